@@ -1,0 +1,214 @@
+//! The codecs: one folder each, one row each in [`TABLE`].
+//!
+//! A codec turns the values of one chunk into bytes and back. It sees nothing of files, frames or
+//! threads. The container, the front ends, the tests and the benchmarks all iterate the table, so
+//! that a new codec is one folder and one row.
+
+mod context;
+mod params;
+mod raw;
+
+pub use context::Context;
+pub use params::{Param, Params};
+
+use crate::bound::{BoundKind, Tolerance};
+use crate::element::Element;
+use crate::error::{Error, Result};
+
+/// Extents of a chunk as a codec sees them, slowest axis first; arrays of fewer axes have leading
+/// ones, and further slow axes are merged into the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dims {
+    /// Slowest axis.
+    pub nz: usize,
+    /// Rows per plane.
+    pub ny: usize,
+    /// Values per row.
+    pub nx: usize,
+}
+
+impl Dims {
+    /// Number of values.
+    pub const fn len(self) -> usize {
+        self.nz * self.ny * self.nx
+    }
+
+    /// No values at all.
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of axes with more than one value per step: 1, 2 or 3.
+    pub const fn axes(self) -> usize {
+        if self.nz > 1 {
+            3
+        } else if self.ny > 1 {
+            2
+        } else {
+            1
+        }
+    }
+}
+
+/// What an encoder is to do with a chunk.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// Extents; their product is the number of values.
+    pub dims: Dims,
+    /// The guarantee to give for every value.
+    pub tolerance: Tolerance,
+    /// Values equal to this one must come back exactly.
+    pub fill: Option<f64>,
+    /// The codec's own parameters, already checked by [`Codec::validate`].
+    pub params: &'a Params,
+}
+
+/// A codec. Implementations are zero-sized; [`Entry::of`] makes a table row from one.
+pub trait Codec {
+    /// Number in the format, name, and what it offers.
+    const INFO: Info;
+
+    /// Checks parameter values beyond their names.
+    fn validate(_params: &Params) -> Result<()> {
+        Ok(())
+    }
+
+    /// Appends the coded chunk to `out`.
+    ///
+    /// Every value must satisfy the tolerance after [`Codec::decode`]; what cannot is stored
+    /// exactly. The bytes depend on `values` and `task` only. A result that is not smaller than
+    /// the raw values is thrown away by the caller, who stores the chunk raw; so an encoder may
+    /// stop as soon as it has appended that much.
+    fn encode<T: Element>(
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()>;
+
+    /// Fills `out`, whose length is `dims.len()`, from the bytes of one coded chunk.
+    ///
+    /// The bytes have passed their checksum but are not trusted: whatever they are, the result is
+    /// `Ok` or `Err`, without a panic and without memory beyond a constant times `out`.
+    fn decode<T: Element>(
+        bytes: &[u8],
+        dims: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Result<()>;
+}
+
+/// What a codec is and offers.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub struct Info {
+    /// Number in the format; never reused.
+    pub id: u16,
+    /// Name as users give it.
+    pub name: &'static str,
+    /// One line for lists.
+    pub summary: &'static str,
+    /// The tolerances it can guarantee. `range`, `psnr` and `ratio` need `abs`.
+    pub tolerances: &'static [BoundKind],
+    /// Its parameters.
+    pub params: &'static [Param],
+}
+
+/// A codec's functions for one element type.
+#[derive(Clone, Copy)]
+pub struct Coder<T> {
+    encode: fn(&[T], &Task<'_>, &mut Context, &mut Vec<u8>) -> Result<()>,
+    decode: fn(&[u8], Dims, &mut Context, &mut [T]) -> Result<()>,
+}
+
+impl<T: Element> Coder<T> {
+    const fn of<C: Codec>() -> Self {
+        Self {
+            encode: C::encode::<T>,
+            decode: C::decode::<T>,
+        }
+    }
+}
+
+/// A row of the table: a codec's functions for every element type.
+pub struct Entry {
+    /// What the codec is and offers.
+    pub info: Info,
+    validate: fn(&Params) -> Result<()>,
+    pub(crate) f32: Coder<f32>,
+    pub(crate) f64: Coder<f64>,
+}
+
+/// Every codec.
+pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>()];
+
+/// The codec used when the user names none.
+pub const DEFAULT: &str = "raw";
+
+/// The codec with this name.
+pub fn by_name(name: &str) -> Result<&'static Entry> {
+    TABLE.iter().find(|e| e.info.name == name).ok_or_else(|| {
+        let known: Vec<_> = TABLE.iter().map(|e| e.info.name).collect();
+        Error::invalid(format!(
+            "unknown codec '{name}': use one of {}",
+            known.join(", ")
+        ))
+    })
+}
+
+/// The codec with this number.
+pub fn by_id(id: u16) -> Result<&'static Entry> {
+    TABLE.iter().find(|e| e.info.id == id).ok_or_else(|| {
+        Error::unsupported(format!(
+            "codec number {id} is unknown to this version of ebz: use a newer one"
+        ))
+    })
+}
+
+impl Entry {
+    /// The row of a codec.
+    pub const fn of<C: Codec>() -> Self {
+        Self {
+            info: C::INFO,
+            validate: C::validate,
+            f32: Coder::of::<C>(),
+            f64: Coder::of::<C>(),
+        }
+    }
+
+    /// Whether it can give this guarantee, possibly by way of an absolute bound.
+    pub fn offers(&self, kind: BoundKind) -> bool {
+        let needed = match kind {
+            BoundKind::Range | BoundKind::Psnr | BoundKind::Ratio => BoundKind::Abs,
+            other => other,
+        };
+        self.info.tolerances.contains(&needed)
+    }
+
+    /// Checks the names and values of parameters.
+    pub fn validate(&self, params: &Params) -> Result<()> {
+        params.check_names(&self.info)?;
+        (self.validate)(params)
+    }
+
+    /// See [`Codec::encode`].
+    pub fn encode<T: Element>(
+        &self,
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        (T::coder(self).encode)(values, task, context, out)
+    }
+
+    /// See [`Codec::decode`].
+    pub fn decode<T: Element>(
+        &self,
+        bytes: &[u8],
+        dims: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Result<()> {
+        (T::coder(self).decode)(bytes, dims, context, out)
+    }
+}

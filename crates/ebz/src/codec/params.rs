@@ -1,0 +1,80 @@
+//! Parameters of a codec, given by the user as `key=value`.
+
+use super::Info;
+use crate::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// A parameter that a codec takes.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub struct Param {
+    /// Its key.
+    pub name: &'static str,
+    /// Its value where the user gives none.
+    pub default: &'static str,
+    /// What it does and which values it takes.
+    pub help: &'static str,
+}
+
+/// Parameters as the user gave them, in the order of their keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct Params(BTreeMap<String, String>);
+
+impl Params {
+    /// Sets a parameter.
+    pub fn set(&mut self, key: impl Into<String>, value: impl Into<String>) {
+        self.0.insert(key.into(), value.into());
+    }
+
+    /// The value of a parameter, if the user gave one.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    /// No parameters were given.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Parses a parameter; `default` where the user gave none.
+    pub fn parse<V: std::str::FromStr>(&self, key: &str, default: V) -> Result<V> {
+        let Some(text) = self.get(key) else {
+            return Ok(default);
+        };
+        text.parse()
+            .map_err(|_| Error::invalid(format!("parameter {key}={text}: not a valid value")))
+    }
+
+    /// The parameter as one of `choices`, the first of which is the default.
+    pub fn choice<'a>(&self, key: &str, choices: &[&'a str]) -> Result<&'a str> {
+        let text = self.get(key).unwrap_or(choices[0]);
+        choices
+            .iter()
+            .find(|c| **c == text)
+            .copied()
+            .ok_or_else(|| {
+                Error::invalid(format!(
+                    "parameter {key}={text}: use one of {}",
+                    choices.join(", ")
+                ))
+            })
+    }
+
+    /// Every key must be one of the codec's.
+    pub(super) fn check_names(&self, info: &Info) -> Result<()> {
+        let unknown = |k: &&String| !info.params.iter().any(|p| p.name == k.as_str());
+        let Some(key) = self.0.keys().find(unknown) else {
+            return Ok(());
+        };
+        let known: Vec<_> = info.params.iter().map(|p| p.name).collect();
+        Err(Error::invalid(if known.is_empty() {
+            format!("codec {} takes no parameters, not '{key}'", info.name)
+        } else {
+            format!(
+                "codec {} has no parameter '{key}': it takes {}",
+                info.name,
+                known.join(", ")
+            )
+        }))
+    }
+}

@@ -1,0 +1,52 @@
+//! `raw`: the values as they are. Also what any chunk becomes that does not shrink.
+
+use super::{Codec, Context, Dims, Info, Task};
+use crate::bound::BoundKind;
+use crate::element::Element;
+use crate::error::{Error, Result};
+
+/// The codec that stores values unchanged.
+pub struct Raw;
+
+impl Codec for Raw {
+    const INFO: Info = Info {
+        id: 0,
+        name: "raw",
+        summary: "the values as they are, little-endian",
+        tolerances: &[
+            BoundKind::Abs,
+            BoundKind::Pointwise,
+            BoundKind::Precision,
+            BoundKind::Lossless,
+        ],
+        params: &[],
+    };
+
+    fn encode<T: Element>(
+        values: &[T],
+        _task: &Task<'_>,
+        _context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        out.extend_from_slice(bytemuck::cast_slice(values));
+        Ok(())
+    }
+
+    fn decode<T: Element>(
+        bytes: &[u8],
+        _dims: Dims,
+        _context: &mut Context,
+        out: &mut [T],
+    ) -> Result<()> {
+        let out = bytemuck::cast_slice_mut(out);
+        if bytes.len() != out.len() {
+            return Err(Error::corrupt(format!(
+                "raw chunk of {} bytes where {} are needed",
+                bytes.len(),
+                out.len()
+            )));
+        }
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+}
