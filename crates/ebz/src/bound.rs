@@ -108,7 +108,7 @@ impl Bound {
             BoundKind::Pointwise if value >= 1.0 => bad("the bound must be below 1"),
             BoundKind::Psnr if value <= 0.0 => bad("the target must be above 0 dB"),
             BoundKind::Ratio if value < 1.0 => bad("the target must be at least 1"),
-            BoundKind::Precision if value < 1.0 || value > 64.0 || value.fract() != 0.0 => {
+            BoundKind::Precision if !(1.0..=64.0).contains(&value) || value.fract() != 0.0 => {
                 bad("the number of bits must be a whole number from 1 to 64")
             }
             BoundKind::Abs => Ok(Self::Abs(value)),
