@@ -1,14 +1,12 @@
 //! Prefix sums, which the compiler does not vectorise by itself.
 
 use super::UNIT;
-use crate::simd::Level;
 use std::arch::x86_64::*;
 
 /// Sums up a unit from `last` on, which becomes the last sum.
 #[inline(always)]
-pub(super) fn prefix_sum(level: Level, last: &mut u16, unit: &mut [u16; UNIT]) {
-    debug_assert!(level == Level::Avx2);
-    // SAFETY: the level is only in use where the machine has these instructions.
+pub(super) fn prefix_sum(last: &mut u16, unit: &mut [u16; UNIT]) {
+    // SAFETY: callers come here only at levels that have these instructions.
     unsafe { prefix_sum_avx2(last, unit) }
 }
 

@@ -60,32 +60,54 @@ impl<W: Word> Differences<W> {
         self.plane.start(if lags.has(2) { plane } else { 0 });
     }
 
-    /// Turns the next unit of numbers into zigzag residuals, in place.
+    /// Turns the next unit of numbers into zigzag residuals.
     #[inline(always)]
-    pub fn forward(&mut self, unit: &mut [W; UNIT]) {
+    pub fn forward(&mut self, numbers: &[W; UNIT], residuals: &mut [W; UNIT]) {
+        let last = std::mem::replace(&mut self.last, numbers[UNIT - 1]);
         if self.along_x {
-            let before = std::mem::replace(&mut self.last, unit[UNIT - 1]);
-            let numbers = *unit;
+            residuals[0] = numbers[0].sub(last);
             for i in 1..UNIT {
-                unit[i] = numbers[i].sub(numbers[i - 1]);
+                residuals[i] = numbers[i].sub(numbers[i - 1]);
             }
-            unit[0] = numbers[0].sub(before);
+        } else {
+            *residuals = *numbers;
         }
-        self.row.forward(unit);
-        self.plane.forward(unit);
-        for residual in unit.iter_mut() {
-            *residual = residual.zigzag();
+        if self.row.lag >= UNIT && self.plane.lag >= UNIT {
+            // What is most common, in one loop.
+            let (row_before, row) = self.row.pair();
+            let (plane_before, plane) = self.plane.pair();
+            for i in 0..UNIT {
+                row[i] = residuals[i];
+                plane[i] = residuals[i].sub(row_before[i]);
+                residuals[i] = plane[i].sub(plane_before[i]).zigzag();
+            }
+        } else {
+            self.row.forward(residuals);
+            self.plane.forward(residuals);
+            for residual in residuals.iter_mut() {
+                *residual = residual.zigzag();
+            }
         }
     }
 
     /// Turns the next unit of zigzag residuals back into numbers, in place.
     #[inline(always)]
     pub fn inverse(&mut self, level: Level, unit: &mut [W; UNIT]) {
-        for residual in unit.iter_mut() {
-            *residual = residual.unzigzag();
+        if self.row.lag >= UNIT && self.plane.lag >= UNIT {
+            let (row_before, row) = self.row.pair();
+            let (plane_before, plane) = self.plane.pair();
+            for i in 0..UNIT {
+                plane[i] = unit[i].unzigzag().add(plane_before[i]);
+                row[i] = plane[i].add(row_before[i]);
+                unit[i] = row[i];
+            }
+        } else {
+            for residual in unit.iter_mut() {
+                *residual = residual.unzigzag();
+            }
+            self.plane.inverse(unit);
+            self.row.inverse(unit);
         }
-        self.plane.inverse(unit);
-        self.row.inverse(unit);
         if self.along_x {
             prefix_sum(level, &mut self.last, unit);
         }
@@ -96,12 +118,12 @@ impl<W: Word> Differences<W> {
 #[inline(always)]
 fn prefix_sum<W: Word>(level: Level, last: &mut W, unit: &mut [W; UNIT]) {
     #[cfg(target_arch = "x86_64")]
-    if let (Level::Avx2, Ok(last), Ok(unit)) = (
+    if let (Level::Avx2 | Level::Avx512, Ok(last), Ok(unit)) = (
         level,
         bytemuck::try_cast_mut::<W, u16>(last),
         bytemuck::try_cast_mut::<[W; UNIT], [u16; UNIT]>(unit),
     ) {
-        return avx2::prefix_sum(level, last, unit);
+        return avx2::prefix_sum(last, unit);
     }
     let _ = level;
     for number in unit.iter_mut() {
@@ -147,36 +169,53 @@ impl<W: Word> History<W> {
         &mut self.window[start..start + needed]
     }
 
+    /// The numbers one lag before the next unit, and the place for its own; for long lags only.
+    #[inline(always)]
+    fn pair(&mut self) -> (&mut [W; UNIT], &mut [W; UNIT]) {
+        let lag = self.lag;
+        let (before, now) = self.advance().split_at_mut(lag);
+        match (before.first_chunk_mut(), now.first_chunk_mut()) {
+            (Some(before), Some(now)) => (before, now),
+            _ => unreachable!("the window is a lag and a unit long"),
+        }
+    }
+
     #[inline(always)]
     fn forward(&mut self, unit: &mut [W; UNIT]) {
-        if self.lag == 0 {
-            return;
-        }
         let lag = self.lag;
-        let window = self.advance();
-        window[lag..].copy_from_slice(unit);
-        for (number, before) in unit.iter_mut().zip(&window[..UNIT]) {
-            *number = number.sub(*before);
+        if lag >= UNIT {
+            let (before, now) = self.pair();
+            *now = *unit;
+            for i in 0..UNIT {
+                unit[i] = unit[i].sub(before[i]);
+            }
+        } else if lag > 0 {
+            let window = self.advance();
+            window[lag..].copy_from_slice(unit);
+            for (number, before) in unit.iter_mut().zip(window) {
+                *number = number.sub(*before);
+            }
         }
     }
 
     #[inline(always)]
     fn inverse(&mut self, unit: &mut [W; UNIT]) {
-        if self.lag == 0 {
-            return;
-        }
         let lag = self.lag;
-        let window = self.advance();
         if lag >= UNIT {
-            let (before, now) = window.split_at_mut(lag);
-            for ((number, before), now) in unit.iter_mut().zip(before).zip(now) {
-                *number = number.add(*before);
-                *now = *number;
+            let (before, now) = self.pair();
+            for i in 0..UNIT {
+                unit[i] = unit[i].add(before[i]);
             }
-        } else {
-            for (i, number) in unit.iter_mut().enumerate() {
-                *number = number.add(window[i]);
-                window[lag + i] = *number;
+            *now = *unit;
+        } else if lag > 0 {
+            // Pieces as long as the lag, which need only what lies before them.
+            let window = self.advance();
+            for (piece, start) in unit.chunks_mut(lag).zip((0..).step_by(lag)) {
+                let (before, now) = window[start..].split_at_mut(lag);
+                for ((number, before), now) in piece.iter_mut().zip(before).zip(now) {
+                    *number = number.add(*before);
+                    *now = *number;
+                }
             }
         }
     }
