@@ -5,6 +5,10 @@
 //! the committed files. Everything iterates [`ebz::codec::TABLE`] and knows no codec by name.
 
 pub mod conformance;
+pub mod corruption;
 pub mod exact;
 pub mod fields;
+pub mod fuzz;
+pub mod golden;
+pub mod layout;
 pub mod random;
