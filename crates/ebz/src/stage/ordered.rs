@@ -15,8 +15,9 @@ fn to_order<T: Element, W: Word>(value: T) -> W {
 /// The value of a number.
 #[inline(always)]
 fn from_order<T: Element, W: Word>(number: W) -> T {
+    let shift = 64 - 8 * T::SIZE;
     let number = number.signed();
-    T::from_word((number ^ ((number >> 63).cast_unsigned() >> 1).cast_signed()).cast_unsigned())
+    T::from_word(number.cast_unsigned() ^ ((number >> 63).cast_unsigned() >> (1 + shift)))
 }
 
 /// Numbers of a unit of values.
