@@ -84,7 +84,12 @@ fn large_chunks_keep_every_promise() {
     let mut verdict = Verdict::default();
     for entry in TABLE {
         for shape in [&[40_009][..], &[150, 257], &[33, 35, 37]] {
-            for content in [Content::Smooth, Content::Specials, Content::FillHuge] {
+            for content in [
+                Content::Smooth,
+                Content::Noise,
+                Content::Specials,
+                Content::FillHuge,
+            ] {
                 both(&mut verdict, entry, shape, content);
             }
         }
@@ -159,8 +164,9 @@ fn real_fields_keep_their_bounds() {
     }
     let mut fields = shared_fields().unwrap();
     println!("{} real fields", fields.len());
-    // A synthetic one beside them, so that the check also runs where there are none.
-    fields.push(AnyField::F32(Content::Waves.field(&[40, 50, 60], 3)));
+    // Synthetic ones of several chunks beside them, so that the check also runs where there are none.
+    fields.push(AnyField::F32(Content::Waves.field(&[40, 150, 200], 3)));
+    fields.push(AnyField::F64(Content::Smooth.field(&[700, 1001], 3)));
     let mut verdict = Verdict::default();
     for field in &fields {
         match field {

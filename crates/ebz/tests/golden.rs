@@ -2,7 +2,6 @@
 
 use ebz_testkit::conformance::Verdict;
 use ebz_testkit::golden;
-use std::collections::BTreeSet;
 
 #[test]
 fn every_codec_has_its_files() {
@@ -27,7 +26,6 @@ fn every_codec_has_its_files() {
 
 #[test]
 fn every_file_decodes_as_ever() {
-    let mut names = BTreeSet::new();
     let mut verdict = Verdict::default();
     for file in std::fs::read_dir(golden::folder()).unwrap() {
         let path = file.unwrap().path();
@@ -39,7 +37,6 @@ fn every_file_decodes_as_ever() {
         } else {
             "xxh3"
         };
-        names.insert(path.clone());
         verdict.case(
             || path.display().to_string(),
             || {
@@ -54,5 +51,4 @@ fn every_file_decodes_as_ever() {
         );
     }
     verdict.finish("golden files");
-    assert!(names.len() >= golden::all().len());
 }

@@ -175,7 +175,7 @@ fn keeps<T: Element>(tolerance: Tolerance, bound: Bound, field: &Field<T>) -> bo
         (Bound::Abs(e), Tolerance::Abs(t)) => t == e,
         (Bound::Range(e), Tolerance::Abs(t)) => {
             let range = FiniteRange::of(&field.values, field.fill);
-            t > 0.0 && t <= e * (range.max - range.min)
+            t > 0.0 && exact::is_range_bound(t, e, range.min, range.max)
         }
         (Bound::Pointwise(e), Tolerance::Pointwise(t)) => t == e,
         (Bound::Precision(n), Tolerance::Precision(m)) => n == m,

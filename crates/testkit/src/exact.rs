@@ -71,6 +71,14 @@ pub fn within_pointwise(x: f64, y: f64, e: f64) -> bool {
     Real::distance(x, y) <= Real::product(e, x.abs())
 }
 
+/// t ≤ e · (max − min), up to the rest of a product with the rest of the range (2⁻¹⁰⁰ of it).
+pub fn is_range_bound(t: f64, e: f64, min: f64, max: f64) -> bool {
+    let range = Real::distance(max, min);
+    let product = Real::product(e, range.nearest);
+    // t − nearest is exact where it matters: when the two are neighbours.
+    t - product.nearest <= product.rest + e * range.rest
+}
+
 /// Judges a decoded value: `None` if it keeps the tolerance, else what is wrong.
 ///
 /// NaN (with its payload) and infinities are exact under every tolerance, and so is the fill value
