@@ -45,7 +45,7 @@ impl<const WRONG: u8> Codec for Sloppy<WRONG> {
         }
         let mut used = context.take::<u8>();
         out.push(match WRONG {
-            LEVEL => u8::from(context.simd != Level::Portable),
+            LEVEL => u8::from(context.simd() != Level::Portable),
             SCRATCH => *used,
             _ => 0,
         });
