@@ -217,7 +217,8 @@ fn bounds_are_checked_without_rounding() {
     let (e, x) = (0.9, 3.0);
     let y = x - e * x;
     assert_eq!(x - y, e * x);
-    assert!(!holds(e, x, y) && holds(e, x, y.next_up()));
+    assert!(!holds(e, x, y) && !holds(e, x, y.next_up()));
+    assert!(holds(e, x, y.next_up().next_up()));
     assert!(holds(0.1, 0.0, 0.0) && !holds(0.1, 0.0, 5e-324));
     assert!(holds(1e-300, 1.5, 1.5) && !holds(1e-300, 1.5, 1.5f64.next_up()));
     assert!(!Tolerance::Lossless.holds(0.0f32, -0.0));
