@@ -56,10 +56,10 @@ pub struct Compress {
     #[arg(long, value_name = "KEY=VALUE")]
     pub param: Vec<String>,
     /// Extents of the chunks, which are what region reads decode [default: about 2 MiB each]
-    #[arg(long, value_name = "AxBxC")]
-    pub chunk: Option<String>,
+    #[arg(long, value_name = "AxBxC", value_parser = extents)]
+    pub chunk: Option<Extents>,
     /// Missing data: kept exactly, and left out of the range (NaN always is)
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub fill: Option<f64>,
     /// Something to keep with the array: key=value, or a JSON object; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -162,7 +162,7 @@ pub struct Compare {
     #[command(flatten)]
     pub layout: Layout,
     /// Missing data: left out of errors and range
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub fill: Option<f64>,
     /// Draw the middle slices of A, B and their difference
     #[arg(long, value_name = "OUT.png")]
@@ -207,22 +207,22 @@ pub struct Bench {
     #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
     pub codec: Vec<String>,
     /// |x - x'| <= E; may be repeated
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub abs: Vec<f64>,
     /// |x - x'| <= E (max - min); may be repeated [default: 1e-2 1e-3 1e-4 if no bound is given]
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub range: Vec<f64>,
     /// |x - x'| <= E |x|; may be repeated
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub pointwise: Vec<f64>,
     /// Bits to keep; may be repeated
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub precision: Vec<f64>,
     /// Bit-exact
     #[arg(long)]
     pub lossless: bool,
     /// Missing data: kept exactly, and left out of the range
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub fill: Option<f64>,
     /// How often everything is measured
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
@@ -261,42 +261,34 @@ pub struct Layout {
     #[arg(short = 't', long = "type", value_name = "f32|f64")]
     pub element: Option<ElementType>,
     /// Extents, slowest axis first (.npy tells them itself) [default: from the name, as in wave_100x500x500.f32]
-    #[arg(short, long, value_name = "100x500x500")]
-    pub shape: Option<String>,
+    #[arg(short, long, value_name = "100x500x500", value_parser = extents)]
+    pub shape: Option<Extents>,
 }
 
-impl Layout {
-    /// The extents, if given.
-    pub fn extents(&self) -> Result<Option<Vec<usize>>> {
-        self.shape.as_deref().map(extents).transpose()
-    }
-}
+/// Extents of an array, as one argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extents(pub Vec<usize>);
 
 #[derive(Debug, Group)]
 #[command(group = ArgGroup::new("bound").multiple(false))]
 pub struct OneBound {
     /// |x - x'| <= E
-    #[arg(long, value_name = "E", group = "bound", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true)]
     pub abs: Option<f64>,
     /// |x - x'| <= E (max - min) of the array
-    #[arg(long, value_name = "E", group = "bound", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true)]
     pub range: Option<f64>,
     /// |x - x'| <= E |x|
-    #[arg(long, value_name = "E", group = "bound", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true)]
     pub pointwise: Option<f64>,
     /// PSNR of at least DB
-    #[arg(
-        long,
-        value_name = "DB",
-        group = "bound",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "DB", group = "bound", allow_hyphen_values = true)]
     pub psnr: Option<f64>,
     /// Raw size / compressed size of at least R
-    #[arg(long, value_name = "R", group = "bound", allow_negative_numbers = true)]
+    #[arg(long, value_name = "R", group = "bound", allow_hyphen_values = true)]
     pub ratio: Option<f64>,
     /// Bits to keep
-    #[arg(long, value_name = "N", group = "bound", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", group = "bound", allow_hyphen_values = true)]
     pub precision: Option<f64>,
     /// Bit-exact
     #[arg(long, group = "bound")]
@@ -332,7 +324,7 @@ impl Compress {
             let (key, value) = key_value(param, "--param")?;
             options = options.param(key, value);
         }
-        options.chunk = self.chunk.as_deref().map(extents).transpose()?;
+        options.chunk = self.chunk.as_ref().map(|chunk| chunk.0.clone());
         options.fill = self.fill;
         options.metadata = metadata(&self.meta)?;
         options.check()?;
@@ -371,15 +363,12 @@ pub struct Talk {
 }
 
 /// Extents as in `100x500x500`.
-pub fn extents(text: &str) -> Result<Vec<usize>> {
-    text.split(['x', ','])
-        .map(|extent| extent.trim().parse().ok())
-        .collect::<Option<_>>()
-        .with_context(|| {
-            format!(
-                "'{text}' is not a shape: write the extents slowest axis first, as in 100x500x500"
-            )
-        })
+pub fn extents(text: &str) -> Result<Extents> {
+    let extents = text.split(['x', ',']).map(|extent| extent.trim().parse());
+    match extents.collect() {
+        Ok(extents) => Ok(Extents(extents)),
+        Err(_) => bail!("'{text}' is not a shape: write 100x500x500, slowest axis first"),
+    }
 }
 
 fn key_value<'a>(text: &'a str, option: &str) -> Result<(&'a str, &'a str)> {

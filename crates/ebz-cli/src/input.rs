@@ -9,7 +9,7 @@ mod decode;
 
 use self::convert::convert;
 use self::decode::decode;
-use crate::args::{self, Layout};
+use crate::args::{self, Extents, Layout};
 use crate::cleanup::Guard;
 use crate::npy::{self, Header};
 use crate::output::temporary;
@@ -79,7 +79,7 @@ impl Spool {
 impl Field {
     /// Opens raw values or `.npy`; `folder` is where a copy can be kept if one is needed.
     pub fn open(path: &Path, layout: &Layout, folder: &Path, quiet: bool) -> Result<Self> {
-        let given = layout.extents()?;
+        let given = layout.shape.as_ref().map(|shape| shape.0.clone());
         if path == Path::new("-") {
             return Self::pipe("standard input", Box::new(std::io::stdin()), layout, folder);
         }
@@ -164,7 +164,7 @@ impl Field {
             element_count(&header.shape).with_context(|| name.to_string())?;
             return Self::npy(name.into(), &header, Body::Pipe(Some(input)), folder);
         }
-        let (Some(element), Some(shape)) = (layout.element, layout.extents()?) else {
+        let (Some(element), Some(Extents(shape))) = (layout.element, layout.shape.clone()) else {
             bail!("{name} does not tell type and shape: give both, as in -t f32 -s 100x500x500");
         };
         element_count(&shape)?;
@@ -358,9 +358,8 @@ fn check_size(name: &str, size: u64, element: ElementType, shape: &[usize]) -> R
 
 /// What the user says of an `.npy` file must be what the file says.
 fn check_agreement(name: &str, header: &Header, layout: &Layout) -> Result<()> {
-    let given = layout.extents()?;
     let differs = layout.element.is_some_and(|t| t != header.element)
-        || given.is_some_and(|shape| shape != header.shape);
+        || layout.shape.as_ref().is_some_and(|s| s.0 != header.shape);
     ensure!(
         !differs,
         "{name} says that it holds {} of shape {}: leave out -t and -s",
@@ -376,7 +375,7 @@ fn told_by_name(path: &Path) -> (Option<ElementType>, Option<Vec<usize>>) {
     let element = part(path.extension()).and_then(|end| end.parse().ok());
     let shape = part(path.file_stem()).and_then(|stem| {
         let (_, last) = stem.rsplit_once(['_', '-', '.'])?;
-        args::extents(last).ok()
+        args::extents(last).ok().map(|shape| shape.0)
     });
     (element, shape)
 }

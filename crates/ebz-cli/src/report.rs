@@ -75,6 +75,14 @@ pub fn bytes(count: u64) -> String {
     indicatif::BinaryBytes(count).to_string()
 }
 
+/// A number of things.
+pub fn count(number: usize, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{number} {thing}s"),
+    }
+}
+
 /// A shape as users write it.
 pub fn shape(extents: &[usize]) -> String {
     match extents {
@@ -87,11 +95,22 @@ pub fn shape(extents: &[usize]) -> String {
     }
 }
 
+/// A number for people, with six digits.
+pub fn number(value: f64) -> String {
+    let rounded = format!("{value:.5e}").parse().unwrap_or(value);
+    match f64::abs(rounded) {
+        size if (1e-4..1e6).contains(&size) || size == 0.0 || !size.is_finite() => {
+            rounded.to_string()
+        }
+        _ => format!("{rounded:e}"),
+    }
+}
+
 /// A guarantee for people.
 pub fn tolerance(tolerance: ebz::Tolerance) -> String {
     match tolerance {
-        ebz::Tolerance::Abs(e) => format!("|error| <= {e:e}"),
-        ebz::Tolerance::Pointwise(e) => format!("|error| <= {e:e} |x|"),
+        ebz::Tolerance::Abs(e) => format!("|error| <= {}", number(e)),
+        ebz::Tolerance::Pointwise(e) => format!("|error| <= {} |x|", number(e)),
         ebz::Tolerance::Precision(bits) => format!("{bits} bits kept"),
         ebz::Tolerance::Lossless => "every bit kept".into(),
     }

@@ -2,7 +2,7 @@
 
 use super::plot::Plot;
 use crate::Outcome;
-use crate::args::{Compare, Layout};
+use crate::args::{Compare, Extents, Layout};
 use crate::input::{Field, PIECE, has_extension};
 use crate::output::Output;
 use crate::progress;
@@ -70,7 +70,7 @@ fn open_both(args: &Compare) -> Result<(Field, Field)> {
             .layout
             .shape
             .clone()
-            .or_else(|| Some(report::shape(&field.shape))),
+            .or_else(|| Some(Extents(field.shape.clone()))),
     };
     let tells = |path: &Path| has_extension(path, "ebz") || has_extension(path, "npy");
     // Files that know themselves go first, and are not told what to be.
@@ -152,14 +152,14 @@ fn measure_as<T: Element>(
 pub fn table(metrics: &Metrics) -> String {
     let mut rows = vec![
         ("values", metrics.values.to_string()),
-        ("value range", format!("{:e}", metrics.value_range)),
-        ("max error", format!("{:e}", metrics.max_error)),
+        ("value range", report::number(metrics.value_range)),
+        ("max error", report::number(metrics.max_error)),
         (
             "max pointwise error",
-            format!("{:e}", metrics.max_relative_error),
+            report::number(metrics.max_relative_error),
         ),
-        ("RMSE", format!("{:e}", metrics.rmse)),
-        ("NRMSE", format!("{:e}", metrics.nrmse)),
+        ("RMSE", report::number(metrics.rmse)),
+        ("NRMSE", report::number(metrics.nrmse)),
         ("PSNR", format!("{:.2} dB", metrics.psnr)),
     ];
     if let Some(ssim) = metrics.ssim {

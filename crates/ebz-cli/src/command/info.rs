@@ -76,11 +76,10 @@ pub fn run(args: &Info) -> Result<Outcome> {
         }))?;
     } else {
         let size = report::bytes(reader.size());
-        let count = reader.frames();
-        let plural = if count == 1 { "" } else { "s" };
+        let frames = report::count(reader.frames(), "frame");
         let name = &source.name;
         report::say(&format!(
-            "{name}: {size}, {count} frame{plural}, ratio {ratio:.2}\n{}",
+            "{name}: {size}, {frames}, ratio {ratio:.2}\n{}",
             text.trim_end()
         ))?;
     }

@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use ebz::Element;
 use std::io::Write;
 
-/// The longest side of a panel, in pixels.
+/// The longest side of a panel, in samples and in pixels.
 const SIDE: usize = 512;
 
 /// Pixels between panels.
@@ -97,32 +97,50 @@ impl Plot {
         let errors = all().map(|p| (p.1 - p.0).abs()).filter(|e| e.is_finite());
         let most = errors.fold(0.0, f64::max);
 
-        let widest = self.panels.iter().map(|p| p.columns).max().unwrap_or(0);
+        // Small slices are enlarged.
+        let sides = self.panels.iter().map(|p| p.columns.max(p.rows));
+        let zoom = (SIDE / sides.max().unwrap_or(1)).max(1);
+        let widest = self
+            .panels
+            .iter()
+            .map(|p| zoom * p.columns)
+            .max()
+            .unwrap_or(0);
         let width = 3 * widest + 4 * GAP;
-        let height = GAP + self.panels.iter().map(|p| p.rows + GAP).sum::<usize>();
+        let height = GAP
+            + self
+                .panels
+                .iter()
+                .map(|p| zoom * p.rows + GAP)
+                .sum::<usize>();
         let mut image = vec![255; width * height * 3];
         let mut top = GAP;
         for panel in &self.panels {
-            for (pixel, &(x, y)) in panel.pixels.iter().enumerate() {
-                let (row, column) = (pixel / panel.columns, pixel % panel.columns);
+            let columns = zoom * panel.columns;
+            for pixel in 0..zoom * panel.rows * columns {
+                let (row, column) = (pixel / columns, pixel % columns);
+                let (x, y) = panel.pixels[row / zoom * panel.columns + column / zoom];
+                let error = if x == y { 0.0 } else { (y - x) / most };
                 let colours = [
                     along(&VIRIDIS, (x - low) / (high - low)),
                     along(&VIRIDIS, (y - low) / (high - low)),
-                    along(&BLUE_RED, 0.5 + 0.5 * (y - x) / most),
+                    along(&BLUE_RED, 0.5 + 0.5 * error),
                 ];
                 for (number, colour) in colours.iter().enumerate() {
                     let at = (top + row) * width + GAP + number * (widest + GAP) + column;
                     image[at * 3..at * 3 + 3].copy_from_slice(colour);
                 }
             }
-            top += panel.rows + GAP;
+            top += zoom * panel.rows + GAP;
         }
         let mut encoder = png::Encoder::new(out, width as u32, height as u32);
         encoder.set_color(png::ColorType::Rgb);
         encoder.write_header()?.write_image_data(&image)?;
         Ok(format!(
-            "plot: A, B ({low:.4e} dark to {high:.4e} bright), B - A ({:.2e} blue to {most:.2e} red)",
-            -most
+            "plot: A and B from {} (dark) to {} (bright), B - A from -{2} (blue) to {2} (red)",
+            report::number(low),
+            report::number(high),
+            report::number(most)
         ))
     }
 }

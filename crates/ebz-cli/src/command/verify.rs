@@ -2,7 +2,7 @@
 
 use super::{Seekable, compare};
 use crate::Outcome;
-use crate::args::{Layout, Verify};
+use crate::args::{Extents, Layout, Verify};
 use crate::input::Field;
 use crate::progress;
 use crate::report;
@@ -30,7 +30,11 @@ pub fn run(args: &Verify) -> Result<Outcome> {
     };
     let mut result = json!({"ok": true, "frames": whole});
     let mut broken = None;
-    let mut text = format!("{}: {whole} frames, all checksums match", source.name);
+    let mut text = format!(
+        "{}: {}, all checksums match",
+        source.name,
+        report::count(whole, "frame")
+    );
     if let Some(original) = &args.against {
         ensure!(
             args.frame.is_some() || whole == 1,
@@ -44,7 +48,7 @@ pub fn run(args: &Verify) -> Result<Outcome> {
         decoded.name.clone_from(&source.name);
         let layout = Layout {
             element: Some(header.element),
-            shape: Some(report::shape(header.shape())),
+            shape: Some(Extents(header.shape().to_vec())),
         };
         let temporary = std::env::temp_dir();
         let mut original = Field::open(original, &layout, &temporary, args.talk.quiet)?;
@@ -61,7 +65,7 @@ pub fn run(args: &Verify) -> Result<Outcome> {
             _ => String::new(),
         };
         text += &format!(
-            "\nbound {} ({}) {}\nlargest error {:e}{over}, PSNR {:.2} dB",
+            "\nbound {} ({}) {}\nlargest error {}{over}, PSNR {:.2} dB",
             header.asked,
             report::tolerance(header.tolerance),
             if broken.is_none() {
@@ -69,7 +73,7 @@ pub fn run(args: &Verify) -> Result<Outcome> {
             } else {
                 "IS BROKEN"
             },
-            metrics.max_error,
+            report::number(metrics.max_error),
             metrics.psnr
         );
         result["bound_holds"] = broken.is_none().into();

@@ -64,7 +64,7 @@ impl Errors {
             let exact = x.to_word() == y.to_word();
             all.exact += u64::from(exact);
             if !x.is_finite() || Some(x) == fill {
-                let same = x == y || x != x && y != y;
+                let same = x == y || x.to_f64().is_nan() && y.to_f64().is_nan();
                 all.lost_specials += u64::from(!same);
                 all.violations += u64::from(!exact && setup.tolerance.is_some());
                 continue;
