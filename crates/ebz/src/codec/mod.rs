@@ -5,6 +5,7 @@
 //! that a new codec is one folder and one row.
 
 mod context;
+mod fz;
 mod params;
 mod raw;
 
@@ -139,13 +140,13 @@ pub struct Entry {
 }
 
 /// Every codec.
-pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>()];
+pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>(), Entry::of::<fz::Fz>()];
 
 /// Number of the codec that stores values as they are.
 pub(crate) const RAW: u16 = raw::Raw::INFO.id;
 
 /// The codec used when the user names none, and for exact values where the named one is not exact.
-pub const DEFAULT: &str = "raw";
+pub const DEFAULT: &str = "fz";
 
 /// The codec with this name.
 pub fn by_name(name: &str) -> Result<&'static Entry> {
