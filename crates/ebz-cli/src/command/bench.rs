@@ -253,6 +253,7 @@ impl<T: Element> Buffers<T> {
             range: self.range,
             fill: self.fill,
             tolerance: Some(tolerance),
+            ssim: false,
             threads: 0,
         };
         let mut comparison = Comparison::new(&self.shape, setup)?;

@@ -35,6 +35,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
     let check = Check {
         fill: args.fill,
         tolerance: None,
+        ssim: true,
         threads: args.threads.count(),
         quiet: args.talk.quiet,
     };
@@ -96,6 +97,7 @@ fn open_both(args: &Compare) -> Result<(Field, Field)> {
 pub struct Check {
     pub fill: Option<f64>,
     pub tolerance: Option<Tolerance>,
+    pub ssim: bool,
     pub threads: usize,
     pub quiet: bool,
 }
@@ -125,6 +127,7 @@ fn measure_as<T: Element>(
         range: original.range(check.fill, check.threads, &bar)?,
         fill: check.fill,
         tolerance: check.tolerance,
+        ssim: check.ssim,
         threads: check.threads,
     };
     let mut comparison = Comparison::new(&original.shape, setup)?;

@@ -81,6 +81,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
         let check = compare::Check {
             fill: options.fill,
             tolerance: Some(stats.tolerance),
+            ssim: true,
             threads: options.threads,
             quiet: args.talk.quiet,
         };

@@ -55,6 +55,7 @@ pub fn run(args: &Verify) -> Result<Outcome> {
         let check = compare::Check {
             fill: header.fill,
             tolerance: Some(header.tolerance),
+            ssim: false,
             threads: args.threads.count(),
             quiet: args.talk.quiet,
         };

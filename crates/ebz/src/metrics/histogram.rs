@@ -36,15 +36,17 @@ impl Default for Growing {
 }
 
 impl Growing {
-    /// Makes room for finite values up to `size`; call before [`Growing::add`].
-    pub fn reserve(&mut self, size: f64) {
-        self.reach_to(reach_of(size));
-    }
-
-    /// Counts a value.
-    pub fn add(&mut self, value: f64) {
-        let bin = (value / self.width()).floor() as i64 + HALF;
-        self.counts[bin.clamp(0, 2 * HALF - 1) as usize] += 1;
+    /// Counts values; those that are 0 or not finite do not count.
+    pub fn add(&mut self, values: &[f64]) {
+        let size = |value: &f64| if value.is_finite() { value.abs() } else { 0.0 };
+        self.reach_to(reach_of(values.iter().map(size).fold(0.0, f64::max)));
+        let scale = 1.0 / self.width();
+        for &value in values {
+            if value != 0.0 && value.is_finite() {
+                let bin = (value * scale).floor() as i64 + HALF;
+                self.counts[bin.clamp(0, 2 * HALF - 1) as usize] += 1;
+            }
+        }
     }
 
     /// Counts what another histogram holds.

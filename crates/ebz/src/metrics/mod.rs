@@ -52,7 +52,7 @@ pub struct Metrics {
     /// Peak signal-to-noise ratio in dB, where the peak is `value_range`; infinite without error.
     pub psnr: f64,
     /// Structural similarity, as the mean over the 2-D slices of the two fastest axes; `None`
-    /// where no window is free of special values.
+    /// where no window is free of special values, or none was wanted.
     pub ssim: Option<f64>,
     /// Correlation of the error with that of the next ordinary value in memory; 0 without error.
     pub autocorrelation: f64,
@@ -88,6 +88,8 @@ pub struct Setup {
     /// A bound to check, in exact arithmetic. `precision` promises no size of error: there, only
     /// special values are checked.
     pub tolerance: Option<Tolerance>,
+    /// Whether structural similarity is wanted; it takes most of the time.
+    pub ssim: bool,
     /// Threads; 0 means all cores.
     pub threads: usize,
 }
@@ -120,7 +122,10 @@ impl<T: Element> Comparison<T> {
             ));
         }
         self.errors.push(original, decoded, &self.setup)?;
-        self.ssim.push(original, decoded, self.setup.threads)
+        if self.setup.ssim {
+            self.ssim.push(original, decoded, self.setup.threads)?;
+        }
+        Ok(())
     }
 
     /// The result, once all values are there.
@@ -165,6 +170,7 @@ pub fn compare<T: Element>(
         range: FiniteRange::of(original, fill),
         fill,
         tolerance: None,
+        ssim: true,
         threads: 0,
     };
     let mut comparison = Comparison::new(shape, setup)?;

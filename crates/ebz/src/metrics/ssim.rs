@@ -9,7 +9,6 @@ use crate::array::FiniteRange;
 use crate::element::Element;
 use crate::error::Result;
 use crate::parallel;
-use std::ops::Range;
 
 const WINDOW: usize = 7;
 
@@ -184,9 +183,19 @@ struct Scorer {
     fill: Option<f64>,
 }
 
-/// Sums over columns of a window's rows: x, y, x², y², xy, and the number of special values.
+/// x, y, x², y², xy and whether the value is special, for every column.
+type Sums = [Vec<f64>; 6];
+
+/// Buffers of one thread.
 #[derive(Debug, Clone, Default)]
-struct Scratch([Vec<f64>; 6]);
+struct Scratch {
+    /// One row as it is.
+    row: Sums,
+    /// The last rows, each summed over the columns of every window.
+    across: [Sums; WINDOW],
+    /// The same summed over the rows of every window.
+    windows: Sums,
+}
 
 impl Scorer {
     /// Sum and number of the windows that fit into whole rows of both arrays.
@@ -196,56 +205,86 @@ impl Scorer {
         columns: usize,
         scratch: &mut Scratch,
     ) -> (f64, u64) {
-        let fill = self.fill.map(T::from_f64);
-        let rows = original.len() / columns;
+        let (height, width) = self.window;
         let mut total = (0.0, 0);
-        for top in 0..=rows - self.window.0 {
-            for sums in &mut scratch.0 {
+        let rows = original
+            .chunks_exact(columns)
+            .zip(decoded.chunks_exact(columns));
+        for (number, (x, y)) in rows.enumerate() {
+            self.spread(x, y, &mut scratch.row);
+            let across = &mut scratch.across[number % height];
+            for (sums, row) in across.iter_mut().zip(&scratch.row) {
                 sums.clear();
-                sums.resize(columns, 0.0);
+                sums.resize(columns + 1 - width, 0.0);
+                (0..width).for_each(|shift| add(sums, &row[shift..]));
             }
-            let [sx, sy, sxx, syy, sxy, specials] = &mut scratch.0;
-            for row in top..top + self.window.0 {
-                let values = row * columns..(row + 1) * columns;
-                let pairs = original[values.clone()].iter().zip(&decoded[values]);
-                for (column, (&x, &y)) in pairs.enumerate() {
-                    let special = !x.is_finite() || !y.is_finite() || Some(x) == fill;
-                    let keep = |v: T| {
-                        if special {
-                            0.0
-                        } else {
-                            v.to_f64() - self.shift
-                        }
-                    };
-                    let (x, y) = (keep(x), keep(y));
-                    sx[column] += x;
-                    sy[column] += y;
-                    sxx[column] += x * x;
-                    syy[column] += y * y;
-                    sxy[column] += x * y;
-                    specials[column] += f64::from(u8::from(special));
-                }
+            if number + 1 < height {
+                continue;
             }
-            for left in 0..=columns - self.window.1 {
-                let window = left..left + self.window.1;
-                if scratch.0[5][window.clone()].iter().all(|&n| n == 0.0) {
-                    total.0 += self.window(&scratch.0, window);
-                    total.1 += 1;
-                }
+            for (quantity, sums) in scratch.windows.iter_mut().enumerate() {
+                sums.clear();
+                sums.resize(columns + 1 - width, 0.0);
+                let rows = &scratch.across[..height];
+                rows.iter().for_each(|row| add(sums, &row[quantity]));
             }
+            let (sum, windows) = self.sum(&scratch.windows);
+            total.0 += sum;
+            total.1 += windows;
         }
         total
     }
 
-    /// The similarity of one window.
-    fn window(&self, sums: &[Vec<f64>; 6], columns: Range<usize>) -> f64 {
+    /// The quantities of one row; special values count as nothing.
+    fn spread<T: Element>(&self, x: &[T], y: &[T], row: &mut Sums) {
+        let fill = self
+            .fill
+            .map_or(f64::NAN, |fill| T::from_f64(fill).to_f64());
+        row.iter_mut().for_each(|sums| sums.resize(x.len(), 0.0));
+        let [rx, ry, rxx, ryy, rxy, specials] = row;
+        let out = rx
+            .iter_mut()
+            .zip(ry)
+            .zip(rxx)
+            .zip(ryy)
+            .zip(rxy)
+            .zip(specials);
+        for ((x, y), (((((rx, ry), rxx), ryy), rxy), special)) in x.iter().zip(y).zip(out) {
+            let (x, y) = (x.to_f64(), y.to_f64());
+            let ordinary = x.is_finite() & y.is_finite() & (x != fill);
+            let x = if ordinary { x - self.shift } else { 0.0 };
+            let y = if ordinary { y - self.shift } else { 0.0 };
+            (*rx, *ry) = (x, y);
+            (*rxx, *ryy, *rxy) = (x * x, y * y, x * y);
+            *special = if ordinary { 0.0 } else { 1.0 };
+        }
+    }
+
+    /// Sum and number of the windows without special values.
+    fn sum(&self, windows: &Sums) -> (f64, u64) {
+        let [sx, sy, sxx, syy, sxy, specials] = windows;
         let n = (self.window.0 * self.window.1) as f64;
-        let mean = |sums: &[f64]| sums[columns.clone()].iter().sum::<f64>() / n;
-        let [mx, my, mxx, myy, mxy] = std::array::from_fn(|i| mean(&sums[i]));
-        let (vx, vy, covariance) = (mxx - mx * mx, myy - my * my, mxy - mx * my);
-        let (mx, my) = (mx + self.shift, my + self.shift);
         let ratio = |a: f64, b: f64| if a == b { 1.0 } else { a / b };
-        ratio(2.0 * mx * my + self.c1, mx * mx + my * my + self.c1)
-            * ratio(2.0 * covariance + self.c2, vx + vy + self.c2)
+        let mut total = (0.0, 0);
+        let sums = sx.iter().zip(sy).zip(sxx).zip(syy).zip(sxy).zip(specials);
+        for (((((sx, sy), sxx), syy), sxy), special) in sums {
+            let (mx, my) = (sx / n, sy / n);
+            let (vx, vy) = (sxx / n - mx * mx, syy / n - my * my);
+            let covariance = sxy / n - mx * my;
+            let (mx, my) = (mx + self.shift, my + self.shift);
+            let score = ratio(2.0 * mx * my + self.c1, mx * mx + my * my + self.c1)
+                * ratio(2.0 * covariance + self.c2, vx + vy + self.c2);
+            if *special == 0.0 {
+                total.0 += score;
+                total.1 += 1;
+            }
+        }
+        total
+    }
+}
+
+/// Adds numbers to as many sums.
+fn add(sums: &mut [f64], more: &[f64]) {
+    for (sum, more) in sums.iter_mut().zip(more) {
+        *sum += more;
     }
 }
