@@ -85,9 +85,13 @@ impl Errors {
             errors.push(error);
         }
         all.ordinary = errors.len() as u64;
-        all.sum = errors.iter().sum();
-        all.squares = errors.iter().map(|e| e * e).sum();
-        all.products = errors.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        let mut before = 0.0;
+        for &error in errors.iter() {
+            all.sum += error;
+            all.squares += error * error;
+            all.products += before * error;
+            before = error;
+        }
         all.ends = errors.first().copied().zip(errors.last().copied());
         all.histogram.add(errors);
         all

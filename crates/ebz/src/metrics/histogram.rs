@@ -43,8 +43,11 @@ impl Growing {
         let scale = 1.0 / self.width();
         for &value in values {
             if value != 0.0 && value.is_finite() {
-                let bin = (value * scale).floor() as i64 + HALF;
-                self.counts[bin.clamp(0, 2 * HALF - 1) as usize] += 1;
+                // Rounded down without a call.
+                let place = value * scale;
+                let whole = place as i64;
+                let bin = whole - i64::from((whole as f64) > place);
+                self.counts[(bin + HALF).clamp(0, 2 * HALF - 1) as usize] += 1;
             }
         }
     }
