@@ -10,12 +10,12 @@
 
 mod choose;
 
-use super::UNIT;
 use super::exceptions::{self, Exceptions};
-use super::lags::{Differences, Lags};
+use super::lags::{Differences, Lags, Numbers};
 use super::ordered;
 use super::quantize::{Quantizer, Real, Staged, Via};
 use super::word::Word;
+use super::{Aligned, UNIT};
 use crate::bound::Tolerance;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
@@ -186,23 +186,22 @@ where
     let done = level.run(
         #[inline(always)]
         || {
-            let mut q = [W::default(); UNIT];
-            let mut residuals = [W::default(); UNIT];
-            let mut last = W::default();
+            let mut q = Numbers::<W>::default();
+            let mut residuals = Aligned::<W>::default();
             for_each_unit(
                 values,
                 #[inline(always)]
                 |number, unit, valid| {
-                    if !lattice.forward(unit, &mut q) {
-                        let excepted = repeat_over_exceptions(&lattice, unit, valid, last, &mut q);
+                    if !lattice.forward(unit, q.unit()) {
+                        let excepted = repeat_over_exceptions(&lattice, unit, valid, &mut q);
                         exceptions.push_unit(number, unit, &excepted);
                         if exceptions.len() > most {
                             return false;
                         }
                     }
-                    last = q[UNIT - 1];
-                    differences.forward(&q, &mut residuals);
-                    sink.unit(&residuals);
+                    differences.forward(&q, &mut residuals.0);
+                    q.advance();
+                    sink.unit(&residuals.0);
                     true
                 },
             )
@@ -218,15 +217,15 @@ fn repeat_over_exceptions<T: Element + Via<F>, F: Real, W: Word>(
     lattice: &Quantizer<T, F>,
     unit: &[T; UNIT],
     valid: usize,
-    mut last: W,
-    q: &mut [W; UNIT],
+    q: &mut Numbers<W>,
 ) -> [bool; UNIT] {
+    let mut last = q.last();
     std::array::from_fn(|i| {
         let good = lattice.accepts::<W>(unit[i]);
         if !good {
-            q[i] = last;
+            q.unit()[i] = last;
         }
-        last = q[i];
+        last = q.unit()[i];
         !good && i < valid
     })
 }
@@ -252,15 +251,16 @@ fn exact<T: Element, S: Sink>(
     level.run(
         #[inline(always)]
         || {
-            let mut numbers = [T::Order::default(); UNIT];
-            let mut residuals = [T::Order::default(); UNIT];
+            let mut numbers = Numbers::<T::Order>::default();
+            let mut residuals = Aligned::<T::Order>::default();
             for_each_unit(
                 values,
                 #[inline(always)]
                 |_, unit, _| {
-                    ordered::forward(unit, &mut numbers);
-                    differences.forward(&numbers, &mut residuals);
-                    sink.unit(&residuals);
+                    ordered::forward(unit, numbers.unit());
+                    differences.forward(&numbers, &mut residuals.0);
+                    numbers.advance();
+                    sink.unit(&residuals.0);
                     true
                 },
             )
@@ -327,25 +327,26 @@ fn restore<T: Element, W: Word, S: Fetch>(
     let done = level.run(
         #[inline(always)]
         || {
-            let mut numbers = [W::default(); UNIT];
+            let mut residuals = Aligned::<W>::default();
+            let mut numbers = Numbers::<W>::default();
             let (units, rest) = out.as_chunks_mut::<UNIT>();
             for unit in units {
-                source.unit(&mut numbers)?;
-                differences.inverse(level, &mut numbers);
+                source.unit(&mut residuals.0)?;
+                differences.inverse(level, &mut residuals.0, &mut numbers);
                 if streaming {
-                    let mut decoded = [T::default(); UNIT];
-                    values(&numbers, &mut decoded);
-                    memory::copy_streaming(&decoded, unit);
+                    let mut decoded = Aligned::<T>::default();
+                    values(numbers.unit(), &mut decoded.0);
+                    memory::copy_streaming(&decoded.0, unit);
                 } else {
-                    values(&numbers, unit);
+                    values(numbers.unit(), unit);
                 }
             }
             if !rest.is_empty() {
-                let mut unit = [T::default(); UNIT];
-                source.unit(&mut numbers)?;
-                differences.inverse(level, &mut numbers);
-                values(&numbers, &mut unit);
-                rest.copy_from_slice(&unit[..rest.len()]);
+                let mut decoded = Aligned::<T>::default();
+                source.unit(&mut residuals.0)?;
+                differences.inverse(level, &mut residuals.0, &mut numbers);
+                values(numbers.unit(), &mut decoded.0);
+                rest.copy_from_slice(&decoded.0[..rest.len()]);
             }
             Ok(())
         },

@@ -8,6 +8,11 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+#[cfg(test)]
+mod tests;
 
 use super::UNIT;
 use super::word::Word;
@@ -40,11 +45,54 @@ pub(crate) fn distances(dims: Dims) -> [usize; 3] {
     [1, dims.nx, dims.nx * dims.ny]
 }
 
-/// Differences of a chunk, unit by unit.
+/// Numbers in front of a unit: as many as keep the unit at the start of a cache line.
+const FRONT: usize = 32;
+
+/// A unit of numbers with the last number of the unit before right in front of it.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Numbers<W>([W; FRONT + UNIT]);
+
+impl<W: Word> Default for Numbers<W> {
+    fn default() -> Self {
+        Self([W::default(); FRONT + UNIT])
+    }
+}
+
+impl<W: Word> Numbers<W> {
+    /// The unit.
+    #[inline(always)]
+    pub fn unit(&mut self) -> &mut [W; UNIT] {
+        self.0
+            .last_chunk_mut()
+            .expect("there is a unit behind the front")
+    }
+
+    /// The last number before the unit.
+    #[inline(always)]
+    pub fn last(&self) -> W {
+        self.0[FRONT - 1]
+    }
+
+    /// Makes way for the next unit.
+    #[inline(always)]
+    pub fn advance(&mut self) {
+        self.0[FRONT - 1] = self.0[FRONT + UNIT - 1];
+    }
+
+    /// Differences of neighbours.
+    #[inline(always)]
+    fn differences(&self, out: &mut [W; UNIT]) {
+        let pairs = self.0[FRONT..].iter().zip(&self.0[FRONT - 1..]);
+        for (out, (number, before)) in out.iter_mut().zip(pairs) {
+            *out = number.sub(*before);
+        }
+    }
+}
+
+/// Differences of a chunk, unit by unit. Every stage writes to where the next one keeps its past.
 #[derive(Debug, Default)]
 pub(crate) struct Differences<W> {
-    /// The last value before the unit, for lag 1.
-    last: W,
     along_x: bool,
     row: History<W>,
     plane: History<W>,
@@ -54,7 +102,6 @@ impl<W: Word> Differences<W> {
     /// Starts a chunk.
     pub fn start(&mut self, lags: Lags, dims: Dims) {
         let [_, row, plane] = distances(dims);
-        self.last = W::default();
         self.along_x = lags.has(0);
         self.row.start(if lags.has(1) { row } else { 0 });
         self.plane.start(if lags.has(2) { plane } else { 0 });
@@ -62,73 +109,84 @@ impl<W: Word> Differences<W> {
 
     /// Turns the next unit of numbers into zigzag residuals.
     #[inline(always)]
-    pub fn forward(&mut self, numbers: &[W; UNIT], residuals: &mut [W; UNIT]) {
-        let last = std::mem::replace(&mut self.last, numbers[UNIT - 1]);
-        if self.along_x {
-            residuals[0] = numbers[0].sub(last);
-            for i in 1..UNIT {
-                residuals[i] = numbers[i].sub(numbers[i - 1]);
+    pub fn forward(&mut self, numbers: &Numbers<W>, residuals: &mut [W; UNIT]) {
+        let Self {
+            along_x,
+            row,
+            plane,
+        } = self;
+        let along_x = |out: &mut [W; UNIT]| match along_x {
+            true => numbers.differences(out),
+            false => out.copy_from_slice(&numbers.0[FRONT..]),
+        };
+        match (row.lag > 0, plane.lag > 0) {
+            (true, true) => {
+                along_x(row.next());
+                row.difference(plane.next());
+                plane.difference(residuals);
             }
-        } else {
-            *residuals = *numbers;
+            (true, false) => {
+                along_x(row.next());
+                row.difference(residuals);
+            }
+            (false, true) => {
+                along_x(plane.next());
+                plane.difference(residuals);
+            }
+            (false, false) => along_x(residuals),
         }
-        if self.row.lag >= UNIT && self.plane.lag >= UNIT {
-            // What is most common, in one loop.
-            let (row_before, row) = self.row.pair();
-            let (plane_before, plane) = self.plane.pair();
-            for i in 0..UNIT {
-                row[i] = residuals[i];
-                plane[i] = residuals[i].sub(row_before[i]);
-                residuals[i] = plane[i].sub(plane_before[i]).zigzag();
-            }
-        } else {
-            self.row.forward(residuals);
-            self.plane.forward(residuals);
-            for residual in residuals.iter_mut() {
-                *residual = residual.zigzag();
-            }
+        for residual in residuals.iter_mut() {
+            *residual = residual.zigzag();
         }
     }
 
-    /// Turns the next unit of zigzag residuals back into numbers, in place.
+    /// Turns the next unit of zigzag residuals back into numbers, which are filled in.
     #[inline(always)]
-    pub fn inverse(&mut self, level: Level, unit: &mut [W; UNIT]) {
-        if self.row.lag >= UNIT && self.plane.lag >= UNIT {
-            let (row_before, row) = self.row.pair();
-            let (plane_before, plane) = self.plane.pair();
-            for i in 0..UNIT {
-                plane[i] = unit[i].unzigzag().add(plane_before[i]);
-                row[i] = plane[i].add(row_before[i]);
-                unit[i] = row[i];
-            }
-        } else {
-            for residual in unit.iter_mut() {
-                *residual = residual.unzigzag();
-            }
-            self.plane.inverse(unit);
-            self.row.inverse(unit);
+    pub fn inverse(&mut self, level: Level, residuals: &mut [W; UNIT], numbers: &mut Numbers<W>) {
+        let Self {
+            along_x,
+            row,
+            plane,
+        } = self;
+        for residual in residuals.iter_mut() {
+            *residual = residual.unzigzag();
         }
-        if self.along_x {
-            prefix_sum(level, &mut self.last, unit);
+        let mut sums: &[W; UNIT] = residuals;
+        if plane.lag > 0 {
+            sums = plane.sum(sums);
         }
+        if row.lag > 0 {
+            sums = row.sum(sums);
+        }
+        match along_x {
+            true => prefix_sum(level, numbers.last(), sums, numbers.unit()),
+            false => *numbers.unit() = *sums,
+        }
+        numbers.advance();
     }
 }
 
-/// Sums up a unit from `last` on, which becomes the last sum.
+/// Sums up a unit from `last` on.
 #[inline(always)]
-fn prefix_sum<W: Word>(level: Level, last: &mut W, unit: &mut [W; UNIT]) {
+fn prefix_sum<W: Word>(level: Level, mut last: W, unit: &[W; UNIT], sums: &mut [W; UNIT]) {
     #[cfg(target_arch = "x86_64")]
-    if let (Level::Avx2 | Level::Avx512, Ok(last), Ok(unit)) = (
-        level,
-        bytemuck::try_cast_mut::<W, u16>(last),
-        bytemuck::try_cast_mut::<[W; UNIT], [u16; UNIT]>(unit),
-    ) {
-        return avx2::prefix_sum(last, unit);
+    if level != Level::Portable {
+        let narrow = bytemuck::try_cast_ref(unit).ok();
+        if let Some((unit, sums)) = narrow.zip(bytemuck::try_cast_mut(sums).ok()) {
+            return match level {
+                Level::Avx512 => avx512::prefix_sum(last.part(0), unit, sums),
+                _ => avx2::prefix_sum(last.part(0), unit, sums),
+            };
+        }
+        let wide = bytemuck::try_cast_ref(unit).ok();
+        if let Some((unit, sums)) = wide.zip(bytemuck::try_cast_mut(sums).ok()) {
+            return avx2::prefix_sum_u32(last.signed() as u32, unit, sums);
+        }
     }
     let _ = level;
-    for number in unit.iter_mut() {
-        *last = last.add(*number);
-        *number = *last;
+    for (sum, number) in sums.iter_mut().zip(unit) {
+        last = last.add(*number);
+        *sum = last;
     }
 }
 
@@ -137,86 +195,78 @@ fn prefix_sum<W: Word>(level: Level, last: &mut W, unit: &mut [W; UNIT]) {
 struct History<W> {
     /// 0 if the lag is not in use.
     lag: usize,
-    /// Where the numbers one lag before the next unit start.
+    /// Where the numbers one lag before the current unit are.
     at: usize,
-    window: Vec<W>,
+    /// Where the window starts in the buffer: such that units begin at cache lines.
+    start: usize,
+    buffer: Vec<W>,
 }
 
 impl<W: Word> History<W> {
     fn start(&mut self, lag: usize) {
         self.lag = lag;
-        self.at = 0;
         if lag > 0 {
+            const LINE: usize = 64;
             // Longer windows are moved less often, shorter ones stay in the cache.
             let length = lag + (3 * lag).clamp(16 * UNIT, 1 << 20).next_multiple_of(UNIT);
-            if self.window.len() < length {
-                self.window.resize(length, W::default());
+            let length = length + UNIT + LINE / size_of::<W>();
+            if self.buffer.len() < length {
+                self.buffer.resize(length, W::default());
             }
-            self.window[..lag].fill(W::default());
+            // One unit before the first, where `next` will move on from.
+            self.start = self.buffer[lag..].as_ptr().align_offset(LINE);
+            self.at = self.start;
+            self.buffer[self.at + UNIT..self.at + UNIT + lag].fill(W::default());
         }
     }
 
-    /// Slides on by one unit; returns the numbers from one lag before it to its end.
+    /// Slides on by one unit; returns the place for its numbers.
     #[inline(always)]
-    fn advance(&mut self) -> &mut [W] {
-        let needed = self.lag + UNIT;
-        if self.at + needed > self.window.len() {
-            self.window.copy_within(self.at..self.at + self.lag, 0);
-            self.at = 0;
+    fn next(&mut self) -> &mut [W; UNIT] {
+        let end = self.at + UNIT + self.lag;
+        if end + UNIT > self.buffer.len() {
+            self.buffer.copy_within(self.at + UNIT..end, self.start);
+            self.at = self.start;
+        } else {
+            self.at += UNIT;
         }
-        let start = self.at;
-        self.at += UNIT;
-        &mut self.window[start..start + needed]
-    }
-
-    /// The numbers one lag before the next unit, and the place for its own; for long lags only.
-    #[inline(always)]
-    fn pair(&mut self) -> (&mut [W; UNIT], &mut [W; UNIT]) {
-        let lag = self.lag;
-        let (before, now) = self.advance().split_at_mut(lag);
-        match (before.first_chunk_mut(), now.first_chunk_mut()) {
-            (Some(before), Some(now)) => (before, now),
-            _ => unreachable!("the window is a lag and a unit long"),
-        }
+        self.now()
     }
 
     #[inline(always)]
-    fn forward(&mut self, unit: &mut [W; UNIT]) {
-        let lag = self.lag;
-        if lag >= UNIT {
-            let (before, now) = self.pair();
-            *now = *unit;
-            for i in 0..UNIT {
-                unit[i] = unit[i].sub(before[i]);
-            }
-        } else if lag > 0 {
-            let window = self.advance();
-            window[lag..].copy_from_slice(unit);
-            for (number, before) in unit.iter_mut().zip(window) {
-                *number = number.sub(*before);
-            }
+    fn now(&mut self) -> &mut [W; UNIT] {
+        self.buffer[self.at + self.lag..]
+            .as_chunks_mut::<UNIT>()
+            .0
+            .first_mut()
+            .expect("room for a unit")
+    }
+
+    /// The current unit minus what lies one lag before it.
+    #[inline(always)]
+    fn difference(&self, out: &mut [W; UNIT]) {
+        let before = &self.buffer[self.at..self.at + UNIT];
+        let now = &self.buffer[self.at + self.lag..self.at + self.lag + UNIT];
+        for ((out, now), before) in out.iter_mut().zip(now).zip(before) {
+            *out = now.sub(*before);
         }
     }
 
+    /// Slides on by one unit, whose numbers are `unit` plus what lies one lag before them.
     #[inline(always)]
-    fn inverse(&mut self, unit: &mut [W; UNIT]) {
-        let lag = self.lag;
-        if lag >= UNIT {
-            let (before, now) = self.pair();
-            for i in 0..UNIT {
-                unit[i] = unit[i].add(before[i]);
-            }
-            *now = *unit;
-        } else if lag > 0 {
-            // Pieces as long as the lag, which need only what lies before them.
-            let window = self.advance();
-            for (piece, start) in unit.chunks_mut(lag).zip((0..).step_by(lag)) {
-                let (before, now) = window[start..].split_at_mut(lag);
-                for ((number, before), now) in piece.iter_mut().zip(before).zip(now) {
-                    *number = number.add(*before);
-                    *now = *number;
-                }
+    fn sum(&mut self, unit: &[W; UNIT]) -> &[W; UNIT] {
+        self.next();
+        let (at, lag) = (self.at, self.lag);
+        // Pieces as long as the lag need only what lies before them.
+        for (piece, start) in unit
+            .chunks(lag.min(UNIT))
+            .zip((at..).step_by(lag.min(UNIT)))
+        {
+            let (before, now) = self.buffer[start..].split_at_mut(lag);
+            for ((now, number), before) in now.iter_mut().zip(piece).zip(before) {
+                *now = number.add(*before);
             }
         }
+        self.now()
     }
 }
