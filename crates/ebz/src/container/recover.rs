@@ -84,12 +84,13 @@ fn find_frames<S: Source>(source: &S, scratch: &mut Vec<u8>) -> Result<BTreeMap<
         };
         match record.kind {
             Kind::Frame => {
-                let header = FrameHeader::read_from(body).and_then(|header| {
+                // A frame of which next to nothing can be there would only be a lot of NaN.
+                let sane = |header: &FrameHeader| {
                     let most = Limits::default().max_expansion;
-                    check_expansion(header.raw_bytes() as u64, size, most)?;
-                    Ok(header)
-                });
-                if let Ok(header) = header {
+                    check_expansion(header.raw_bytes() as u64, size, most).is_ok()
+                };
+                let header = FrameHeader::read_from(body).ok();
+                if let Some(header) = header.filter(sane) {
                     let chunks = BTreeMap::new();
                     frames
                         .entry(record.frame)
