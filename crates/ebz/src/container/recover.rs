@@ -1,7 +1,8 @@
 //! Saving what is left of a file whose writer was stopped, or that was damaged.
 //!
 //! The records are walked one by one; behind damage the next marker is looked for. Frames whose
-//! header survives are written again; chunks that are lost become NaN.
+//! header survives are written again; chunks that are lost become NaN. A frame that claims more
+//! values than any writer puts into a file of this size is left out: it would be written in full.
 
 use super::frame::FrameHeader;
 use super::grid::{dims, extents};

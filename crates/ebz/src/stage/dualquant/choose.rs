@@ -16,8 +16,8 @@ use crate::stage::word::Word;
 const VALUES: usize = 512;
 
 /// Units per unit that is looked at, and the most of these.
-const RARITY: usize = 256;
-const MOST_UNITS: usize = 8;
+const RARITY: usize = 96;
+const MOST_UNITS: usize = 12;
 
 /// A lattice for the bulk of the values; `None` if no lattice of this width serves them.
 pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
