@@ -106,7 +106,7 @@ fn wrong_use_of_compress() {
         ),
         (
             "a.raw -t f32 -s 5x8 --abs 1 -o missing/a.ebz",
-            &["cannot create missing/a.ebz"],
+            &["there is no folder missing"],
         ),
         (
             "a.raw -t f32 -s 5x8 --abs 1 -o -  --stats",
