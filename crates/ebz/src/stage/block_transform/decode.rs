@@ -1,0 +1,164 @@
+//! Bytes of a chunk to values: [`encode`](super::encode) in reverse, with its steps from the last
+//! to the first.
+
+use super::grid::{Grid, LANES, Lanes};
+use super::planes::{Kernel, Planes, Portable};
+use super::real::{Int, Real};
+use super::search::dequantize;
+use super::{BitReader, EXCEPTIONS, PlaneCode, STREAMS, count_bits, exceptions, lift, truncate};
+use crate::codec::{Context, Dims};
+use crate::error::{Error, Result};
+use crate::simd::Level;
+
+/// Fills `out` from the bytes of one coded chunk.
+pub fn decode<T: Real, C: PlaneCode>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    let short = || Error::truncated("the chunk ends before its streams do");
+    let (&first, mut lengths) = bytes.split_first().ok_or_else(short)?;
+    let mut streams = lengths.split_off(4 * STREAMS..).ok_or_else(short)?;
+    let mut readers = [BitReader::new(&[]); STREAMS];
+    for (reader, length) in readers.iter_mut().zip(lengths.chunks_exact(4)) {
+        let length = length.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
+        *reader = BitReader::new(streams.split_off(..length).ok_or_else(short)?);
+    }
+    let axes = first & !EXCEPTIONS;
+    let decoder = Decoder {
+        grid: Grid::new(dims, usize::from(axes)),
+        readers,
+        code: std::marker::PhantomData::<C>,
+    };
+    match axes {
+        1 => decoder.run::<T, 4>(context.simd, out)?,
+        2 => decoder.run::<T, 16>(context.simd, out)?,
+        3 => decoder.run::<T, 64>(context.simd, out)?,
+        _ => return Err(Error::corrupt(format!("blocks of {axes} axes"))),
+    }
+    if first & EXCEPTIONS != 0 {
+        exceptions::read_from(streams, out)
+    } else if streams.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::corrupt("bytes after the streams"))
+    }
+}
+
+struct Decoder<'a, C> {
+    grid: Grid,
+    readers: [BitReader<'a>; STREAMS],
+    code: std::marker::PhantomData<C>,
+}
+
+/// The headers of a group.
+struct Headers {
+    kept: Lanes<u32>,
+    exponents: Lanes<u32>,
+    exact: Lanes<bool>,
+}
+
+impl<C: PlaneCode> Decoder<'_, C> {
+    fn run<T: Real, const N: usize>(mut self, simd: Level, out: &mut [T]) -> Result<()> {
+        match simd {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 if simd.is_available() => {
+                super::avx2::decode(|| self.groups::<super::avx2::Avx2, T, N>(out))
+            }
+            _ => self.groups::<Portable, T, N>(out),
+        }
+    }
+
+    #[inline(always)]
+    fn groups<K: Kernel, T: Real, const N: usize>(&mut self, out: &mut [T]) -> Result<()> {
+        let mut planes = [[0; 64]; LANES];
+        let mut bits = [[T::Int::default(); LANES]; N];
+        let mut exact_values = [[T::default(); LANES]; N];
+        for first in (0..self.grid.blocks()).step_by(LANES) {
+            // 8. Read.
+            let headers = self.read::<T, N>(first, &mut planes, &mut exact_values)?;
+            let mut values = [[T::default(); LANES]; N];
+            if headers.kept != [0; LANES] {
+                // 7. Planes.
+                K::inverse(&mut planes, &headers.kept, &mut bits);
+                // 6. Negabinary.
+                for lanes in &mut bits {
+                    *lanes = truncate::inverse(lanes);
+                }
+                // 4. Lifting.
+                lift::inverse(&mut bits);
+                // 3. Block floating point.
+                values = dequantize(&bits, &headers.exponents);
+            }
+            // 2. Blocks that were kept exactly.
+            if headers.exact != [false; LANES] {
+                for (to, from) in values.iter_mut().zip(&exact_values) {
+                    for lane in 0..LANES {
+                        if headers.exact[lane] {
+                            to[lane] = from[lane];
+                        }
+                    }
+                }
+            }
+            // 1. Scatter.
+            self.grid.scatter(&values, first, out);
+        }
+        if self.readers.iter().any(|r| r.overrun()) {
+            return Err(Error::truncated("a stream of blocks ends early"));
+        }
+        if !self.readers.iter().all(|r| r.at_end()) {
+            return Err(Error::corrupt("bytes after the last block"));
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn read<T: Real, const N: usize>(
+        &mut self,
+        first: usize,
+        planes: &mut [Planes; LANES],
+        exact_values: &mut [Lanes<T>; N],
+    ) -> Result<Headers> {
+        let field = count_bits::<T>();
+        let mut headers = Headers {
+            kept: [0; LANES],
+            exponents: [T::MIN_EXPONENT; LANES],
+            exact: [false; LANES],
+        };
+        let (turns, _) = planes.as_chunks_mut::<STREAMS>();
+        for (turn, planes) in turns.iter_mut().enumerate() {
+            let mut counts = [0; STREAMS];
+            for stream in 0..STREAMS {
+                let lane = turn * STREAMS + stream;
+                let reader = &mut self.readers[stream];
+                if first + lane >= self.grid.blocks() {
+                    continue;
+                }
+                let header = reader.peek().0;
+                if header & 1 == 0 {
+                    reader.skip(1);
+                    continue;
+                }
+                reader.skip((1 + field + T::EXPONENT_BITS) as usize);
+                let count = (header >> 1) as u32 & (T::Int::BITS - 1);
+                let exponent = (header >> (1 + field)) as u32 & T::SPECIAL_EXPONENT;
+                if exponent == T::SPECIAL_EXPONENT {
+                    headers.exact[lane] = true;
+                    for lanes in exact_values.iter_mut() {
+                        lanes[lane] = T::from_word(reader.take(8 * T::SIZE as u32));
+                    }
+                } else if exponent < T::MIN_EXPONENT {
+                    return Err(Error::corrupt("a block exponent that is too small"));
+                } else {
+                    let count = if count == 0 { T::Int::BITS } else { count };
+                    headers.kept[lane] = count;
+                    headers.exponents[lane] = exponent;
+                    counts[stream] = count as usize;
+                }
+            }
+            C::read::<N>(&mut self.readers, counts, planes);
+        }
+        Ok(headers)
+    }
+}

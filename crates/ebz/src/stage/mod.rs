@@ -1,0 +1,3 @@
+//! The steps that codecs are built from, in forward / inverse pairs.
+
+pub(crate) mod block_transform;
