@@ -1,14 +1,14 @@
 //! Bytes of a chunk to values: [`encode`](super::encode) in reverse, with its steps from the last
 //! to the first.
 
+use super::dispatch::{Vectorised, dispatch};
 use super::grid::{Grid, LANES, Lanes};
-use super::planes::{Kernel, Planes, Portable};
+use super::planes::{Kernel, Planes};
 use super::real::{Int, Real};
 use super::search::dequantize;
 use super::{BitReader, EXCEPTIONS, PlaneCode, STREAMS, count_bits, exceptions, lift, truncate};
 use crate::codec::{Context, Dims};
 use crate::error::{Error, Result};
-use crate::simd::Level;
 
 /// Fills `out` from the bytes of one coded chunk.
 pub fn decode<T: Real, C: PlaneCode>(
@@ -32,9 +32,9 @@ pub fn decode<T: Real, C: PlaneCode>(
         code: std::marker::PhantomData::<C>,
     };
     match axes {
-        1 => decoder.run::<T, 4>(context.simd, out)?,
-        2 => decoder.run::<T, 16>(context.simd, out)?,
-        3 => decoder.run::<T, 64>(context.simd, out)?,
+        1 => dispatch(context.simd, Groups::<_, _, 4>(decoder, out))?,
+        2 => dispatch(context.simd, Groups::<_, _, 16>(decoder, out))?,
+        3 => dispatch(context.simd, Groups::<_, _, 64>(decoder, out))?,
         _ => return Err(Error::corrupt(format!("blocks of {axes} axes"))),
     }
     if first & EXCEPTIONS != 0 {
@@ -52,6 +52,18 @@ struct Decoder<'a, C> {
     code: std::marker::PhantomData<C>,
 }
 
+/// The work on all groups of blocks of `N` values.
+struct Groups<'o, D, T, const N: usize>(D, &'o mut [T]);
+
+impl<T: Real, C: PlaneCode, const N: usize> Vectorised for Groups<'_, Decoder<'_, C>, T, N> {
+    type Output = Result<()>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(mut self) -> Result<()> {
+        self.0.groups::<K, T, N>(self.1)
+    }
+}
+
 /// The headers of a group.
 struct Headers {
     kept: Lanes<u32>,
@@ -60,16 +72,6 @@ struct Headers {
 }
 
 impl<C: PlaneCode> Decoder<'_, C> {
-    fn run<T: Real, const N: usize>(mut self, simd: Level, out: &mut [T]) -> Result<()> {
-        match simd {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 if simd.is_available() => {
-                super::avx2::decode(|| self.groups::<super::avx2::Avx2, T, N>(out))
-            }
-            _ => self.groups::<Portable, T, N>(out),
-        }
-    }
-
     #[inline(always)]
     fn groups<K: Kernel, T: Real, const N: usize>(&mut self, out: &mut [T]) -> Result<()> {
         let mut planes = [[0; 64]; LANES];

@@ -11,9 +11,10 @@
 //! the biased exponent, and the planes. The exponent of NaN marks a block whose values follow bit
 //! for bit instead.
 
+use super::dispatch::{Vectorised, dispatch};
 use super::exceptions::Exceptions;
 use super::grid::{Grid, LANES, Lanes};
-use super::planes::{Kernel, Planes, Portable};
+use super::planes::{Kernel, Planes};
 use super::real::{Int, Real};
 use super::search::{Search, reconstruct};
 use super::truncate::Truncation;
@@ -113,9 +114,9 @@ fn encode_blocks<T: Real, C: PlaneCode>(
         code: std::marker::PhantomData::<C>,
     };
     match axes {
-        1 => encoder.run::<4>(simd),
-        2 => encoder.run::<16>(simd),
-        _ => encoder.run::<64>(simd),
+        1 => dispatch(simd, Groups::<_, 4>(encoder)),
+        2 => dispatch(simd, Groups::<_, 16>(encoder)),
+        _ => dispatch(simd, Groups::<_, 64>(encoder)),
     }
     let listed = if scratch.exceptions.any() {
         EXCEPTIONS
@@ -158,6 +159,18 @@ struct Encoder<'a, T: Real, C> {
     code: std::marker::PhantomData<C>,
 }
 
+/// The work on all groups of blocks of `N` values.
+struct Groups<E, const N: usize>(E);
+
+impl<T: Real, C: PlaneCode, const N: usize> Vectorised for Groups<Encoder<'_, T, C>, N> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<K: Kernel>(mut self) {
+        self.0.groups::<K, N>();
+    }
+}
+
 /// What a block becomes.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
@@ -167,16 +180,6 @@ enum Form {
 }
 
 impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
-    fn run<const N: usize>(mut self, simd: Level) {
-        match simd {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 if simd.is_available() => super::avx2::encode(|| {
-                self.groups::<super::avx2::Avx2, N>();
-            }),
-            _ => self.groups::<Portable, N>(),
-        }
-    }
-
     #[inline(always)]
     fn groups<K: Kernel, const N: usize>(&mut self) {
         let mut values = [[T::default(); LANES]; N];

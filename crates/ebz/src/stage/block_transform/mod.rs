@@ -13,6 +13,7 @@
 mod avx2;
 mod bits;
 mod decode;
+mod dispatch;
 mod encode;
 mod exceptions;
 mod grid;
