@@ -3,9 +3,9 @@
 
 use super::dispatch::{Vectorised, dispatch};
 use super::grid::{Grid, LANES, Lanes};
-use super::planes::{Kernel, Planes};
+use super::planes::Planes;
 use super::real::{Int, Real};
-use super::search::dequantize;
+use super::vectors::Vectors;
 use super::{BitReader, EXCEPTIONS, PlaneCode, STREAMS, count_bits, exceptions, lift, truncate};
 use crate::codec::{Context, Dims};
 use crate::error::{Error, Result};
@@ -56,11 +56,12 @@ struct Decoder<'a, C> {
 struct Groups<'o, D, T, const N: usize>(D, &'o mut [T]);
 
 impl<T: Real, C: PlaneCode, const N: usize> Vectorised for Groups<'_, Decoder<'_, C>, T, N> {
+    type Element = T;
     type Output = Result<()>;
 
     #[inline(always)]
-    fn run<K: Kernel>(mut self) -> Result<()> {
-        self.0.groups::<K, T, N>(self.1)
+    fn run<V: Vectors<T>>(mut self) -> Result<()> {
+        self.0.groups::<T, V, N>(self.1)
     }
 }
 
@@ -73,9 +74,10 @@ struct Headers {
 
 impl<C: PlaneCode> Decoder<'_, C> {
     #[inline(always)]
-    fn groups<K: Kernel, T: Real, const N: usize>(&mut self, out: &mut [T]) -> Result<()> {
+    fn groups<T: Real, V: Vectors<T>, const N: usize>(&mut self, out: &mut [T]) -> Result<()> {
         let mut planes = [[0; 64]; LANES];
         let mut bits = [[T::Int::default(); LANES]; N];
+        let mut work = [[T::Int::default(); LANES]; N];
         let mut exact_values = [[T::default(); LANES]; N];
         for first in (0..self.grid.blocks()).step_by(LANES) {
             // 8. Read.
@@ -83,15 +85,19 @@ impl<C: PlaneCode> Decoder<'_, C> {
             let mut values = [[T::default(); LANES]; N];
             if headers.kept != [0; LANES] {
                 // 7. Planes.
-                K::inverse(&mut planes, &headers.kept, &mut bits);
+                V::join(&mut planes, &headers.kept, &mut bits);
                 // 6. Negabinary.
-                for lanes in &mut bits {
-                    *lanes = truncate::inverse(lanes);
-                }
+                let mask = V::splat(T::Int::NEGABINARY);
+                let take =
+                    |position: usize| truncate::inverse::<T, V>(mask, V::load_int(&bits[position]));
                 // 4. Lifting.
-                lift::inverse(&mut bits);
-                // 3. Block floating point.
-                values = dequantize(&bits, &headers.exponents);
+                let units = V::load(&headers.exponents.map(T::unit));
+                lift::inverse::<T, V, N>(take, &mut work, |at, line| {
+                    for (position, integers) in at.into_iter().zip(line) {
+                        // 3. Block floating point.
+                        V::store(V::dequantize(integers, units), &mut values[position]);
+                    }
+                });
             }
             // 2. Blocks that were kept exactly.
             if headers.exact != [false; LANES] {
@@ -104,7 +110,7 @@ impl<C: PlaneCode> Decoder<'_, C> {
                 }
             }
             // 1. Scatter.
-            self.grid.scatter(&values, first, out);
+            self.grid.scatter::<T, V, N>(&values, first, out);
         }
         if self.readers.iter().any(|r| r.overrun()) {
             return Err(Error::truncated("a stream of blocks ends early"));

@@ -1,16 +1,18 @@
 //! The same loop compiled for each instruction set.
 
-use super::planes::{Kernel, Portable};
+use super::real::Real;
+use super::vectors::{Portable, Vectors};
 use crate::simd::Level;
 
 /// A loop over groups of blocks, written once.
 pub trait Vectorised {
+    /// The type of the values.
+    type Element: Real;
     /// What it returns.
     type Output;
 
-    /// Runs with a kernel for the bit transposition; inlined into a function of each instruction
-    /// set, so that the compiler vectorises it for that.
-    fn run<K: Kernel>(self) -> Self::Output;
+    /// Runs; inlined into a function of each instruction set.
+    fn run<V: Vectors<Self::Element>>(self) -> Self::Output;
 }
 
 /// Runs with the instructions of `simd`.

@@ -14,11 +14,11 @@
 use super::dispatch::{Vectorised, dispatch};
 use super::exceptions::Exceptions;
 use super::grid::{Grid, LANES, Lanes};
-use super::planes::{Kernel, Planes};
+use super::planes::Planes;
 use super::real::{Int, Real};
 use super::search::{Search, reconstruct};
-use super::truncate::Truncation;
-use super::{BitWriter, EXCEPTIONS, PlaneCode, STREAMS, count_bits, lift};
+use super::vectors::Vectors;
+use super::{BitWriter, EXCEPTIONS, PlaneCode, STREAMS, count_bits, lift, truncate};
 use crate::bound::Tolerance;
 use crate::codec::{Context, Task};
 use crate::error::{Error, Result};
@@ -163,11 +163,12 @@ struct Encoder<'a, T: Real, C> {
 struct Groups<E, const N: usize>(E);
 
 impl<T: Real, C: PlaneCode, const N: usize> Vectorised for Groups<Encoder<'_, T, C>, N> {
+    type Element = T;
     type Output = ();
 
     #[inline(always)]
-    fn run<K: Kernel>(mut self) {
-        self.0.groups::<K, N>();
+    fn run<V: Vectors<T>>(mut self) {
+        self.0.groups::<V, N>();
     }
 }
 
@@ -181,9 +182,9 @@ enum Form {
 
 impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
     #[inline(always)]
-    fn groups<K: Kernel, const N: usize>(&mut self) {
+    fn groups<V: Vectors<T>, const N: usize>(&mut self) {
         let mut values = [[T::default(); LANES]; N];
-        let mut bits = [[T::Int::default(); LANES]; N];
+        let mut coefficients = [[T::Int::default(); LANES]; N];
         let mut planes = [[0; 64]; LANES];
         for first in (0..self.grid.blocks()).step_by(LANES) {
             let lanes = LANES.min(self.grid.blocks() - first);
@@ -191,24 +192,27 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
                 values = [[T::default(); LANES]; N];
             }
             // 1. Gather.
-            self.grid.gather(self.values, first, &mut values);
+            self.grid.gather::<T, V, N>(self.values, first, &mut values);
             // 2. Set aside what only exact storage can keep.
             let mut exact = [false; LANES];
-            let mut largest = largest_magnitudes(&values);
+            let mut largest = largest_magnitudes::<T, V, N>(&values);
             for lane in 0..lanes {
                 if largest[lane] >= self.special || self.has_fill(&values, lane) {
                     exact[lane] = self.set_aside(&mut values, lane, first + lane);
-                    largest[lane] = largest_magnitudes(&values)[lane];
+                    largest[lane] = largest_magnitudes::<T, V, N>(&values)[lane];
                 }
             }
             // 3. Block floating point with the exponent of the largest value.
             let exponents =
                 largest.map(|m| ((m.to_word() >> T::MANTISSA_BITS) as u32).max(T::MIN_EXPONENT));
-            let mut coefficients = quantize(&values, &exponents);
             // 4. Lifting.
-            lift::forward(&mut coefficients);
+            let words = exponents.map(|e| T::Int::from_word(u64::from(e)));
+            let words = V::load_int(&words);
+            let take = |position: usize| V::quantize(V::load(&values[position]), words);
+            lift::forward::<T, V, N>(take, &mut coefficients);
             // 5. Find the planes to keep.
-            let mut forms = self.forms(&values, &largest, &coefficients, &exponents, first, lanes);
+            let mut forms =
+                self.forms::<V, N>(&values, &largest, &coefficients, &exponents, first, lanes);
             for lane in 0..LANES {
                 if exact[lane] {
                     forms[lane] = Form::Exact;
@@ -217,12 +221,13 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
             let kept = forms.map(|form| if let Form::Planes(n) = form { n } else { 0 });
             let needed = kept.into_iter().max().unwrap_or(0);
             // 6. Negabinary, truncated.
-            let truncation = Truncation::new(&kept, matches!(self.goal, Goal::Bound(_)));
-            for (to, from) in bits.iter_mut().zip(&coefficients) {
-                *to = truncation.forward(from);
+            let nearest = matches!(self.goal, Goal::Bound(_));
+            let kept = truncate::keep::<T, V>(&kept, nearest);
+            for lanes in &mut coefficients {
+                V::store_int(truncate::forward::<T, V>(&kept, V::load_int(lanes)), lanes);
             }
             // 7. Planes.
-            K::forward(&bits, needed, &mut planes);
+            V::split(&coefficients, needed, &mut planes);
             // 8. Write.
             for lane in 0..lanes {
                 self.write::<N>(&planes[lane], forms[lane], exponents[lane], first + lane);
@@ -288,7 +293,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
     }
 
     #[inline(always)]
-    fn forms<const N: usize>(
+    fn forms<V: Vectors<T>, const N: usize>(
         &mut self,
         values: &[Lanes<T>; N],
         largest: &Lanes<T::Int>,
@@ -314,7 +319,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
             return forms;
         }
         let limit = search.limit;
-        let found = search.run(values, coefficients, exponents, &wanted);
+        let found = search.run::<V, N>(values, coefficients, exponents, &wanted);
         for lane in 0..lanes {
             if !wanted[lane] {
                 continue;
@@ -322,7 +327,8 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
             forms[lane] = match found[lane] {
                 Some(planes) => Form::Planes(planes),
                 None => {
-                    let which = out_of_bound(values, coefficients, exponents, lane, limit);
+                    let which =
+                        out_of_bound::<T, V, N>(values, coefficients, exponents, lane, limit);
                     if self.except::<N>(first + lane, which) {
                         Form::Exact
                     } else {
@@ -366,49 +372,33 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
 }
 
 #[inline(always)]
-fn largest_magnitudes<T: Real, const N: usize>(group: &[Lanes<T>; N]) -> Lanes<T::Int> {
-    let mut largest = [T::Int::default(); LANES];
-    for lanes in group {
-        for lane in 0..LANES {
-            let magnitude = lanes[lane].magnitude();
-            if magnitude > largest[lane] {
-                largest[lane] = magnitude;
-            }
-        }
-    }
-    largest
-}
-
-#[inline(always)]
-fn quantize<T: Real, const N: usize>(
+fn largest_magnitudes<T: Real, V: Vectors<T>, const N: usize>(
     group: &[Lanes<T>; N],
-    exponents: &Lanes<u32>,
-) -> [Lanes<T::Int>; N] {
-    let exponents = exponents.map(|e| T::Int::from_word(u64::from(e)));
-    let mut integers = [[T::Int::default(); LANES]; N];
-    for (to, from) in integers.iter_mut().zip(group) {
-        for lane in 0..LANES {
-            to[lane] = from[lane].quantize(exponents[lane]);
-        }
+) -> Lanes<T::Int> {
+    let mut largest = V::splat(T::Int::default());
+    for lanes in group {
+        largest = V::larger_int(largest, V::magnitude(V::load(lanes)));
     }
-    integers
+    let mut magnitudes = [T::Int::default(); LANES];
+    V::store_int(largest, &mut magnitudes);
+    magnitudes
 }
 
 /// Positions of a block whose values are out of bound even with all planes.
-#[cold]
-fn out_of_bound<T: Real, const N: usize>(
+fn out_of_bound<T: Real, V: Vectors<T>, const N: usize>(
     values: &[Lanes<T>; N],
     coefficients: &[Lanes<T::Int>; N],
     exponents: &Lanes<u32>,
     lane: usize,
     limit: T,
 ) -> u64 {
-    let all = Truncation::new(&[T::Int::BITS; LANES], true);
-    let decoded: [Lanes<T>; N] = reconstruct(coefficients, exponents, &all);
     let mut which = 0;
-    for position in 0..N {
-        let distance = values[position][lane].distance(decoded[position][lane]);
-        which |= u64::from(!(distance <= limit)) << position;
-    }
+    let all = [T::Int::BITS; LANES];
+    reconstruct::<T, V, N>(coefficients, exponents, &all, |position, decoded| {
+        let mut lanes = [T::default(); LANES];
+        V::store(decoded, &mut lanes);
+        let fits = values[position][lane].distance(lanes[lane]) <= limit;
+        which |= u64::from(!fits) << position;
+    });
     which
 }

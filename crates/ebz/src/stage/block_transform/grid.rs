@@ -3,6 +3,8 @@
 //! A group is [`LANES`] blocks that follow each other in raster order, held so that one vector
 //! carries the same position of every block: `group[position][lane]`.
 
+use super::real::Real;
+use super::vectors::Vectors;
 use crate::codec::Dims;
 
 /// Blocks per group.
@@ -86,19 +88,18 @@ impl Grid {
     /// Collects a group; positions beyond the chunk are padded as zfp does, lanes beyond the last
     /// block are left as they are.
     #[inline(always)]
-    pub fn gather<V: Copy, const N: usize>(
+    pub fn gather<T: Real, V: Vectors<T>, const N: usize>(
         &self,
-        values: &[V],
+        values: &[T],
         first: usize,
-        group: &mut [Lanes<V>; N],
+        group: &mut [Lanes<T>; N],
     ) {
         if let Some(start) = self.row_of_whole_blocks(first) {
-            for (row, quad) in group.chunks_exact_mut(4).enumerate() {
-                let from = &values[start + self.row_offset(row)..][..4 * LANES];
-                for (x, lanes) in quad.iter_mut().enumerate() {
-                    for (lane, value) in lanes.iter_mut().enumerate() {
-                        *value = from[4 * lane + x];
-                    }
+            let (quads, _) = group.as_chunks_mut::<4>();
+            for (row, quads) in quads.iter_mut().enumerate() {
+                let from = values[start + self.row_offset(row)..].first_chunk();
+                if let Some(from) = from {
+                    V::load_quads(from, quads);
                 }
             }
             return;
@@ -116,19 +117,18 @@ impl Grid {
 
     /// Puts a group back; padding is dropped.
     #[inline(always)]
-    pub fn scatter<V: Copy, const N: usize>(
+    pub fn scatter<T: Real, V: Vectors<T>, const N: usize>(
         &self,
-        group: &[Lanes<V>; N],
+        group: &[Lanes<T>; N],
         first: usize,
-        values: &mut [V],
+        values: &mut [T],
     ) {
         if let Some(start) = self.row_of_whole_blocks(first) {
-            for (row, quad) in group.chunks_exact(4).enumerate() {
-                let to = &mut values[start + self.row_offset(row)..][..4 * LANES];
-                for (lane, four) in to.chunks_exact_mut(4).enumerate() {
-                    for (x, value) in four.iter_mut().enumerate() {
-                        *value = quad[x][lane];
-                    }
+            let (quads, _) = group.as_chunks::<4>();
+            for (row, quads) in quads.iter().enumerate() {
+                let to = values[start + self.row_offset(row)..].first_chunk_mut();
+                if let Some(to) = to {
+                    V::store_quads(quads, to);
                 }
             }
             return;

@@ -3,89 +3,107 @@
 //! In: integers in raster order. Out: coefficients in raster order. The steps lose low bits, so
 //! the order of axes and of operations is zfp's: with it, decoded values equal zfp's bit for bit.
 
-use super::grid::{LANES, Lanes};
-use super::real::Int;
+use super::grid::Lanes;
+use super::real::Real;
+use super::vectors::Vectors;
 
-/// x, then y, then z.
+/// The four positions of line `line` along the axis with stride `step`.
 #[inline(always)]
-pub fn forward<I: Int, const N: usize>(group: &mut [Lanes<I>; N]) {
-    for line in 0..N / 4 {
-        forward_line(group, 4 * line, 1);
+pub fn line(line: usize, step: usize) -> [usize; 4] {
+    let at = line / step * step * 4 + line % step;
+    [at, at + step, at + 2 * step, at + 3 * step]
+}
+
+/// Lifts lines along x of what `take` gives, then all along y, then all along z.
+#[inline(always)]
+pub fn forward<T: Real, V: Vectors<T>, const N: usize>(
+    take: impl Fn(usize) -> V::Int,
+    group: &mut [Lanes<T::Int>; N],
+) {
+    for i in 0..N / 4 {
+        let at = line(i, 1);
+        store::<T, V, N>(forward_line::<T, V>(at.map(&take)), at, group);
     }
-    if N >= 16 {
-        for line in 0..N / 4 {
-            forward_line(group, line / 4 * 16 + line % 4, 4);
+    let mut step = 4;
+    while step < N {
+        for i in 0..N / 4 {
+            let at = line(i, step);
+            let lifted = forward_line::<T, V>(at.map(|p| V::load_int(&group[p])));
+            store::<T, V, N>(lifted, at, group);
         }
-    }
-    if N >= 64 {
-        for line in 0..N / 4 {
-            forward_line(group, line, 16);
-        }
+        step *= 4;
     }
 }
 
-/// z, then y, then x.
+/// The reverse: lines of what `take` gives along the slowest axis, then along the others; what
+/// comes out goes to `put`, four positions of a line along x at a time.
 #[inline(always)]
-pub fn inverse<I: Int, const N: usize>(group: &mut [Lanes<I>; N]) {
-    if N >= 64 {
-        for line in 0..N / 4 {
-            inverse_line(group, line, 16);
-        }
+pub fn inverse<T: Real, V: Vectors<T>, const N: usize>(
+    take: impl Fn(usize) -> V::Int,
+    work: &mut [Lanes<T::Int>; N],
+    mut put: impl FnMut([usize; 4], [V::Int; 4]),
+) {
+    if N == 4 {
+        let at = line(0, 1);
+        return put(at, inverse_line::<T, V>(at.map(&take)));
     }
-    if N >= 16 {
-        for line in 0..N / 4 {
-            inverse_line(group, line / 4 * 16 + line % 4, 4);
-        }
+    let mut step = N / 4;
+    for i in 0..N / 4 {
+        let at = line(i, step);
+        store::<T, V, N>(inverse_line::<T, V>(at.map(&take)), at, work);
     }
-    for line in 0..N / 4 {
-        inverse_line(group, 4 * line, 1);
+    step /= 4;
+    while step > 1 {
+        for i in 0..N / 4 {
+            let at = line(i, step);
+            let lifted = inverse_line::<T, V>(at.map(|p| V::load_int(&work[p])));
+            store::<T, V, N>(lifted, at, work);
+        }
+        step /= 4;
+    }
+    for i in 0..N / 4 {
+        let at = line(i, 1);
+        put(at, inverse_line::<T, V>(at.map(|p| V::load_int(&work[p]))));
     }
 }
 
 #[inline(always)]
-fn forward_line<I: Int, const N: usize>(group: &mut [Lanes<I>; N], at: usize, step: usize) {
-    for lane in 0..LANES {
-        let mut x = group[at][lane];
-        let mut y = group[at + step][lane];
-        let mut z = group[at + 2 * step][lane];
-        let mut w = group[at + 3 * step][lane];
-        x = x.plus(w).half();
-        w = w.minus(x);
-        z = z.plus(y).half();
-        y = y.minus(z);
-        x = x.plus(z).half();
-        z = z.minus(x);
-        w = w.plus(y).half();
-        y = y.minus(w);
-        w = w.plus(y.half());
-        y = y.minus(w.half());
-        group[at][lane] = x;
-        group[at + step][lane] = y;
-        group[at + 2 * step][lane] = z;
-        group[at + 3 * step][lane] = w;
+fn store<T: Real, V: Vectors<T>, const N: usize>(
+    vectors: [V::Int; 4],
+    at: [usize; 4],
+    group: &mut [Lanes<T::Int>; N],
+) {
+    for (vector, position) in vectors.into_iter().zip(at) {
+        V::store_int(vector, &mut group[position]);
     }
 }
 
 #[inline(always)]
-fn inverse_line<I: Int, const N: usize>(group: &mut [Lanes<I>; N], at: usize, step: usize) {
-    for lane in 0..LANES {
-        let mut x = group[at][lane];
-        let mut y = group[at + step][lane];
-        let mut z = group[at + 2 * step][lane];
-        let mut w = group[at + 3 * step][lane];
-        y = y.plus(w.half());
-        w = w.minus(y.half());
-        y = y.plus(w);
-        w = w.double().minus(y);
-        z = z.plus(x);
-        x = x.double().minus(z);
-        y = y.plus(z);
-        z = z.double().minus(y);
-        w = w.plus(x);
-        x = x.double().minus(w);
-        group[at][lane] = x;
-        group[at + step][lane] = y;
-        group[at + 2 * step][lane] = z;
-        group[at + 3 * step][lane] = w;
-    }
+fn forward_line<T: Real, V: Vectors<T>>([mut x, mut y, mut z, mut w]: [V::Int; 4]) -> [V::Int; 4] {
+    x = V::half(V::plus(x, w));
+    w = V::minus(w, x);
+    z = V::half(V::plus(z, y));
+    y = V::minus(y, z);
+    x = V::half(V::plus(x, z));
+    z = V::minus(z, x);
+    w = V::half(V::plus(w, y));
+    y = V::minus(y, w);
+    w = V::plus(w, V::half(y));
+    y = V::minus(y, V::half(w));
+    [x, y, z, w]
+}
+
+#[inline(always)]
+fn inverse_line<T: Real, V: Vectors<T>>([mut x, mut y, mut z, mut w]: [V::Int; 4]) -> [V::Int; 4] {
+    y = V::plus(y, V::half(w));
+    w = V::minus(w, V::half(y));
+    y = V::plus(y, w);
+    w = V::minus(V::plus(w, w), y);
+    z = V::plus(z, x);
+    x = V::minus(V::plus(x, x), z);
+    y = V::plus(y, z);
+    z = V::minus(V::plus(z, z), y);
+    w = V::plus(w, x);
+    x = V::minus(V::plus(x, x), w);
+    [x, y, z, w]
 }

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! How planes are written is all that the codecs of the family differ in: they give a
-//! [`PlaneCode`]. Eight blocks are worked on at once, one per vector lane, and the same plain Rust
-//! is compiled for every instruction set; only the bit transposition is written with intrinsics.
+//! [`PlaneCode`]. Eight blocks are worked on at once, one per vector lane, by code that is written
+//! once over the [`Vectors`](vectors::Vectors) of each instruction set.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -22,6 +22,7 @@ mod planes;
 mod real;
 mod search;
 mod truncate;
+mod vectors;
 
 pub use bits::{BitReader, BitWriter, low_mask};
 pub use decode::decode;

@@ -30,81 +30,70 @@ pub const fn sequency<const N: usize>() -> [u8; N] {
     order
 }
 
-/// Instructions for the two transpositions. Both implementations give the same planes.
-pub trait Kernel: Copy {
-    /// Planes of every block of a group; at least the top `needed` ones.
-    fn forward<I: Int, const N: usize>(
-        bits: &[Lanes<I>; N],
-        needed: u32,
-        planes: &mut [Planes; LANES],
-    );
-    /// The reverse: planes from `given` on count as zero.
-    fn inverse<I: Int, const N: usize>(
-        planes: &mut [Planes; LANES],
-        given: &Lanes<u32>,
-        bits: &mut [Lanes<I>; N],
-    );
-}
-
-/// Plain Rust.
-#[derive(Debug, Clone, Copy)]
-pub struct Portable;
-
-impl Kernel for Portable {
-    #[inline(always)]
-    fn forward<I: Int, const N: usize>(
-        bits: &[Lanes<I>; N],
-        needed: u32,
-        planes: &mut [Planes; LANES],
-    ) {
-        let order = const { sequency::<N>() };
-        for (lane, planes) in planes.iter_mut().enumerate() {
-            let words = order.map(|position| bits[position as usize][lane].to_word());
-            for top in (0..needed).step_by(8) {
-                let eight: &mut [u64] = &mut planes[top as usize..][..8];
-                eight.fill(0);
-                for (part, words) in words.chunks(8).enumerate() {
-                    let mut square = 0;
-                    for (row, word) in words.iter().enumerate() {
-                        square |= (word >> (I::BITS - 8 - top) & 0xff) << (8 * row);
-                    }
-                    let square = transpose(square).swap_bytes();
-                    for (column, plane) in eight.iter_mut().enumerate() {
-                        *plane |= (square >> (8 * column) & 0xff) << (8 * part);
-                    }
+/// Planes of every block of a group; at least the top `needed` ones.
+#[inline(always)]
+pub fn split<I: Int, const N: usize>(
+    bits: &[Lanes<I>; N],
+    needed: u32,
+    planes: &mut [Planes; LANES],
+) {
+    let order = const { sequency::<N>() };
+    for (lane, planes) in planes.iter_mut().enumerate() {
+        let words = order.map(|position| bits[position as usize][lane].to_word());
+        for top in (0..needed).step_by(8) {
+            let eight: &mut [u64] = &mut planes[top as usize..][..8];
+            eight.fill(0);
+            for (part, words) in words.chunks(8).enumerate() {
+                let mut square = 0;
+                for (row, word) in words.iter().enumerate() {
+                    square |= (word >> (I::BITS - 8 - top) & 0xff) << (8 * row);
+                }
+                let square = transpose(square).swap_bytes();
+                for (column, plane) in eight.iter_mut().enumerate() {
+                    *plane |= (square >> (8 * column) & 0xff) << (8 * part);
                 }
             }
         }
     }
+}
 
-    #[inline(always)]
-    fn inverse<I: Int, const N: usize>(
-        planes: &mut [Planes; LANES],
-        given: &Lanes<u32>,
-        bits: &mut [Lanes<I>; N],
-    ) {
-        let order = const { sequency::<N>() };
-        for (lane, planes) in planes.iter_mut().enumerate() {
-            let given = given[lane] as usize;
-            planes[given..given.next_multiple_of(8)].fill(0);
-            let mut words = [0u64; N];
-            for top in (0..given).step_by(8) {
-                let eight = &planes[top..][..8];
-                for (part, words) in words.chunks_mut(8).enumerate() {
-                    let mut square = 0;
-                    for (column, plane) in eight.iter().enumerate() {
-                        square |= (plane >> (8 * part) & 0xff) << (8 * column);
-                    }
-                    let square = transpose(square.swap_bytes());
-                    for (row, word) in words.iter_mut().enumerate() {
-                        *word |= (square >> (8 * row) & 0xff) << (I::BITS as usize - 8 - top);
-                    }
+/// The reverse: planes from `given` on count as zero.
+#[inline(always)]
+pub fn join<I: Int, const N: usize>(
+    planes: &mut [Planes; LANES],
+    given: &Lanes<u32>,
+    bits: &mut [Lanes<I>; N],
+) {
+    clear_rest(planes, given);
+    let order = const { sequency::<N>() };
+    for (lane, planes) in planes.iter_mut().enumerate() {
+        let given = given[lane] as usize;
+        let mut words = [0u64; N];
+        for top in (0..given).step_by(8) {
+            let eight = &planes[top..][..8];
+            for (part, words) in words.chunks_mut(8).enumerate() {
+                let mut square = 0;
+                for (column, plane) in eight.iter().enumerate() {
+                    square |= (plane >> (8 * part) & 0xff) << (8 * column);
+                }
+                let square = transpose(square.swap_bytes());
+                for (row, word) in words.iter_mut().enumerate() {
+                    *word |= (square >> (8 * row) & 0xff) << (I::BITS as usize - 8 - top);
                 }
             }
-            for (word, position) in words.into_iter().zip(order) {
-                bits[position as usize][lane] = I::from_word(word);
-            }
         }
+        for (word, position) in words.into_iter().zip(order) {
+            bits[position as usize][lane] = I::from_word(word);
+        }
+    }
+}
+
+/// Clears the planes from `given` up to the next multiple of eight.
+#[inline(always)]
+pub fn clear_rest(planes: &mut [Planes; LANES], given: &Lanes<u32>) {
+    for (planes, &given) in planes.iter_mut().zip(given) {
+        let given = given as usize;
+        planes[given..given.next_multiple_of(8)].fill(0);
     }
 }
 

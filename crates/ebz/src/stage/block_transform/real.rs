@@ -12,7 +12,6 @@ pub trait Int: Copy + Default + PartialOrd + bytemuck::Pod {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn half(self) -> Self;
-    fn double(self) -> Self;
     fn and(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
     fn to_word(self) -> u64;
@@ -36,10 +35,6 @@ macro_rules! int {
             #[inline(always)]
             fn half(self) -> Self {
                 self >> 1
-            }
-            #[inline(always)]
-            fn double(self) -> Self {
-                self << 1
             }
             #[inline(always)]
             fn and(self, other: Self) -> Self {
@@ -68,6 +63,9 @@ int!(i64, u64);
 pub trait Real: Element {
     /// Integer of the same width.
     type Int: Int;
+    /// Its vectors with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: super::vectors::Vectors<Self>;
     /// Width of the exponent field.
     const EXPONENT_BITS: u32;
     /// Width of the stored mantissa.
@@ -92,9 +90,11 @@ pub trait Real: Element {
 }
 
 macro_rules! real {
-    ($real:ty, $int:ty, $uint:ty, $exponent:literal, $convert:expr) => {
+    ($real:ty, $int:ty, $uint:ty, $vectors:ident, $exponent:literal, $convert:expr) => {
         impl Real for $real {
             type Int = $int;
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = super::avx2::$vectors;
             const EXPONENT_BITS: u32 = $exponent;
             const MANTISSA_BITS: u32 = <$real>::MANTISSA_DIGITS - 1;
             const MIN_EXPONENT: u32 = <$int>::BITS - 2;
@@ -138,8 +138,8 @@ macro_rules! real {
     };
 }
 
-real!(f32, i32, u32, 8, |int: i32| int as f32);
-real!(f64, i64, u64, 11, nearest_f64);
+real!(f32, i32, u32, Single, 8, |int: i32| int as f32);
+real!(f64, i64, u64, Double, 11, nearest_f64);
 
 /// `int as f64` in steps that have a vector form: both halves are exact, so the sum is rounded once.
 #[inline(always)]

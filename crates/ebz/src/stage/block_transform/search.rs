@@ -5,8 +5,8 @@
 
 use super::grid::{LANES, Lanes};
 use super::real::{Int, Real};
-use super::truncate::{self, Truncation};
-use super::{lift, truncate::Truncation as Kept};
+use super::vectors::Vectors;
+use super::{lift, truncate};
 
 /// Error below which one plane less is worth a try, as a part of the bound: dropping a plane
 /// doubles the error on average, but not always. 0.75 misses the fewest in under 1 % of blocks.
@@ -39,7 +39,7 @@ impl<T: Real> Search<T> {
     /// The planes of each block, or `None` where all planes are not enough. Lanes that are not
     /// `wanted` keep 0.
     #[inline(always)]
-    pub fn run<const N: usize>(
+    pub fn run<V: Vectors<T>, const N: usize>(
         &mut self,
         values: &[Lanes<T>; N],
         coefficients: &[Lanes<T::Int>; N],
@@ -58,8 +58,8 @@ impl<T: Real> Search<T> {
             }
         }
         loop {
-            let kept = Kept::new(&guess.map(|g| g as u32), true);
-            let errors = largest_errors(values, coefficients, exponents, &kept);
+            let planes = guess.map(|g| g as u32);
+            let errors = largest_errors::<T, V, N>(values, coefficients, exponents, &planes);
             let mut open = false;
             for lane in 0..LANES {
                 if passes[lane] <= fails[lane] + 1 {
@@ -109,53 +109,42 @@ fn provable<T: Real>(bound: T) -> T {
     T::from_word(bound.to_word().saturating_sub(1))
 }
 
-/// The values that the decoder will make of the kept planes.
+/// The largest error of each block if the decoder is given so many planes.
 #[inline(always)]
-pub fn reconstruct<T: Real, const N: usize>(
-    coefficients: &[Lanes<T::Int>; N],
-    exponents: &Lanes<u32>,
-    kept: &Truncation<T::Int>,
-) -> [Lanes<T>; N] {
-    let mut work = [[T::Int::default(); LANES]; N];
-    for (to, from) in work.iter_mut().zip(coefficients) {
-        *to = truncate::inverse(&kept.forward(from));
-    }
-    lift::inverse(&mut work);
-    dequantize(&work, exponents)
-}
-
-/// Integers of a group back to values.
-#[inline(always)]
-pub fn dequantize<T: Real, const N: usize>(
-    work: &[Lanes<T::Int>; N],
-    exponents: &Lanes<u32>,
-) -> [Lanes<T>; N] {
-    let units = exponents.map(T::unit);
-    let mut values = [[T::default(); LANES]; N];
-    for (to, from) in values.iter_mut().zip(work) {
-        for lane in 0..LANES {
-            to[lane] = T::dequantize(from[lane], units[lane]);
-        }
-    }
-    values
-}
-
-#[inline(always)]
-fn largest_errors<T: Real, const N: usize>(
+fn largest_errors<T: Real, V: Vectors<T>, const N: usize>(
     values: &[Lanes<T>; N],
     coefficients: &[Lanes<T::Int>; N],
     exponents: &Lanes<u32>,
-    kept: &Truncation<T::Int>,
+    planes: &Lanes<u32>,
 ) -> Lanes<T> {
-    let decoded = reconstruct(coefficients, exponents, kept);
-    let mut largest = [T::default(); LANES];
-    for (x, y) in values.iter().zip(&decoded) {
-        for lane in 0..LANES {
-            let distance = x[lane].distance(y[lane]);
-            if distance > largest[lane] {
-                largest[lane] = distance;
-            }
+    let mut largest = V::load(&[T::default(); LANES]);
+    reconstruct::<T, V, N>(coefficients, exponents, planes, |position, decoded| {
+        let distance = V::distance(V::load(&values[position]), decoded);
+        largest = V::larger(largest, distance);
+    });
+    let mut errors = [T::default(); LANES];
+    V::store(largest, &mut errors);
+    errors
+}
+
+/// The values that the decoder will make of the kept planes, to `put`.
+#[inline(always)]
+pub fn reconstruct<T: Real, V: Vectors<T>, const N: usize>(
+    coefficients: &[Lanes<T::Int>; N],
+    exponents: &Lanes<u32>,
+    planes: &Lanes<u32>,
+    mut put: impl FnMut(usize, V::Real),
+) {
+    let kept = truncate::keep::<T, V>(planes, true);
+    let units = V::load(&exponents.map(T::unit));
+    let take = |position: usize| {
+        let bits = truncate::forward::<T, V>(&kept, V::load_int(&coefficients[position]));
+        truncate::inverse::<T, V>(kept.mask(), bits)
+    };
+    let mut work = [[T::Int::default(); LANES]; N];
+    lift::inverse::<T, V, N>(take, &mut work, |at, line| {
+        for (position, integers) in at.into_iter().zip(line) {
+            put(position, V::dequantize(integers, units));
         }
-    }
-    largest
+    });
 }

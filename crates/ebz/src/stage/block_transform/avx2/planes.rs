@@ -1,91 +1,14 @@
-//! The loops compiled for AVX2, and the bit transpositions with its instructions.
+//! Bit transpositions of 64 coefficients of 32 bits in 8 blocks.
 
-use super::dispatch::Vectorised;
-use super::grid::{LANES, Lanes};
-use super::planes::{Kernel, Planes, Portable, sequency};
-use super::real::Int;
+use super::super::grid::LANES;
+use super::super::planes::{Planes, sequency};
 use std::arch::x86_64::*;
 
-/// Runs a loop with AVX2; the caller has checked that this machine has it.
-pub fn run<V: Vectorised>(work: V) -> V::Output {
-    // SAFETY: `dispatch` calls this only where `Level::Avx2` is available.
-    unsafe { with_avx2(work) }
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn with_avx2<V: Vectorised>(work: V) -> V::Output {
-    work.run::<Avx2>()
-}
-
-/// AVX2 transpositions of 64 coefficients; smaller blocks take the portable ones.
-#[derive(Debug, Clone, Copy)]
-pub struct Avx2;
-
-impl Kernel for Avx2 {
-    #[inline(always)]
-    fn forward<I: Int, const N: usize>(
-        bits: &[Lanes<I>; N],
-        needed: u32,
-        planes: &mut [Planes; LANES],
-    ) {
-        if N < 64 {
-            return Portable::forward(bits, needed, planes);
-        }
-        let order = const { sequency::<64>() };
-        // 64-bit coefficients are two halves of 32, each with planes of its own.
-        for half in 0..needed.div_ceil(32) {
-            let shift = I::BITS - 32 * (half + 1);
-            let mut columns = [[0; LANES]; 64];
-            for (column, position) in columns.iter_mut().zip(order) {
-                let lanes = &bits[position as usize];
-                for lane in 0..LANES {
-                    column[lane] = (lanes[lane].to_word() >> shift) as u32;
-                }
-            }
-            let needed = (needed - 32 * half).min(32);
-            // SAFETY: kernels of this type run only inside `with_avx2`.
-            unsafe { split(&columns, needed, 32 * half as usize, planes) };
-        }
-    }
-
-    #[inline(always)]
-    fn inverse<I: Int, const N: usize>(
-        planes: &mut [Planes; LANES],
-        given: &Lanes<u32>,
-        bits: &mut [Lanes<I>; N],
-    ) {
-        if N < 64 {
-            return Portable::inverse(planes, given, bits);
-        }
-        let order = const { sequency::<64>() };
-        for (planes, &given) in planes.iter_mut().zip(given) {
-            let given = given as usize;
-            planes[given..given.next_multiple_of(8)].fill(0);
-        }
-        for half in 0..I::BITS / 32 {
-            let shift = I::BITS - 32 * (half + 1);
-            let given = given.map(|n| n.saturating_sub(32 * half).min(32));
-            let mut columns = [[0u32; LANES]; 64];
-            if given != [0; LANES] {
-                // SAFETY: kernels of this type run only inside `with_avx2`.
-                unsafe { join(planes, &given, 32 * half as usize, &mut columns) };
-            }
-            for (column, position) in columns.iter().zip(order) {
-                let lanes = &mut bits[position as usize];
-                for lane in 0..LANES {
-                    let word = u64::from(column[lane]) << shift;
-                    lanes[lane] = if half == 0 {
-                        I::from_word(word)
-                    } else {
-                        lanes[lane].xor(I::from_word(word))
-                    };
-                }
-            }
-        }
-    }
-}
+/// Raster position of each sequency rank.
+const ORDER: [u8; 64] = sequency::<64>();
 
 /// 64 columns of 8 blocks to 8 rows of 64 coefficients, and back: 8 × 8 squares.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn transpose_square(rows: [__m256i; 8]) -> [__m256i; 8] {
     let [a, b, c, d, e, f, g, h] = rows;
@@ -109,16 +32,19 @@ fn transpose_square(rows: [__m256i; 8]) -> [__m256i; 8] {
     ]
 }
 
-/// The top `needed` planes of 64 coefficients of each block, from plane `at` on.
+/// The top `needed` ≤ 32 planes of each block, written from plane `at` on; `column` gives one
+/// coefficient of every block.
+#[inline]
 #[target_feature(enable = "avx2")]
-fn split(columns: &[Lanes<u32>; 64], needed: u32, at: usize, planes: &mut [Planes; LANES]) {
+pub fn split(
+    column: impl Fn(usize) -> __m256i,
+    needed: u32,
+    at: usize,
+    planes: &mut [Planes; LANES],
+) {
     let mut rows = [[_mm256_setzero_si256(); 8]; LANES];
     for part in 0..8 {
-        let square = std::array::from_fn(|i| {
-            let column = &columns[8 * part + i];
-            // SAFETY: a column is 32 bytes.
-            unsafe { _mm256_loadu_si256(column.as_ptr().cast()) }
-        });
+        let square = std::array::from_fn(|i| column(usize::from(ORDER[8 * part + i])));
         for (lane, row) in transpose_square(square).into_iter().enumerate() {
             rows[lane][part] = row;
         }
@@ -147,9 +73,15 @@ fn split(columns: &[Lanes<u32>; 64], needed: u32, at: usize, planes: &mut [Plane
     }
 }
 
-/// The reverse of [`split`]; planes up to the next multiple of eight after `given` are zero.
+/// The reverse of [`split`]; planes from `given` up to the next multiple of eight are zero.
+#[inline]
 #[target_feature(enable = "avx2")]
-fn join(planes: &[Planes; LANES], given: &Lanes<u32>, at: usize, columns: &mut [Lanes<u32>; 64]) {
+pub fn join(
+    planes: &[Planes; LANES],
+    given: &[u32; LANES],
+    at: usize,
+    mut put: impl FnMut(usize, __m256i),
+) {
     let zero = _mm256_setzero_si256();
     let mut rows = [[zero; 8]; LANES];
     for lane in 0..LANES {
@@ -178,14 +110,13 @@ fn join(planes: &[Planes; LANES], given: &Lanes<u32>, at: usize, columns: &mut [
     for part in 0..8 {
         let square = transpose_square(std::array::from_fn(|lane| rows[lane][part]));
         for (i, column) in square.into_iter().enumerate() {
-            let to = &mut columns[8 * part + i];
-            // SAFETY: a column is 32 bytes.
-            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), column) };
+            put(usize::from(ORDER[8 * part + i]), column);
         }
     }
 }
 
 /// Eight planes of 64 bits, top one first, to the bytes of coefficients 0–31 and 32–63.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn bytes_of(planes: &[u64]) -> [__m256i; 2] {
     assert!(planes.len() == 8);
@@ -217,6 +148,7 @@ fn bytes_of(planes: &[u64]) -> [__m256i; 2] {
 }
 
 /// Transposes 8 × 8 bits in each 64.
+#[inline]
 #[target_feature(enable = "avx2")]
 fn transpose_bits(square: __m256i) -> __m256i {
     let step = |x: __m256i, moved: __m256i, mask: u64| {
