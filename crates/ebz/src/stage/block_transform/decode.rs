@@ -86,18 +86,14 @@ impl<C: PlaneCode> Decoder<'_, C> {
             if headers.kept != [0; LANES] {
                 // 7. Planes.
                 V::join(&mut planes, &headers.kept, &mut bits);
-                // 6. Negabinary.
-                let mask = V::splat(T::Int::NEGABINARY);
-                let take =
-                    |position: usize| truncate::inverse::<T, V>(mask, V::load_int(&bits[position]));
-                // 4. Lifting.
-                let units = V::load(&headers.exponents.map(T::unit));
-                lift::inverse::<T, V, N>(take, &mut work, |at, line| {
-                    for (position, integers) in at.into_iter().zip(line) {
-                        // 3. Block floating point.
-                        V::store(V::dequantize(integers, units), &mut values[position]);
-                    }
-                });
+                // 6., 4. and 3. Negabinary, lifting, block floating point.
+                let mut restore = Restore::<T, V, N> {
+                    bits: &bits,
+                    mask: V::splat(T::Int::NEGABINARY),
+                    units: V::load(&headers.exponents.map(T::unit)),
+                    values: &mut values,
+                };
+                lift::inverse(&mut restore, &mut work);
             }
             // 2. Blocks that were kept exactly.
             if headers.exact != [false; LANES] {
@@ -168,5 +164,28 @@ impl<C: PlaneCode> Decoder<'_, C> {
             C::read::<N>(&mut self.readers, counts, planes);
         }
         Ok(headers)
+    }
+}
+
+/// Coefficients from negabinary, and integers to values.
+struct Restore<'a, T: Real, V: Vectors<T>, const N: usize> {
+    bits: &'a [Lanes<T::Int>; N],
+    mask: V::Int,
+    units: V::Real,
+    values: &'a mut [Lanes<T>; N],
+}
+
+impl<T: Real, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Restore<'_, T, V, N> {
+    #[inline(always)]
+    fn take(&self, position: usize) -> V::Int {
+        truncate::inverse::<T, V>(self.mask, V::load_int(&self.bits[position]))
+    }
+
+    #[inline(always)]
+    fn put(&mut self, position: usize, integers: V::Int) {
+        V::store(
+            V::dequantize(integers, self.units),
+            &mut self.values[position],
+        );
     }
 }

@@ -16,7 +16,7 @@ use super::exceptions::Exceptions;
 use super::grid::{Grid, LANES, Lanes};
 use super::planes::Planes;
 use super::real::{Int, Real};
-use super::search::{Search, reconstruct};
+use super::search::{Search, out_of_bound};
 use super::vectors::Vectors;
 use super::{BitWriter, EXCEPTIONS, PlaneCode, STREAMS, count_bits, lift, truncate};
 use crate::bound::Tolerance;
@@ -207,9 +207,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
                 largest.map(|m| ((m.to_word() >> T::MANTISSA_BITS) as u32).max(T::MIN_EXPONENT));
             // 4. Lifting.
             let words = exponents.map(|e| T::Int::from_word(u64::from(e)));
-            let words = V::load_int(&words);
-            let take = |position: usize| V::quantize(V::load(&values[position]), words);
-            lift::forward::<T, V, N>(take, &mut coefficients);
+            lift::forward::<T, V, N>(&values, V::load_int(&words), &mut coefficients);
             // 5. Find the planes to keep.
             let mut forms =
                 self.forms::<V, N>(&values, &largest, &coefficients, &exponents, first, lanes);
@@ -382,23 +380,4 @@ fn largest_magnitudes<T: Real, V: Vectors<T>, const N: usize>(
     let mut magnitudes = [T::Int::default(); LANES];
     V::store_int(largest, &mut magnitudes);
     magnitudes
-}
-
-/// Positions of a block whose values are out of bound even with all planes.
-fn out_of_bound<T: Real, V: Vectors<T>, const N: usize>(
-    values: &[Lanes<T>; N],
-    coefficients: &[Lanes<T::Int>; N],
-    exponents: &Lanes<u32>,
-    lane: usize,
-    limit: T,
-) -> u64 {
-    let mut which = 0;
-    let all = [T::Int::BITS; LANES];
-    reconstruct::<T, V, N>(coefficients, exponents, &all, |position, decoded| {
-        let mut lanes = [T::default(); LANES];
-        V::store(decoded, &mut lanes);
-        let fits = values[position][lane].distance(lanes[lane]) <= limit;
-        which |= u64::from(!fits) << position;
-    });
-    which
 }

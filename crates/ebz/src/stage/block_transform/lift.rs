@@ -9,62 +9,84 @@ use super::vectors::Vectors;
 
 /// The four positions of line `line` along the axis with stride `step`.
 #[inline(always)]
-pub fn line(line: usize, step: usize) -> [usize; 4] {
+fn line(line: usize, step: usize) -> [usize; 4] {
     let at = line / step * step * 4 + line % step;
     [at, at + step, at + 2 * step, at + 3 * step]
 }
 
-/// Lifts lines along x of what `take` gives, then all along y, then all along z.
+/// Where the inverse transform takes its coefficients from and puts its integers. A trait and not
+/// two closures, because closures are not inlined reliably enough for vector code.
+pub trait Ends<T: Real, V: Vectors<T>> {
+    /// The coefficients at a position.
+    fn take(&self, position: usize) -> V::Int;
+    /// The integers that a position comes out as.
+    fn put(&mut self, position: usize, integers: V::Int);
+}
+
+/// Quantizes and lifts along x, then along y, then along z.
 #[inline(always)]
 pub fn forward<T: Real, V: Vectors<T>, const N: usize>(
-    take: impl Fn(usize) -> V::Int,
+    values: &[Lanes<T>; N],
+    exponents: V::Int,
     group: &mut [Lanes<T::Int>; N],
 ) {
-    for i in 0..N / 4 {
-        let at = line(i, 1);
-        store::<T, V, N>(forward_line::<T, V>(at.map(&take)), at, group);
+    for (from, to) in values.iter().zip(group.iter_mut()) {
+        V::store_int(V::quantize(V::load(from), exponents), to);
     }
-    let mut step = 4;
+    let mut step = 1;
     while step < N {
         for i in 0..N / 4 {
             let at = line(i, step);
-            let lifted = forward_line::<T, V>(at.map(|p| V::load_int(&group[p])));
-            store::<T, V, N>(lifted, at, group);
+            let [x, y, z, w] = forward_line::<T, V>(load::<T, V, N>(group, at));
+            store::<T, V, N>([x, y, z, w], at, group);
         }
         step *= 4;
     }
 }
 
-/// The reverse: lines of what `take` gives along the slowest axis, then along the others; what
-/// comes out goes to `put`, four positions of a line along x at a time.
+/// The reverse: along the slowest axis first, along x last.
 #[inline(always)]
 pub fn inverse<T: Real, V: Vectors<T>, const N: usize>(
-    take: impl Fn(usize) -> V::Int,
+    ends: &mut impl Ends<T, V>,
     work: &mut [Lanes<T::Int>; N],
-    mut put: impl FnMut([usize; 4], [V::Int; 4]),
 ) {
-    if N == 4 {
-        let at = line(0, 1);
-        return put(at, inverse_line::<T, V>(at.map(&take)));
-    }
     let mut step = N / 4;
     for i in 0..N / 4 {
         let at = line(i, step);
-        store::<T, V, N>(inverse_line::<T, V>(at.map(&take)), at, work);
+        let [x, y, z, w] = at;
+        let taken = [ends.take(x), ends.take(y), ends.take(z), ends.take(w)];
+        store::<T, V, N>(inverse_line::<T, V>(taken), at, work);
     }
-    step /= 4;
-    while step > 1 {
+    while step > 4 {
+        step /= 4;
         for i in 0..N / 4 {
             let at = line(i, step);
-            let lifted = inverse_line::<T, V>(at.map(|p| V::load_int(&work[p])));
-            store::<T, V, N>(lifted, at, work);
+            store::<T, V, N>(inverse_line::<T, V>(load::<T, V, N>(work, at)), at, work);
         }
-        step /= 4;
     }
     for i in 0..N / 4 {
         let at = line(i, 1);
-        put(at, inverse_line::<T, V>(at.map(|p| V::load_int(&work[p]))));
+        let mut lifted = load::<T, V, N>(work, at);
+        if N > 4 {
+            lifted = inverse_line::<T, V>(lifted);
+        }
+        for (position, integers) in at.into_iter().zip(lifted) {
+            ends.put(position, integers);
+        }
     }
+}
+
+#[inline(always)]
+fn load<T: Real, V: Vectors<T>, const N: usize>(
+    group: &[Lanes<T::Int>; N],
+    [x, y, z, w]: [usize; 4],
+) -> [V::Int; 4] {
+    [
+        V::load_int(&group[x]),
+        V::load_int(&group[y]),
+        V::load_int(&group[z]),
+        V::load_int(&group[w]),
+    ]
 }
 
 #[inline(always)]

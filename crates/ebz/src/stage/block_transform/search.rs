@@ -4,9 +4,10 @@
 //! plane, so it tells the next guess. What is settled on was decoded and compared value by value.
 
 use super::grid::{LANES, Lanes};
+use super::lift;
 use super::real::{Int, Real};
+use super::truncate::{self, Truncation};
 use super::vectors::Vectors;
-use super::{lift, truncate};
 
 /// Error below which one plane less is worth a try, as a part of the bound: dropping a plane
 /// doubles the error on average, but not always. 0.75 misses the fewest in under 1 % of blocks.
@@ -117,34 +118,107 @@ fn largest_errors<T: Real, V: Vectors<T>, const N: usize>(
     exponents: &Lanes<u32>,
     planes: &Lanes<u32>,
 ) -> Lanes<T> {
-    let mut largest = V::load(&[T::default(); LANES]);
-    reconstruct::<T, V, N>(coefficients, exponents, planes, |position, decoded| {
-        let distance = V::distance(V::load(&values[position]), decoded);
-        largest = V::larger(largest, distance);
-    });
+    let mut check = Check::<T, V, N> {
+        decoded: Decoded::new(coefficients, exponents, planes),
+        values,
+        largest: V::load(&[T::default(); LANES]),
+    };
+    lift::inverse(&mut check, &mut [[T::Int::default(); LANES]; N]);
     let mut errors = [T::default(); LANES];
-    V::store(largest, &mut errors);
+    V::store(check.largest, &mut errors);
     errors
 }
 
-/// The values that the decoder will make of the kept planes, to `put`.
-#[inline(always)]
-pub fn reconstruct<T: Real, V: Vectors<T>, const N: usize>(
+/// The coefficients as the decoder will see them, and what it makes of integers.
+struct Decoded<'a, T: Real, V: Vectors<T>, const N: usize> {
+    coefficients: &'a [Lanes<T::Int>; N],
+    kept: Truncation<V::Int>,
+    units: V::Real,
+}
+
+impl<'a, T: Real, V: Vectors<T>, const N: usize> Decoded<'a, T, V, N> {
+    #[inline(always)]
+    fn new(
+        coefficients: &'a [Lanes<T::Int>; N],
+        exponents: &Lanes<u32>,
+        planes: &Lanes<u32>,
+    ) -> Self {
+        Self {
+            coefficients,
+            kept: truncate::keep::<T, V>(planes, true),
+            units: V::load(&exponents.map(T::unit)),
+        }
+    }
+
+    #[inline(always)]
+    fn take(&self, position: usize) -> V::Int {
+        let coefficients = V::load_int(&self.coefficients[position]);
+        let bits = truncate::forward::<T, V>(&self.kept, coefficients);
+        truncate::inverse::<T, V>(self.kept.mask(), bits)
+    }
+}
+
+/// Compares what comes out with the values.
+struct Check<'a, T: Real, V: Vectors<T>, const N: usize> {
+    decoded: Decoded<'a, T, V, N>,
+    values: &'a [Lanes<T>; N],
+    largest: V::Real,
+}
+
+impl<T: Real, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Check<'_, T, V, N> {
+    #[inline(always)]
+    fn take(&self, position: usize) -> V::Int {
+        self.decoded.take(position)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, position: usize, integers: V::Int) {
+        let decoded = V::dequantize(integers, self.decoded.units);
+        let distance = V::distance(V::load(&self.values[position]), decoded);
+        self.largest = V::larger(self.largest, distance);
+    }
+}
+
+/// Positions of a block whose values are out of bound even with all planes.
+pub fn out_of_bound<T: Real, V: Vectors<T>, const N: usize>(
+    values: &[Lanes<T>; N],
     coefficients: &[Lanes<T::Int>; N],
     exponents: &Lanes<u32>,
-    planes: &Lanes<u32>,
-    mut put: impl FnMut(usize, V::Real),
-) {
-    let kept = truncate::keep::<T, V>(planes, true);
-    let units = V::load(&exponents.map(T::unit));
-    let take = |position: usize| {
-        let bits = truncate::forward::<T, V>(&kept, V::load_int(&coefficients[position]));
-        truncate::inverse::<T, V>(kept.mask(), bits)
+    lane: usize,
+    limit: T,
+) -> u64 {
+    let mut list = List::<T, V, N> {
+        decoded: Decoded::new(coefficients, exponents, &[T::Int::BITS; LANES]),
+        values,
+        lane,
+        limit,
+        which: 0,
     };
-    let mut work = [[T::Int::default(); LANES]; N];
-    lift::inverse::<T, V, N>(take, &mut work, |at, line| {
-        for (position, integers) in at.into_iter().zip(line) {
-            put(position, V::dequantize(integers, units));
-        }
-    });
+    lift::inverse(&mut list, &mut [[T::Int::default(); LANES]; N]);
+    list.which
+}
+
+/// Lists the positions of one block that are out of bound.
+struct List<'a, T: Real, V: Vectors<T>, const N: usize> {
+    decoded: Decoded<'a, T, V, N>,
+    values: &'a [Lanes<T>; N],
+    lane: usize,
+    limit: T,
+    which: u64,
+}
+
+impl<T: Real, V: Vectors<T>, const N: usize> lift::Ends<T, V> for List<'_, T, V, N> {
+    #[inline(always)]
+    fn take(&self, position: usize) -> V::Int {
+        self.decoded.take(position)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, position: usize, integers: V::Int) {
+        let mut decoded = [T::default(); LANES];
+        V::store(V::dequantize(integers, self.decoded.units), &mut decoded);
+        let value = self.values[position][self.lane];
+        let fits = value.distance(decoded[self.lane]) <= self.limit;
+        self.which |= u64::from(!fits) << position;
+    }
 }

@@ -55,6 +55,17 @@ pub trait Vectors<T: Real>: Copy {
     }
 }
 
+/// An array of the expression for every lane, in a form that is always vectorised.
+macro_rules! each {
+    ($i:ident => $value:expr) => {{
+        let mut lanes = [Default::default(); LANES];
+        for $i in 0..LANES {
+            lanes[$i] = $value;
+        }
+        lanes
+    }};
+}
+
 /// Plain Rust.
 #[derive(Debug, Clone, Copy)]
 pub struct Portable;
@@ -82,48 +93,48 @@ impl<T: Real> Vectors<T> for Portable {
 
     #[inline(always)]
     fn plus(a: Self::Int, b: Self::Int) -> Self::Int {
-        std::array::from_fn(|i| a[i].plus(b[i]))
+        each!(i => a[i].plus(b[i]))
     }
     #[inline(always)]
     fn minus(a: Self::Int, b: Self::Int) -> Self::Int {
-        std::array::from_fn(|i| a[i].minus(b[i]))
+        each!(i => a[i].minus(b[i]))
     }
     #[inline(always)]
     fn half(a: Self::Int) -> Self::Int {
-        a.map(T::Int::half)
+        each!(i => a[i].half())
     }
     #[inline(always)]
     fn and(a: Self::Int, b: Self::Int) -> Self::Int {
-        std::array::from_fn(|i| a[i].and(b[i]))
+        each!(i => a[i].and(b[i]))
     }
     #[inline(always)]
     fn xor(a: Self::Int, b: Self::Int) -> Self::Int {
-        std::array::from_fn(|i| a[i].xor(b[i]))
+        each!(i => a[i].xor(b[i]))
     }
     #[inline(always)]
     fn larger_int(a: Self::Int, b: Self::Int) -> Self::Int {
-        std::array::from_fn(|i| if a[i] > b[i] { a[i] } else { b[i] })
+        each!(i => if a[i] > b[i] { a[i] } else { b[i] })
     }
 
     #[inline(always)]
     fn magnitude(a: Self::Real) -> Self::Int {
-        a.map(T::magnitude)
+        each!(i => a[i].magnitude())
     }
     #[inline(always)]
     fn quantize(a: Self::Real, exponents: Self::Int) -> Self::Int {
-        std::array::from_fn(|i| a[i].quantize(exponents[i]))
+        each!(i => a[i].quantize(exponents[i]))
     }
     #[inline(always)]
     fn dequantize(a: Self::Int, units: Self::Real) -> Self::Real {
-        std::array::from_fn(|i| T::dequantize(a[i], units[i]))
+        each!(i => T::dequantize(a[i], units[i]))
     }
     #[inline(always)]
     fn distance(a: Self::Real, b: Self::Real) -> Self::Real {
-        std::array::from_fn(|i| a[i].distance(b[i]))
+        each!(i => a[i].distance(b[i]))
     }
     #[inline(always)]
     fn larger(a: Self::Real, b: Self::Real) -> Self::Real {
-        std::array::from_fn(|i| if a[i] > b[i] { a[i] } else { b[i] })
+        each!(i => if a[i] > b[i] { a[i] } else { b[i] })
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Bit transpositions of 64 coefficients of 32 bits in 8 blocks.
 
-use super::super::grid::LANES;
+use super::super::grid::{LANES, Lanes};
 use super::super::planes::{Planes, sequency};
 use std::arch::x86_64::*;
 
@@ -32,19 +32,18 @@ fn transpose_square(rows: [__m256i; 8]) -> [__m256i; 8] {
     ]
 }
 
-/// The top `needed` ≤ 32 planes of each block, written from plane `at` on; `column` gives one
-/// coefficient of every block.
+/// The top `needed` ≤ 32 planes of each block, written from plane `at` on.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub fn split(
-    column: impl Fn(usize) -> __m256i,
-    needed: u32,
-    at: usize,
-    planes: &mut [Planes; LANES],
-) {
+pub fn split(columns: &[Lanes<i32>; 64], needed: u32, at: usize, planes: &mut [Planes; LANES]) {
     let mut rows = [[_mm256_setzero_si256(); 8]; LANES];
     for part in 0..8 {
-        let square = std::array::from_fn(|i| column(usize::from(ORDER[8 * part + i])));
+        let mut square = [_mm256_setzero_si256(); 8];
+        for (i, row) in square.iter_mut().enumerate() {
+            let column = &columns[usize::from(ORDER[8 * part + i])];
+            // SAFETY: a column is 32 bytes.
+            *row = unsafe { _mm256_loadu_si256(column.as_ptr().cast()) };
+        }
         for (lane, row) in transpose_square(square).into_iter().enumerate() {
             rows[lane][part] = row;
         }
@@ -78,9 +77,9 @@ pub fn split(
 #[target_feature(enable = "avx2")]
 pub fn join(
     planes: &[Planes; LANES],
-    given: &[u32; LANES],
+    given: &Lanes<u32>,
     at: usize,
-    mut put: impl FnMut(usize, __m256i),
+    columns: &mut [Lanes<i32>; 64],
 ) {
     let zero = _mm256_setzero_si256();
     let mut rows = [[zero; 8]; LANES];
@@ -93,7 +92,12 @@ pub fn join(
             }
         }
         for half in 0..2 {
-            let [b0, b1, b2, b3] = bytes.map(|b| b[half]);
+            let [b0, b1, b2, b3] = [
+                bytes[0][half],
+                bytes[1][half],
+                bytes[2][half],
+                bytes[3][half],
+            ];
             let (low0, high0) = (_mm256_unpacklo_epi8(b3, b2), _mm256_unpacklo_epi8(b1, b0));
             let (low1, high1) = (_mm256_unpackhi_epi8(b3, b2), _mm256_unpackhi_epi8(b1, b0));
             // Coefficients 0–3 and 16–19, 4–7 and 20–23, …: put the halves in order.
@@ -108,9 +112,15 @@ pub fn join(
         }
     }
     for part in 0..8 {
-        let square = transpose_square(std::array::from_fn(|lane| rows[lane][part]));
+        let mut square = [zero; 8];
+        for (to, row) in square.iter_mut().zip(&rows) {
+            *to = row[part];
+        }
+        let square = transpose_square(square);
         for (i, column) in square.into_iter().enumerate() {
-            put(usize::from(ORDER[8 * part + i]), column);
+            let to = &mut columns[usize::from(ORDER[8 * part + i])];
+            // SAFETY: a column is 32 bytes.
+            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), column) };
         }
     }
 }

@@ -100,40 +100,45 @@ impl Vectors<f32> for Single {
     #[inline(always)]
     fn load_quads(from: &[f32; 4 * LANES], to: &mut [Lanes<f32>; 4]) {
         avx2!({
-            let part = |i: usize| _mm256_loadu_ps(from[8 * i..8 * i + 8].as_ptr());
-            let pair = |i: usize| {
-                let (a, b) = (part(i), part(i + 2));
-                (
-                    _mm256_permute2f128_ps::<0x20>(a, b),
-                    _mm256_permute2f128_ps::<0x31>(a, b),
-                )
-            };
-            let ((a, b), (c, d)) = (pair(0), pair(1));
-            for (lanes, vector) in to.iter_mut().zip(transpose(a, b, c, d)) {
-                Self::store(vector, lanes);
-            }
+            let a = _mm256_loadu_ps(from[..8].as_ptr());
+            let b = _mm256_loadu_ps(from[8..16].as_ptr());
+            let c = _mm256_loadu_ps(from[16..24].as_ptr());
+            let d = _mm256_loadu_ps(from[24..].as_ptr());
+            let [p, q, r, s] = transpose([
+                _mm256_permute2f128_ps::<0x20>(a, c),
+                _mm256_permute2f128_ps::<0x31>(a, c),
+                _mm256_permute2f128_ps::<0x20>(b, d),
+                _mm256_permute2f128_ps::<0x31>(b, d),
+            ]);
+            Self::store(p, &mut to[0]);
+            Self::store(q, &mut to[1]);
+            Self::store(r, &mut to[2]);
+            Self::store(s, &mut to[3]);
         });
     }
     #[inline(always)]
     fn store_quads(from: &[Lanes<f32>; 4], to: &mut [f32; 4 * LANES]) {
         avx2!({
-            let [a, b, c, d] = from.each_ref().map(Self::load);
-            let [a, b, c, d] = transpose(a, b, c, d);
-            let mut put = |i: usize, v| _mm256_storeu_ps(to[8 * i..8 * i + 8].as_mut_ptr(), v);
-            put(0, _mm256_permute2f128_ps::<0x20>(a, b));
-            put(1, _mm256_permute2f128_ps::<0x20>(c, d));
-            put(2, _mm256_permute2f128_ps::<0x31>(a, b));
-            put(3, _mm256_permute2f128_ps::<0x31>(c, d));
+            let [a, b, c, d] = transpose([
+                Self::load(&from[0]),
+                Self::load(&from[1]),
+                Self::load(&from[2]),
+                Self::load(&from[3]),
+            ]);
+            let to = to.as_mut_ptr();
+            _mm256_storeu_ps(to, _mm256_permute2f128_ps::<0x20>(a, b));
+            _mm256_storeu_ps(to.add(8), _mm256_permute2f128_ps::<0x20>(c, d));
+            _mm256_storeu_ps(to.add(16), _mm256_permute2f128_ps::<0x31>(a, b));
+            _mm256_storeu_ps(to.add(24), _mm256_permute2f128_ps::<0x31>(c, d));
         });
     }
 
     #[inline(always)]
     fn split<const N: usize>(bits: &[Lanes<i32>; N], needed: u32, planes: &mut [Planes; LANES]) {
-        if N < 64 {
-            return portable::split(bits, needed, planes);
+        match bits.first_chunk() {
+            Some(columns) => avx2!(super::planes::split(columns, needed, 0, planes)),
+            None => portable::split(bits, needed, planes),
         }
-        let column = |position: usize| Self::load_int(&bits[position]);
-        avx2!(super::planes::split(column, needed, 0, planes));
     }
     #[inline(always)]
     fn join<const N: usize>(
@@ -141,19 +146,19 @@ impl Vectors<f32> for Single {
         given: &Lanes<u32>,
         bits: &mut [Lanes<i32>; N],
     ) {
-        if N < 64 {
-            return portable::join(planes, given, bits);
+        if let Some(columns) = bits.first_chunk_mut() {
+            portable::clear_rest(planes, given);
+            avx2!(super::planes::join(planes, given, 0, columns));
+        } else {
+            portable::join(planes, given, bits);
         }
-        portable::clear_rest(planes, given);
-        let put = |position: usize, column| Self::store_int(column, &mut bits[position]);
-        avx2!(super::planes::join(planes, given, 0, put));
     }
 }
 
 /// Transposes 4 × 4 values in each half.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn transpose(a: __m256, b: __m256, c: __m256, d: __m256) -> [__m256; 4] {
+fn transpose([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
     let (ab0, ab1) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
     let (cd0, cd1) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
     [
