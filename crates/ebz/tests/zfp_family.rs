@@ -4,7 +4,7 @@ use ebz::codec::{Context, Dims, Params, Task, by_name};
 use ebz::simd::Level;
 use ebz::{Element, Error, Tolerance};
 
-const CODECS: [&str; 1] = ["de-zfp"];
+const CODECS: [&str; 2] = ["de-zfp", "zfp-v"];
 
 /// A small generator of the same numbers everywhere.
 struct Random(u64);
@@ -293,12 +293,17 @@ fn random_bytes_never_panic_and_decode_alike() {
         for round in 0..3000 {
             let d = [dims(5, 6, 34), dims(3, 13, 41), dims(1, 1, 99)][round % 3];
             let mut bytes: Vec<u8> = (0..r.word() % 700).map(|_| r.word() as u8).collect();
-            if bytes.len() > 17 {
-                // A plausible frame, so that the streams themselves are reached.
-                let part = (bytes.len() as u32 - 17) / 4;
-                bytes[0] = 1 + (round % 3) as u8;
-                for s in 0..4 {
-                    bytes[1 + 4 * s..][..4].copy_from_slice(&part.to_le_bytes());
+            if bytes.len() > 25 {
+                // A plausible frame of one segment, so that the streams themselves are reached.
+                let axes = 1 + round % 3;
+                let blocks = d.nx.div_ceil(4)
+                    * if axes > 1 { d.ny.div_ceil(4) } else { d.ny }
+                    * if axes > 2 { d.nz.div_ceil(4) } else { d.nz };
+                let part = (bytes.len() as u32 - 25) / 4;
+                let frame = [1, blocks.div_ceil(8) as u32, part, part, part, part];
+                bytes[0] = axes as u8;
+                for (to, number) in bytes[1..].chunks_exact_mut(4).zip(frame) {
+                    to.copy_from_slice(&number.to_le_bytes());
                 }
             }
             let results: Vec<_> = Level::available()
@@ -311,5 +316,64 @@ fn random_bytes_never_panic_and_decode_alike() {
                 .collect();
             assert!(results.iter().all(|x| *x == results[0]), "{codec}");
         }
+    }
+}
+
+#[test]
+fn segments_decode_alone() {
+    for codec in CODECS {
+        let d = dims(16, 32, 64);
+        let mut values = smooth::<f32>(d);
+        let mut r = Random(9);
+        values.iter_mut().for_each(|v| *v += r.unit() as f32);
+        let mut params = Params::default();
+        params.set("segment", "1024");
+        let task = Task {
+            dims: d,
+            tolerance: Tolerance::Abs(1e-3),
+            fill: None,
+            params: &params,
+        };
+        let mut bytes = Vec::new();
+        let entry = by_name(codec).unwrap();
+        entry.validate(&params).unwrap();
+        entry
+            .encode(&values, &task, &mut Context::default(), &mut bytes)
+            .unwrap();
+        let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+        let count = number(1);
+        assert!(count > 20, "{codec}: {count} segments");
+        let groups: Vec<usize> = (0..count).map(|s| number(5 + 20 * s)).collect();
+        let length = |s: usize| (1..5).map(|i| number(5 + 20 * s + 4 * i)).sum::<usize>();
+        assert!((0..count).all(|s| length(s) < 1024 + 8 * 300));
+
+        // Without the first segment, the rest of the blocks are as they were.
+        let whole = decode::<f32>(codec, Level::detect(), &bytes, d).unwrap();
+        let mut without = bytes.clone();
+        for i in 0..4 {
+            // Blocks of one bit 0: eight of them in a stream of one byte hold four groups.
+            let at = 5 + 4 * (i + 1);
+            let blocks_in_stream = groups[0] * 2;
+            without[at..at + 4]
+                .copy_from_slice(&(blocks_in_stream.div_ceil(8) as u32).to_le_bytes());
+        }
+        let body = 5 + 20 * count;
+        let zeros = vec![0; 4 * (groups[0] * 2).div_ceil(8)];
+        without.splice(body..body + length(0), zeros);
+        let rest = decode::<f32>(codec, Level::detect(), &without, d).unwrap();
+        let same = whole.iter().zip(&rest).filter(|(a, b)| a == b).count();
+        assert!(
+            rest[0] == 0.0 && same >= d.len() - groups[0] * 8 * 64,
+            "{codec}"
+        );
+    }
+}
+
+#[test]
+fn segment_sizes_are_checked() {
+    for codec in CODECS {
+        let mut params = Params::default();
+        params.set("segment", "12");
+        assert!(by_name(codec).unwrap().validate(&params).is_err());
     }
 }

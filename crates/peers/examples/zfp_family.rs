@@ -8,7 +8,7 @@ use ebz::codec::{Context, Dims, Params, Task, by_name};
 use ebz::{Element, Tolerance};
 use ebz_peers::Goal;
 
-const CODECS: [&str; 1] = ["de-zfp"];
+const CODECS: [&str; 2] = ["de-zfp", "zfp-v"];
 /// Values per chunk, about what the container hands out.
 const CHUNK: usize = 1 << 20;
 

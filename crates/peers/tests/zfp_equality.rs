@@ -41,7 +41,7 @@ fn words<T: Element>(values: &[T]) -> Vec<u64> {
 
 #[test]
 fn decoded_values_equal_those_of_zfp() {
-    for codec in ["de-zfp"] {
+    for codec in ["de-zfp", "zfp-v"] {
         for shape in [
             &[1003][..],
             &[37, 61],

@@ -8,6 +8,7 @@ mod context;
 mod de_zfp;
 mod params;
 mod raw;
+mod zfp_v;
 
 pub use context::Context;
 pub use params::{Param, Params};
@@ -140,7 +141,11 @@ pub struct Entry {
 }
 
 /// Every codec.
-pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>(), Entry::of::<de_zfp::DeZfp>()];
+pub static TABLE: &[Entry] = &[
+    Entry::of::<raw::Raw>(),
+    Entry::of::<de_zfp::DeZfp>(),
+    Entry::of::<zfp_v::ZfpV>(),
+];
 
 /// The codec used when the user names none.
 pub const DEFAULT: &str = "raw";

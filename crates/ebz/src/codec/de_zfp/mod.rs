@@ -5,12 +5,15 @@
 
 mod dictionary;
 
-use super::{Codec, Context, Dims, Info, Task};
+use super::{Codec, Context, Dims, Info, Params, Task};
 use crate::bound::BoundKind;
-use crate::element::{Element, ElementType};
+use crate::element::Element;
 use crate::error::Result;
 use crate::stage::block_transform;
 use dictionary::Dictionary;
+
+/// Default bytes per segment.
+const SEGMENT: u32 = 65536;
 
 /// Dictionary-coded bit planes of zfp's transform.
 pub struct DeZfp;
@@ -21,8 +24,12 @@ impl Codec for DeZfp {
         name: "de-zfp",
         summary: "zfp's block transform, bit planes in a dictionary code; for smooth and wave-like fields",
         tolerances: &[BoundKind::Abs, BoundKind::Precision],
-        params: &[],
+        params: &[block_transform::segment_param("65536")],
     };
+
+    fn validate(params: &Params) -> Result<()> {
+        block_transform::segment_size(params, SEGMENT).map(|_| ())
+    }
 
     fn encode<T: Element>(
         values: &[T],
@@ -30,15 +37,8 @@ impl Codec for DeZfp {
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        use bytemuck::cast_slice;
-        match T::TYPE {
-            ElementType::F32 => {
-                block_transform::encode::<f32, Dictionary>(cast_slice(values), task, context, out)
-            }
-            ElementType::F64 => {
-                block_transform::encode::<f64, Dictionary>(cast_slice(values), task, context, out)
-            }
-        }
+        let segment = block_transform::segment_size(task.params, SEGMENT)?;
+        block_transform::encode::<T, Dictionary>(values, task, segment, context, out)
     }
 
     fn decode<T: Element>(
@@ -47,20 +47,6 @@ impl Codec for DeZfp {
         context: &mut Context,
         out: &mut [T],
     ) -> Result<()> {
-        use bytemuck::cast_slice_mut;
-        match T::TYPE {
-            ElementType::F32 => block_transform::decode::<f32, Dictionary>(
-                bytes,
-                dims,
-                context,
-                cast_slice_mut(out),
-            ),
-            ElementType::F64 => block_transform::decode::<f64, Dictionary>(
-                bytes,
-                dims,
-                context,
-                cast_slice_mut(out),
-            ),
-        }
+        block_transform::decode::<T, Dictionary>(bytes, dims, context, out)
     }
 }

@@ -17,6 +17,12 @@ impl BitWriter {
         (self.at, self.rest, self.filled) = (0, 0, 0);
     }
 
+    /// Whole bytes so far.
+    #[inline(always)]
+    pub fn whole_bytes(&self) -> usize {
+        self.at
+    }
+
     /// Makes room for so many further bits.
     pub fn reserve(&mut self, bits: usize) {
         let needed = self.at + bits / 8 + 24;
@@ -62,7 +68,7 @@ impl BitWriter {
 }
 
 /// Takes bits from bytes; beyond the end there are zeros, and [`BitReader::overrun`] says so.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -5,6 +5,7 @@ use super::dispatch::{Vectorised, dispatch};
 use super::grid::{Grid, LANES, Lanes};
 use super::planes::Planes;
 use super::real::{Int, Real};
+use super::segments::{Segment, SegmentReader};
 use super::vectors::Vectors;
 use super::{BitReader, EXCEPTIONS, PlaneCode, STREAMS, count_bits, exceptions, lift, truncate};
 use crate::codec::{Context, Dims};
@@ -17,50 +18,45 @@ pub fn decode<T: Real, C: PlaneCode>(
     context: &mut Context,
     out: &mut [T],
 ) -> Result<()> {
-    let short = || Error::truncated("the chunk ends before its streams do");
-    let (&first, mut lengths) = bytes.split_first().ok_or_else(short)?;
-    let mut streams = lengths.split_off(4 * STREAMS..).ok_or_else(short)?;
-    let mut readers = [BitReader::new(&[]); STREAMS];
-    for (reader, length) in readers.iter_mut().zip(lengths.chunks_exact(4)) {
-        let length = length.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
-        *reader = BitReader::new(streams.split_off(..length).ok_or_else(short)?);
-    }
+    let (&first, bytes) = bytes
+        .split_first()
+        .ok_or_else(|| Error::truncated("an empty chunk"))?;
     let axes = first & !EXCEPTIONS;
     let decoder = Decoder {
         grid: Grid::new(dims, usize::from(axes)),
-        readers,
+        segments: SegmentReader::new(bytes)?,
         code: std::marker::PhantomData::<C>,
     };
-    match axes {
+    let rest = match axes {
         1 => dispatch(context.simd, Groups::<_, _, 4>(decoder, out))?,
         2 => dispatch(context.simd, Groups::<_, _, 16>(decoder, out))?,
         3 => dispatch(context.simd, Groups::<_, _, 64>(decoder, out))?,
         _ => return Err(Error::corrupt(format!("blocks of {axes} axes"))),
-    }
+    };
     if first & EXCEPTIONS != 0 {
-        exceptions::read_from(streams, out)
-    } else if streams.is_empty() {
+        exceptions::read_from(rest, out)
+    } else if rest.is_empty() {
         Ok(())
     } else {
-        Err(Error::corrupt("bytes after the streams"))
+        Err(Error::corrupt("bytes after the segments"))
     }
 }
 
 struct Decoder<'a, C> {
     grid: Grid,
-    readers: [BitReader<'a>; STREAMS],
+    segments: SegmentReader<'a>,
     code: std::marker::PhantomData<C>,
 }
 
 /// The work on all groups of blocks of `N` values.
 struct Groups<'o, D, T, const N: usize>(D, &'o mut [T]);
 
-impl<T: Real, C: PlaneCode, const N: usize> Vectorised for Groups<'_, Decoder<'_, C>, T, N> {
+impl<'a, T: Real, C: PlaneCode, const N: usize> Vectorised for Groups<'_, Decoder<'a, C>, T, N> {
     type Element = T;
-    type Output = Result<()>;
+    type Output = Result<&'a [u8]>;
 
     #[inline(always)]
-    fn run<V: Vectors<T>>(mut self) -> Result<()> {
+    fn run<V: Vectors<T>>(self) -> Result<&'a [u8]> {
         self.0.groups::<T, V, N>(self.1)
     }
 }
@@ -72,16 +68,24 @@ struct Headers {
     exact: Lanes<bool>,
 }
 
-impl<C: PlaneCode> Decoder<'_, C> {
+impl<'a, C: PlaneCode> Decoder<'a, C> {
+    /// Decodes all groups; returns the bytes that follow them.
     #[inline(always)]
-    fn groups<T: Real, V: Vectors<T>, const N: usize>(&mut self, out: &mut [T]) -> Result<()> {
+    fn groups<T: Real, V: Vectors<T>, const N: usize>(mut self, out: &mut [T]) -> Result<&'a [u8]> {
         let mut planes = [[0; 64]; LANES];
         let mut bits = [[T::Int::default(); LANES]; N];
         let mut work = [[T::Int::default(); LANES]; N];
         let mut exact_values = [[T::default(); LANES]; N];
+        let mut segment = Segment::default();
         for first in (0..self.grid.blocks()).step_by(LANES) {
+            while segment.groups == 0 {
+                segment.end()?;
+                segment = self.segments.next()?.ok_or_else(missing)?;
+            }
+            segment.groups -= 1;
             // 8. Read.
-            let headers = self.read::<T, N>(first, &mut planes, &mut exact_values)?;
+            let headers =
+                self.read::<T, N>(&mut segment.readers, first, &mut planes, &mut exact_values)?;
             let mut values = [[T::default(); LANES]; N];
             if headers.kept != [0; LANES] {
                 // 7. Planes.
@@ -108,18 +112,17 @@ impl<C: PlaneCode> Decoder<'_, C> {
             // 1. Scatter.
             self.grid.scatter::<T, V, N>(&values, first, out);
         }
-        if self.readers.iter().any(|r| r.overrun()) {
-            return Err(Error::truncated("a stream of blocks ends early"));
+        segment.end()?;
+        if segment.groups > 0 || self.segments.next()?.is_some() {
+            return Err(Error::corrupt("more blocks than the chunk has"));
         }
-        if !self.readers.iter().all(|r| r.at_end()) {
-            return Err(Error::corrupt("bytes after the last block"));
-        }
-        Ok(())
+        Ok(self.segments.rest())
     }
 
     #[inline(always)]
     fn read<T: Real, const N: usize>(
-        &mut self,
+        &self,
+        readers: &mut [BitReader<'_>; STREAMS],
         first: usize,
         planes: &mut [Planes; LANES],
         exact_values: &mut [Lanes<T>; N],
@@ -135,7 +138,7 @@ impl<C: PlaneCode> Decoder<'_, C> {
             let mut counts = [0; STREAMS];
             for stream in 0..STREAMS {
                 let lane = turn * STREAMS + stream;
-                let reader = &mut self.readers[stream];
+                let reader = &mut readers[stream];
                 if first + lane >= self.grid.blocks() {
                     continue;
                 }
@@ -161,10 +164,14 @@ impl<C: PlaneCode> Decoder<'_, C> {
                     counts[stream] = count as usize;
                 }
             }
-            C::read::<N>(&mut self.readers, counts, planes);
+            C::read::<N>(readers, counts, planes);
         }
         Ok(headers)
     }
+}
+
+fn missing() -> Error {
+    Error::truncated("fewer blocks than the chunk has")
 }
 
 /// Coefficients from negabinary, and integers to values.

@@ -3,8 +3,7 @@
 //! | bytes | what |
 //! |---|---|
 //! | 1 | number of axes that blocks extend over; plus 4 if there are exceptions |
-//! | 4 × 4 | length of each stream |
-//! | … | the streams, each padded to a byte |
+//! | … | the [segments](super::segments) |
 //! | … | the [exceptions](super::exceptions), if there are any |
 //!
 //! A block is one bit 0 if its values come back as zeros. Else it is a bit 1, the number of planes,
@@ -17,8 +16,9 @@ use super::grid::{Grid, LANES, Lanes};
 use super::planes::Planes;
 use super::real::{Int, Real};
 use super::search::{Search, out_of_bound};
+use super::segments::SegmentWriter;
 use super::vectors::Vectors;
-use super::{BitWriter, EXCEPTIONS, PlaneCode, STREAMS, count_bits, lift, truncate};
+use super::{EXCEPTIONS, PlaneCode, count_bits, lift, truncate};
 use crate::bound::Tolerance;
 use crate::codec::{Context, Task};
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ use crate::simd::Level;
 /// What is kept from chunk to chunk.
 #[derive(Debug, Default)]
 struct Scratch {
-    streams: [BitWriter; STREAMS],
+    segments: SegmentWriter,
     exceptions: Exceptions,
 }
 
@@ -41,6 +41,7 @@ enum Goal<T> {
 pub fn encode<T: Real, C: PlaneCode>(
     values: &[T],
     task: &Task<'_>,
+    segment: u32,
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
@@ -50,6 +51,7 @@ pub fn encode<T: Real, C: PlaneCode>(
         values,
         task,
         task.dims.axes(),
+        segment,
         context.simd,
         &mut scratch,
         out,
@@ -57,7 +59,15 @@ pub fn encode<T: Real, C: PlaneCode>(
     if let (Ok(()), Some(fewer)) = (&result, fewer_axes(task)) {
         // Blocks across a thin axis are mostly padding: judge by the size.
         let mut other = Vec::new();
-        encode_blocks::<T, C>(values, task, fewer, context.simd, &mut scratch, &mut other)?;
+        encode_blocks::<T, C>(
+            values,
+            task,
+            fewer,
+            segment,
+            context.simd,
+            &mut scratch,
+            &mut other,
+        )?;
         if other.len() < out.len() - start {
             out.truncate(start);
             out.extend_from_slice(&other);
@@ -82,6 +92,7 @@ fn encode_blocks<T: Real, C: PlaneCode>(
     values: &[T],
     task: &Task<'_>,
     axes: usize,
+    segment: u32,
     simd: Level,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
@@ -102,14 +113,14 @@ fn encode_blocks<T: Real, C: PlaneCode>(
         }
     };
     scratch.exceptions.reset(values.len());
-    scratch.streams.iter_mut().for_each(BitWriter::clear);
+    scratch.segments.reset(segment as usize);
     let encoder = Encoder {
         values,
         grid: Grid::new(task.dims, axes),
         goal,
         special,
         fill: task.fill.map(T::from_f64),
-        streams: &mut scratch.streams,
+        segments: &mut scratch.segments,
         exceptions: &mut scratch.exceptions,
         code: std::marker::PhantomData::<C>,
     };
@@ -124,15 +135,7 @@ fn encode_blocks<T: Real, C: PlaneCode>(
         0
     };
     out.push(axes as u8 | listed);
-    let streams = scratch.streams.each_mut().map(|s| s.finish());
-    for stream in streams {
-        let length = u32::try_from(stream.len())
-            .map_err(|_| Error::invalid("the chunk is too large for the zfp family"))?;
-        out.extend_from_slice(&length.to_le_bytes());
-    }
-    for stream in streams {
-        out.extend_from_slice(stream);
-    }
+    scratch.segments.write_to(out);
     scratch.exceptions.write_to(values, out);
     Ok(())
 }
@@ -154,7 +157,7 @@ struct Encoder<'a, T: Real, C> {
     goal: Goal<T>,
     special: T::Int,
     fill: Option<T>,
-    streams: &'a mut [BitWriter; STREAMS],
+    segments: &'a mut SegmentWriter,
     exceptions: &'a mut Exceptions,
     code: std::marker::PhantomData<C>,
 }
@@ -230,6 +233,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
             for lane in 0..lanes {
                 self.write::<N>(&planes[lane], forms[lane], exponents[lane], first + lane);
             }
+            self.segments.end_group();
         }
     }
 
@@ -301,11 +305,17 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
         lanes: usize,
     ) -> Lanes<Form> {
         let mut forms = [Form::Zero; LANES];
+        let most = C::most_planes::<N>().min(T::Int::BITS);
         let search = match &mut self.goal {
             Goal::Planes(planes) => {
+                let form = if *planes <= most {
+                    Form::Planes(*planes)
+                } else {
+                    Form::Exact
+                };
                 for lane in 0..lanes {
                     if largest[lane].to_word() != 0 {
-                        forms[lane] = Form::Planes(*planes);
+                        forms[lane] = form;
                     }
                 }
                 return forms;
@@ -317,7 +327,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
             return forms;
         }
         let limit = search.limit;
-        let found = search.run::<V, N>(values, coefficients, exponents, &wanted);
+        let found = search.run::<V, N>(values, coefficients, exponents, &wanted, most);
         for lane in 0..lanes {
             if !wanted[lane] {
                 continue;
@@ -326,11 +336,11 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
                 Some(planes) => Form::Planes(planes),
                 None => {
                     let which =
-                        out_of_bound::<T, V, N>(values, coefficients, exponents, lane, limit);
+                        out_of_bound::<T, V, N>(values, coefficients, exponents, most, lane, limit);
                     if self.except::<N>(first + lane, which) {
                         Form::Exact
                     } else {
-                        Form::Planes(T::Int::BITS)
+                        Form::Planes(most)
                     }
                 }
             };
@@ -342,7 +352,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
     fn write<const N: usize>(&mut self, planes: &Planes, form: Form, exponent: u32, block: usize) {
         let field = count_bits::<T>();
         let header = 1 + field + T::EXPONENT_BITS;
-        let stream = &mut self.streams[block % STREAMS];
+        let stream = self.segments.of(block);
         match form {
             Form::Planes(kept) if planes[..kept as usize].iter().any(|&p| p != 0) => {
                 stream.reserve(header as usize + C::most_bits::<N>(kept as usize));

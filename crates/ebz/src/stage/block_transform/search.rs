@@ -37,7 +37,7 @@ impl<T: Real> Search<T> {
         }
     }
 
-    /// The planes of each block, or `None` where all planes are not enough. Lanes that are not
+    /// The planes of each block, or `None` where `most` are not enough. Lanes that are not
     /// `wanted` keep 0.
     #[inline(always)]
     pub fn run<V: Vectors<T>, const N: usize>(
@@ -46,8 +46,9 @@ impl<T: Real> Search<T> {
         coefficients: &[Lanes<T::Int>; N],
         exponents: &Lanes<u32>,
         wanted: &Lanes<bool>,
+        most: u32,
     ) -> Lanes<Option<u32>> {
-        let all = T::Int::BITS as i32;
+        let all = most as i32;
         let mut fails = [0; LANES];
         let mut passes = [all + 1; LANES];
         let mut guess = [0; LANES];
@@ -179,16 +180,17 @@ impl<T: Real, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Check<'_, T, V
     }
 }
 
-/// Positions of a block whose values are out of bound even with all planes.
+/// Positions of a block whose values are out of bound with so many planes.
 pub fn out_of_bound<T: Real, V: Vectors<T>, const N: usize>(
     values: &[Lanes<T>; N],
     coefficients: &[Lanes<T::Int>; N],
     exponents: &Lanes<u32>,
+    planes: u32,
     lane: usize,
     limit: T,
 ) -> u64 {
     let mut list = List::<T, V, N> {
-        decoded: Decoded::new(coefficients, exponents, &[T::Int::BITS; LANES]),
+        decoded: Decoded::new(coefficients, exponents, &[planes; LANES]),
         values,
         lane,
         limit,
