@@ -10,7 +10,8 @@ use super::truncate::{self, Truncation};
 use super::vectors::Vectors;
 
 /// Error below which one plane less is worth a try, as a part of the bound: dropping a plane
-/// doubles the error on average, but not always. 0.75 misses the fewest in under 1 % of blocks.
+/// doubles the error on average, but not always. With 0.6 encoding is a tenth faster and the ratio
+/// a hundredth lower.
 const WORTH_A_TRY: f64 = 0.75;
 
 /// Searches blocks one after the other; keeps what it learnt from the last group.
