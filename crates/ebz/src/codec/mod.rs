@@ -6,6 +6,7 @@
 
 mod context;
 mod de_zfp;
+mod fz;
 mod params;
 mod raw;
 mod zfp_v;
@@ -143,12 +144,16 @@ pub struct Entry {
 /// Every codec.
 pub static TABLE: &[Entry] = &[
     Entry::of::<raw::Raw>(),
+    Entry::of::<fz::Fz>(),
     Entry::of::<de_zfp::DeZfp>(),
     Entry::of::<zfp_v::ZfpV>(),
 ];
 
-/// The codec used when the user names none.
-pub const DEFAULT: &str = "raw";
+/// Number of the codec that stores values as they are.
+pub(crate) const RAW: u16 = raw::Raw::INFO.id;
+
+/// The codec used when the user names none, and for exact values where the named one is not exact.
+pub const DEFAULT: &str = "fz";
 
 /// The codec with this name.
 pub fn by_name(name: &str) -> Result<&'static Entry> {

@@ -28,9 +28,9 @@ pub fn decode<T: Real, C: PlaneCode>(
         code: std::marker::PhantomData::<C>,
     };
     let rest = match axes {
-        1 => dispatch(context.simd, Groups::<_, _, 4>(decoder, out))?,
-        2 => dispatch(context.simd, Groups::<_, _, 16>(decoder, out))?,
-        3 => dispatch(context.simd, Groups::<_, _, 64>(decoder, out))?,
+        1 => dispatch(context.simd(), Groups::<_, _, 4>(decoder, out))?,
+        2 => dispatch(context.simd(), Groups::<_, _, 16>(decoder, out))?,
+        3 => dispatch(context.simd(), Groups::<_, _, 64>(decoder, out))?,
         _ => return Err(Error::corrupt(format!("blocks of {axes} axes"))),
     };
     if first & EXCEPTIONS != 0 {

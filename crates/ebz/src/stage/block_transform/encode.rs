@@ -52,7 +52,7 @@ pub fn encode<T: Real, C: PlaneCode>(
         task,
         task.dims.axes(),
         segment,
-        context.simd,
+        context.simd(),
         &mut scratch,
         out,
     );
@@ -64,7 +64,7 @@ pub fn encode<T: Real, C: PlaneCode>(
             task,
             fewer,
             segment,
-            context.simd,
+            context.simd(),
             &mut scratch,
             &mut other,
         )?;
