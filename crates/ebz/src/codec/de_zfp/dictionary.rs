@@ -142,8 +142,8 @@ impl PlaneCode for Dictionary {
         let tables = Self::tables::<N>();
         let shared = counts.into_iter().min().unwrap_or(0);
         for index in 0..shared {
-            for stream in 0..STREAMS {
-                planes[stream][index] = next(tables, &mut readers[stream]);
+            for (planes, reader) in planes.iter_mut().zip(readers.iter_mut()) {
+                planes[index] = next(tables, reader);
             }
         }
         for stream in 0..STREAMS {

@@ -133,9 +133,9 @@ impl Grid {
             }
             return;
         }
-        for lane in 0..LANES.min(self.blocks - first) {
-            self.for_each(first + lane, |position, index| {
-                values[index] = group[position][lane];
+        for block in first..self.blocks.min(first + LANES) {
+            self.for_each(block, |position, index| {
+                values[index] = group[position][block - first];
             });
         }
     }
