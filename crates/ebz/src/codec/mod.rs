@@ -5,9 +5,11 @@
 //! that a new codec is one folder and one row.
 
 mod context;
+mod de_zfp;
 mod fz;
 mod params;
 mod raw;
+mod zfp_v;
 
 pub use context::Context;
 pub use params::{Param, Params};
@@ -140,7 +142,12 @@ pub struct Entry {
 }
 
 /// Every codec.
-pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>(), Entry::of::<fz::Fz>()];
+pub static TABLE: &[Entry] = &[
+    Entry::of::<raw::Raw>(),
+    Entry::of::<fz::Fz>(),
+    Entry::of::<de_zfp::DeZfp>(),
+    Entry::of::<zfp_v::ZfpV>(),
+];
 
 /// Number of the codec that stores values as they are.
 pub(crate) const RAW: u16 = raw::Raw::INFO.id;
