@@ -16,7 +16,7 @@ const VALUES: usize = 512;
 
 /// Units per unit that is looked at, and the most of these.
 const RARITY: usize = 96;
-const MOST_UNITS: usize = 12;
+const MOST_UNITS: usize = 8;
 
 /// A lattice for the bulk of the values; `None` if no lattice of this width serves them.
 pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
