@@ -141,13 +141,15 @@ fn encode_blocks<T: Real, C: PlaneCode>(
 }
 
 /// Magnitude from which on values are kept exactly: their own precision is coarser than the bound,
-/// so a transform gains nothing, and they would cost the block's other values theirs.
+/// so a transform gains nothing, and they would cost the block's other values theirs. At most a
+/// quarter of what overflows: decoded integers reach twice the block's largest power of two, and
+/// no finite value may come back infinite.
 fn first_special<T: Real>(bound: f64) -> T::Int {
     let f64_bias = 1023;
     let bias = i64::from(T::SPECIAL_EXPONENT / 2);
     let binade = (bound.to_bits() >> 52) as i64 - f64_bias;
     let exponent = binade + bias + i64::from(T::MANTISSA_BITS) + 3;
-    let exponent = exponent.clamp(1, i64::from(T::SPECIAL_EXPONENT)) as u64;
+    let exponent = exponent.clamp(1, i64::from(T::SPECIAL_EXPONENT) - 2) as u64;
     T::Int::from_word(exponent << T::MANTISSA_BITS)
 }
 
