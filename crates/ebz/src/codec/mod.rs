@@ -5,6 +5,7 @@
 //! that a new codec is one folder and one row.
 
 mod context;
+mod interp;
 mod params;
 mod raw;
 
@@ -139,7 +140,7 @@ pub struct Entry {
 }
 
 /// Every codec.
-pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>()];
+pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>(), Entry::of::<interp::Interp>()];
 
 /// The codec used when the user names none.
 pub const DEFAULT: &str = "raw";

@@ -1,5 +1,9 @@
 //! Which instructions the kernels may use: found at run time, never at build time.
 
+mod launch;
+
+pub use launch::{Isa, Kernel, launch};
+
 /// A set of instructions that kernels exist for. Every level writes the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {

@@ -1,0 +1,3 @@
+//! The stages that codecs are made of: forward and inverse pairs.
+
+pub mod rans;
