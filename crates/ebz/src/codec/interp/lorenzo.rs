@@ -3,7 +3,7 @@
 //! Values are quantized first and predicted as integers (dual quantization), so errors do not add
 //! up, and both directions work on whole rows.
 
-use super::context::{Around, Classify, Contexts, Magnitudes};
+use super::context::{Around, Contexts, Magnitudes, classify};
 use super::encode::{Memory, Source};
 use super::geometry::{Extents, lanes};
 use super::real::{LARGEST, Real, Step};
@@ -110,8 +110,7 @@ impl History {
             double: false,
         };
         let mut contexts = std::mem::take(&mut self.contexts);
-        let out = &mut contexts;
-        launch(isa, Classify { around, count, out });
+        classify(isa, &around, count, &mut contexts);
         let mut sums = std::mem::take(&mut self.known);
         // Along y and z the prediction is a + b − c over the rows that exist.
         let row = |exists: bool, z: usize, y: usize| {

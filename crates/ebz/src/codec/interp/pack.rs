@@ -1,6 +1,7 @@
 //! Fixed-size groups of lanes: plain arrays that the compiler turns into vectors.
 
 use super::real::Real;
+use crate::stage::rans::LANES;
 
 /// Values handled together.
 pub(super) const WIDTH: usize = 8;
@@ -23,14 +24,44 @@ pub(super) fn store<T: Copy, const N: usize>(row: &mut [T], at: usize, group: [T
     row[at..at + N].copy_from_slice(&group);
 }
 
+// The functions of the standard library that do the same are not always inlined, and would then be
+// compiled for the wrong instruction set.
+
+/// An array from its indices.
+#[inline(always)]
+pub(super) fn build<R: Copy + Default, const N: usize>(f: impl Fn(usize) -> R) -> [R; N] {
+    let mut result = [R::default(); N];
+    for (i, r) in result.iter_mut().enumerate() {
+        *r = f(i);
+    }
+    result
+}
+
+/// Each lane.
+#[inline(always)]
+pub(super) fn each<A: Copy, R: Copy + Default, const N: usize>(
+    a: [A; N],
+    f: impl Fn(A) -> R,
+) -> [R; N] {
+    build(|i| f(a[i]))
+}
+
 /// Lane by lane.
 #[inline(always)]
-pub(super) fn zip<A: Copy, B: Copy, R, const N: usize>(
+pub(super) fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
     a: [A; N],
     b: [B; N],
     f: impl Fn(A, B) -> R,
 ) -> [R; N] {
-    std::array::from_fn(|i| f(a[i], b[i]))
+    build(|i| f(a[i], b[i]))
+}
+
+/// Whether the condition holds in any lane of a segment, tested in words rather than lane by lane.
+#[inline(always)]
+pub(super) fn any<A: Copy>(a: &[A; LANES], f: impl Fn(A) -> bool) -> bool {
+    let flags: [u8; LANES] = each(*a, |a| u8::from(f(a)));
+    let words: [u64; LANES / 8] = bytemuck::cast(flags);
+    words[0] | words[1] | words[2] | words[3] != 0
 }
 
 /// Four rows of neighbours along one axis, with their weights.
@@ -58,7 +89,7 @@ impl<T: Real> Taps<'_, T> {
     /// The weighted sum, always added up in the same order.
     #[inline(always)]
     pub(super) fn at(&self, at: usize) -> Pack<T> {
-        let term = |k: usize| load::<T, WIDTH>(self.rows[k], at).map(|v| v * self.weights[k]);
+        let term = |k: usize| each(load(self.rows[k], at), |v| v * self.weights[k]);
         let inner = zip(term(1), term(2), |a, b| a + b);
         let outer = zip(term(0), term(3), |a, b| a + b);
         zip(inner, outer, |a, b| a + b)
@@ -67,8 +98,9 @@ impl<T: Real> Taps<'_, T> {
     /// The same rows without lanes beyond `lanes`, so that bounds are checked once.
     #[inline(always)]
     pub(super) fn trimmed(&self, lanes: usize) -> Self {
+        let [a, b, c, d] = self.rows;
         Self {
-            rows: self.rows.map(|row| &row[..lanes]),
+            rows: [&a[..lanes], &b[..lanes], &c[..lanes], &d[..lanes]],
             weights: self.weights,
         }
     }

@@ -1,7 +1,7 @@
 //! Quantization of one row against its prediction, and back.
 
 use super::escape::Escape;
-use super::pack::{Pack, Taps, WIDTH, load, predict, store, zip};
+use super::pack::{Pack, Taps, WIDTH, each, load, predict, store, zip};
 use super::real::{LARGEST, Real, Step};
 use crate::simd::{Isa, Kernel, launch};
 
@@ -86,6 +86,7 @@ impl<'a, T: Real> Prediction<'a, T> {
         }
     }
 
+    #[inline(always)]
     fn trimmed<const BASE: bool>(&self, lanes: usize) -> ([Taps<'a, T>; 3], Option<Taps<'a, T>>) {
         let mut axes = self.axes;
         for axis in &mut axes[..self.axis_count] {
@@ -116,45 +117,10 @@ impl<T: Real, const AXES: usize, const BASE: bool> Kernel for Quantize<'_, '_, T
         residuals[whole..].fill(0);
         let inner = &mut self.row.inner[..lanes];
         let outer = &mut self.row.outer[..lanes];
-        let Step {
-            size,
-            inverse,
-            limit,
-        } = self.step;
-        let (most, least) = (
-            T::from_i32(i32::from(LARGEST)),
-            T::from_i32(-i32::from(LARGEST)),
-        );
         let mut bad = [0u32; WIDTH];
-        let group = |at: usize, values: Pack<T>| {
-            let p = predict::<T, AXES>(&axes, at);
-            let b = match &base {
-                Some(base) => base.at(at),
-                None => [T::default(); WIDTH],
-            };
-            let target = if BASE {
-                zip(values, b, |v, b| v - b)
-            } else {
-                values
-            };
-            let shifted = zip(target, p, |t, p| {
-                let steps = (t - p) * inverse;
-                // Comparisons rather than min and max: NaN becomes `most`.
-                let steps = if steps < most { steps } else { most };
-                let steps = if steps > least { steps } else { least };
-                steps + T::ROUNDER
-            });
-            let near = zip(p, shifted, |p, s| p + (s - T::ROUNDER) * size);
-            let full = if BASE {
-                zip(b, near, |b, n| b + n)
-            } else {
-                near
-            };
-            let wrong = zip(values, full, |v, f| u32::from(!((v - f).abs() <= limit)));
-            (shifted.map(|s| s.rounded() as i16), near, full, wrong)
-        };
         for at in (0..whole).step_by(WIDTH) {
-            let (q, near, full, wrong) = group(at, load(self.values, at));
+            let (q, near, full, wrong) =
+                group::<T, AXES, BASE>(&axes, &base, self.step, at, load(self.values, at));
             store(residuals, at, q);
             store(inner, at, near);
             if BASE {
@@ -166,7 +132,8 @@ impl<T: Real, const AXES: usize, const BASE: bool> Kernel for Quantize<'_, '_, T
             let rest = count - whole;
             let mut values = [T::default(); WIDTH];
             values[..rest].copy_from_slice(&self.values[whole..]);
-            let (q, near, full, wrong) = group(whole, values);
+            let (q, near, full, wrong) =
+                group::<T, AXES, BASE>(&axes, &base, self.step, whole, values);
             residuals[whole..count].copy_from_slice(&q[..rest]);
             store(inner, whole, near);
             store(outer, whole, full);
@@ -176,6 +143,45 @@ impl<T: Real, const AXES: usize, const BASE: bool> Kernel for Quantize<'_, '_, T
         }
         bad.iter().all(|&b| b == 0)
     }
+}
+
+/// Residuals, reconstructions, values given out, and which of them miss their bound.
+type Group<T> = (Pack<i16>, Pack<T>, Pack<T>, Pack<u32>);
+
+#[inline(always)]
+fn group<T: Real, const AXES: usize, const BASE: bool>(
+    axes: &[Taps<'_, T>; 3],
+    base: &Option<Taps<'_, T>>,
+    step: Step<T>,
+    at: usize,
+    values: Pack<T>,
+) -> Group<T> {
+    let most = T::from_i32(i32::from(LARGEST));
+    let least = T::from_i32(-i32::from(LARGEST));
+    let p = predict::<T, AXES>(axes, at);
+    let b = match base {
+        Some(base) => base.at(at),
+        None => [T::default(); WIDTH],
+    };
+    let target = if BASE {
+        zip(values, b, |v, b| v - b)
+    } else {
+        values
+    };
+    let steps = zip(target, p, |t, p| (t - p) * step.inverse);
+    // Comparisons rather than min and max: NaN becomes `most`.
+    let steps = each(steps, |s| if s < most { s } else { most });
+    let steps = each(steps, |s| if s > least { s } else { least });
+    let shifted = each(steps, |s| s + T::ROUNDER);
+    let near = zip(p, shifted, |p, s| p + (s - T::ROUNDER) * step.size);
+    let full = if BASE {
+        zip(b, near, |b, n| b + n)
+    } else {
+        near
+    };
+    let errors = zip(values, full, |v, f| (v - f).abs());
+    let wrong = each(errors, |e| u32::from(!(e <= step.limit)));
+    (each(shifted, |s| s.rounded() as i16), near, full, wrong)
 }
 
 struct Dequantize<'a, 'b, T, const AXES: usize, const BASE: bool> {

@@ -1,7 +1,7 @@
 //! Rows to and from classes: split even and odd values, and put them together again.
 
 use super::geometry::{Block, Level, Pyramid};
-use super::pack::{WIDTH, load, store};
+use super::pack::{WIDTH, build, load, store};
 use crate::simd::{Isa, Kernel, launch};
 
 /// The two classes that a row of a level is split into, and the row's place in them.
@@ -170,8 +170,8 @@ impl<V: Copy + Default> Kernel for Split<'_, V> {
         let whole = self.odd.len() / WIDTH * WIDTH;
         for at in (0..whole).step_by(WIDTH) {
             let both: [V; 2 * WIDTH] = load(self.row, 2 * at);
-            store::<V, WIDTH>(self.even, at, std::array::from_fn(|i| both[2 * i]));
-            store::<V, WIDTH>(self.odd, at, std::array::from_fn(|i| both[2 * i + 1]));
+            store::<V, WIDTH>(self.even, at, build(|i| both[2 * i]));
+            store::<V, WIDTH>(self.odd, at, build(|i| both[2 * i + 1]));
         }
         for (i, &value) in self.row.iter().enumerate().skip(2 * whole) {
             if i % 2 == 0 {
@@ -198,7 +198,7 @@ impl<V: Copy + Default> Kernel for Join<'_, V> {
         for at in (0..whole).step_by(WIDTH) {
             let even: [V; WIDTH] = load(self.even, at);
             let odd: [V; WIDTH] = load(self.odd, at);
-            let both = std::array::from_fn(|i| if i % 2 == 0 { even[i / 2] } else { odd[i / 2] });
+            let both = build(|i| if i % 2 == 0 { even[i / 2] } else { odd[i / 2] });
             store::<V, { 2 * WIDTH }>(self.row, 2 * at, both);
         }
         for (i, value) in self.row.iter_mut().enumerate().skip(2 * whole) {

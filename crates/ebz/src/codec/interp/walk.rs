@@ -3,7 +3,7 @@
 //! From the coarsest level to the finest: classes with one odd axis, then two, then three; rows in
 //! order. A [`Coder`] turns each row into a stream or back; everything else is the same for both.
 
-use super::context::{Around, Classify, Contexts, Magnitudes};
+use super::context::{Around, Contexts, Magnitudes, classify};
 use super::geometry::{Block, Extents, Pyramid, lanes};
 use super::pack::Taps;
 use super::predict::{Predictor, extend, positions, taps};
@@ -255,14 +255,8 @@ impl Pass<'_> {
         row.resize(width);
         contexts.resize(width, self.kind(place.level, place.class));
         // 1. Contexts from magnitudes that are known.
-        launch(
-            self.isa,
-            Classify {
-                around: self.around(fields, place, width),
-                count,
-                out: contexts,
-            },
-        );
+        let around = self.around(fields, place, width);
+        classify(self.isa, &around, count, contexts);
         // 2. Prediction from values that are known, and the row itself.
         let source = match self.planes {
             None => &fields.values,

@@ -1,7 +1,8 @@
 //! Streams to residuals. [`super::encode`] mirrors the steps.
 
 use super::low_bits;
-use crate::codec::interp::context::{CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::pack::{any, each};
 use crate::error::{Error, Result};
 use crate::simd::{Isa, Kernel, launch};
 use crate::stage::rans::bits::BitReader;
@@ -61,7 +62,7 @@ impl<'a> Decoder<'a> {
         memory.numbers.clear();
         memory.coded.clear();
         for (i, segment) in contexts.numbers.as_chunks::<LANES>().0.iter().enumerate() {
-            if contexts.peaks[i] == 0 {
+            if contexts.activity[i] == Activity::Quiet {
                 if self.gap > 0 {
                     self.gap -= 1;
                     row[i * LANES..(i + 1) * LANES].fill(0);
@@ -129,8 +130,8 @@ impl Kernel for Expand<'_, '_> {
         let sums = contexts.sums.as_chunks::<LANES>().0;
         let rows = self.row.as_chunks_mut::<LANES>().0;
         for (&i, symbols) in self.coded.iter().zip(self.symbols.as_chunks::<LANES>().0) {
-            let mut residuals = symbols.map(symbol::widen);
-            if symbols.iter().fold(0, |a: u8, &s| a.max(s)) >= FIRST_WIDE {
+            let mut residuals = each(*symbols, symbol::widen);
+            if any(symbols, |s| s >= FIRST_WIDE) {
                 for (residual, &symbol) in residuals.iter_mut().zip(symbols) {
                     if symbol >= FIRST_WIDE {
                         match symbol::get_wide(symbol, self.extra) {
@@ -141,7 +142,7 @@ impl Kernel for Expand<'_, '_> {
                 }
             }
             // 2. Low bits of large residuals.
-            if contexts.peaks[i] >= floors[0] {
+            if contexts.activity[i] == Activity::Large {
                 let widths = low_bits::widths(&sums[i], floors);
                 low_bits::merge(&mut residuals, &widths, self.low);
             }

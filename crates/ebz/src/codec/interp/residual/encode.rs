@@ -1,7 +1,8 @@
 //! Residuals to streams. [`super::decode`] mirrors the steps.
 
 use super::low_bits;
-use crate::codec::interp::context::{CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::pack::{any, each, store};
 use crate::simd::{Isa, Kernel, launch};
 use crate::stage::rans::bits::BitWriter;
 use crate::stage::rans::symbol::{self, DIRECT};
@@ -85,10 +86,13 @@ impl Kernel for Push<'_> {
         let floors = low_bit_floors(contexts.kind);
         let numbers = contexts.numbers.as_chunks::<LANES>().0;
         let sums = contexts.sums.as_chunks::<LANES>().0;
+        let mut end = encoder.symbols.len();
+        encoder.symbols.resize(end + row.len(), 0);
+        encoder.numbers.resize(end + row.len(), 0);
         for (i, residuals) in row.as_chunks::<LANES>().0.iter().enumerate() {
             // 1. Quiet segments of zeros are only counted.
-            if contexts.peaks[i] == 0 {
-                if residuals.iter().fold(0, |a, &b| a | b) == 0 {
+            if contexts.activity[i] == Activity::Quiet {
+                if !any(residuals, |r| r != 0) {
                     encoder.gap += 1;
                     continue;
                 }
@@ -97,24 +101,24 @@ impl Kernel for Push<'_> {
             }
             let mut residuals = *residuals;
             // 2. Low bits of large residuals.
-            if contexts.peaks[i] >= floors[0] {
+            if contexts.activity[i] == Activity::Large {
                 let widths = low_bits::widths(&sums[i], floors);
                 low_bits::split(&mut residuals, &widths, &mut encoder.low);
             }
             // 3. Symbols, and extra bits of the rare large ones.
-            let mut symbols = residuals.map(symbol::narrow);
-            let largest = residuals
-                .iter()
-                .fold(0, |a: u16, &r| a.max(r.unsigned_abs()));
-            if largest > DIRECT as u16 {
+            let mut symbols = each(residuals, symbol::narrow);
+            if any(&residuals, |r| r.unsigned_abs() > DIRECT as u16) {
                 for (symbol, &residual) in symbols.iter_mut().zip(&residuals) {
                     if residual.unsigned_abs() > DIRECT as u16 {
                         *symbol = symbol::put_wide(residual, &mut encoder.extra);
                     }
                 }
             }
-            encoder.symbols.extend_from_slice(&symbols);
-            encoder.numbers.extend_from_slice(&numbers[i]);
+            store(&mut encoder.symbols, end, symbols);
+            store(&mut encoder.numbers, end, numbers[i]);
+            end += LANES;
         }
+        encoder.symbols.truncate(end);
+        encoder.numbers.truncate(end);
     }
 }

@@ -1,9 +1,11 @@
 //! Low bits of residuals whose neighbourhood is large: they are noise, and are sent as they are.
 //!
-//! A residual becomes a rounded quotient by a power of two and a remainder. Remainders are joined in
-//! pairs and quads with vector shifts, so that the bit stream is touched once for four lanes.
+//! A residual becomes a rounded quotient by a power of two and a remainder. Remainders of lanes a half
+//! and a quarter of a segment apart are joined with vector shifts, so that the bit stream is touched
+//! once for four lanes.
 
 use crate::codec::interp::context::MOST_LOW_BITS;
+use crate::codec::interp::pack::{build, each};
 use crate::stage::rans::LANES;
 use crate::stage::rans::bits::{BitReader, BitWriter};
 
@@ -16,7 +18,7 @@ pub(super) fn widths(sums: &[u8; LANES], floors: &[u8; MOST_LOW_BITS]) -> [u32; 
             *width += u8::from(sum >= floor);
         }
     }
-    widths.map(u32::from)
+    each(widths, u32::from)
 }
 
 /// Half a step, which makes the quotient round to nearest.
@@ -41,25 +43,25 @@ pub(super) fn split(residuals: &mut [i16; LANES], widths: &[u32; LANES], out: &m
     }
 }
 
-/// Neighbouring fields as one.
+/// Each field of the first half joined with its partner in the second.
 #[inline(always)]
 fn join<const N: usize, const HALF: usize>(
     fields: [u32; N],
     widths: [u32; N],
 ) -> ([u32; HALF], [u32; HALF]) {
     (
-        std::array::from_fn(|i| fields[2 * i] | fields[2 * i + 1] << widths[2 * i]),
-        std::array::from_fn(|i| widths[2 * i] + widths[2 * i + 1]),
+        build(|i| fields[i] | fields[HALF + i] << widths[i]),
+        build(|i| widths[i] + widths[HALF + i]),
     )
 }
 
 /// Reads the remainders and puts them and the quotients together.
 #[inline(always)]
 pub(super) fn merge(residuals: &mut [i16; LANES], widths: &[u32; LANES], bits: &mut BitReader<'_>) {
-    let pairs: [u32; LANES / 2] = std::array::from_fn(|i| widths[2 * i] + widths[2 * i + 1]);
+    let pairs: [u32; LANES / 2] = build(|i| widths[i] + widths[LANES / 2 + i]);
     let mut quads = [0; LANES / 4];
     for (i, quad) in quads.iter_mut().enumerate() {
-        *quad = bits.get(pairs[2 * i] + pairs[2 * i + 1]);
+        *quad = bits.get(pairs[i] + pairs[LANES / 4 + i]);
     }
     let halves = cut::<{ LANES / 4 }, { LANES / 2 }>(quads, &pairs);
     let low = cut::<{ LANES / 2 }, LANES>(halves, widths);
@@ -69,18 +71,16 @@ pub(super) fn merge(residuals: &mut [i16; LANES], widths: &[u32; LANES], bits: &
     }
 }
 
-/// Fields cut in two, the lower half `widths[2i]` bits wide.
+/// Fields cut in two, the lower half `widths[i]` bits wide.
 #[inline(always)]
 fn cut<const N: usize, const TWICE: usize>(
     fields: [u32; N],
     widths: &[u32; TWICE],
 ) -> [u32; TWICE] {
-    std::array::from_fn(|i| {
-        let (field, width) = (fields[i / 2], widths[i & !1]);
-        if i % 2 == 0 {
-            field & ((1 << width) - 1)
-        } else {
-            field >> width
-        }
-    })
+    let mut halves = [0; TWICE];
+    for (i, &field) in fields.iter().enumerate() {
+        halves[i] = field & ((1 << widths[i]) - 1);
+        halves[N + i] = field >> widths[i];
+    }
+    halves
 }

@@ -4,8 +4,11 @@
 //! context, and the sum that it was made from. Nothing comes from the same row, so a whole row is
 //! coded at once.
 
-use super::pack::{load, store, zip};
-use crate::simd::Kernel;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
+use crate::codec::interp::pack::{each, load, store};
+use crate::simd::{Isa, Kernel, Level};
 use crate::stage::rans::LANES;
 
 /// Sizes of neighbourhood that are told apart.
@@ -62,8 +65,19 @@ pub(super) struct Contexts {
     pub(super) kind: usize,
     pub(super) numbers: Vec<u8>,
     pub(super) sums: Vec<u8>,
-    /// The largest sum of each segment.
-    pub(super) peaks: Vec<u8>,
+    /// What is around each segment.
+    pub(super) activity: Vec<Activity>,
+}
+
+/// What is around a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Activity {
+    /// Zeros only.
+    Quiet,
+    /// Small residuals.
+    Small,
+    /// Residuals so large that some lanes send low bits.
+    Large,
 }
 
 impl Contexts {
@@ -72,61 +86,47 @@ impl Contexts {
         self.kind = kind;
         self.numbers.resize(lanes, 0);
         self.sums.resize(lanes, 0);
-        self.peaks.resize(lanes / LANES, 0);
+        self.activity.resize(lanes / LANES, Activity::Quiet);
     }
 }
 
 /// Computes the contexts of `count` values.
-pub(super) struct Classify<'a> {
-    pub(super) around: Around<'a>,
-    pub(super) count: usize,
-    pub(super) out: &'a mut Contexts,
+pub(super) fn classify(isa: Isa, around: &Around<'_>, count: usize, out: &mut Contexts) {
+    match isa.level() {
+        // SAFETY: an `Isa` holds a level only after the machine was seen to have it.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2::classify(around, count, out) },
+        _ => portable(around, count, out),
+    }
 }
 
-impl Kernel for Classify<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self) {
-        let Self { around, count, out } = self;
-        let lanes = out.sums.len();
-        let up = &around.up[..lanes + 2];
-        let back = &around.back[..lanes + 1];
-        let beyond = &around.beyond[..lanes];
-        let sides = around.sides.map(|row| &row[..lanes]);
-        let base = (out.kind * BINS) as u8;
-        for at in (0..lanes).step_by(LANES) {
-            let get = |row: &[u8], at: usize| load::<u8, LANES>(row, at);
-            let add = |a, b| zip(a, b, u8::saturating_add);
-            let mut sum = add(get(up, at + 1), get(back, at));
+fn portable(around: &Around<'_>, count: usize, out: &mut Contexts) {
+    let base = out.kind * BINS;
+    let large = low_bit_floors(out.kind)[0];
+    let segments = out.activity.iter_mut().enumerate();
+    for (segment, activity) in segments {
+        *activity = Activity::Quiet;
+        for i in segment * LANES..(segment + 1) * LANES {
+            let add = u8::saturating_add;
+            let mut sum = add(around.up[i + 1], around.back[i]);
             sum = add(sum, sum);
-            sum = add(sum, add(get(up, at), get(up, at + 2)));
-            sum = add(sum, add(get(back, at + 1), get(beyond, at)));
-            let mut near = [0; LANES];
-            for side in &sides[..around.side_count] {
-                near = add(near, get(side, at));
-            }
+            sum = add(sum, add(around.up[i], around.up[i + 2]));
+            sum = add(sum, add(around.back[i + 1], around.beyond[i]));
+            let sides = &around.sides[..around.side_count];
+            let near = sides.iter().fold(0, |near, side| add(near, side[i]));
             sum = add(sum, if around.double { add(near, near) } else { near });
-            if at + LANES > count {
-                for (i, s) in sum.iter_mut().enumerate() {
-                    *s = if at + i < count { *s } else { 0 };
-                }
+            let bin = FLOORS.iter().filter(|&&floor| sum >= floor).count();
+            let idle = i >= count;
+            out.sums[i] = if idle { 0 } else { sum };
+            out.numbers[i] = if idle { CONTEXTS } else { base + bin } as u8;
+            if !idle && sum > 0 {
+                let here = if sum >= large {
+                    Activity::Large
+                } else {
+                    Activity::Small
+                };
+                *activity = here.max(*activity);
             }
-            let peak = sum.iter().fold(0, |a, &b| a.max(b));
-            out.peaks[at / LANES] = peak;
-            store(&mut out.sums, at, sum);
-            let mut number = [base; LANES];
-            if peak > 0 {
-                for floor in FLOORS {
-                    number = zip(number, sum, |n, s| n + u8::from(s >= floor));
-                }
-            }
-            if at + LANES > count {
-                for (i, n) in number.iter_mut().enumerate() {
-                    *n = if at + i < count { *n } else { CONTEXTS as u8 };
-                }
-            }
-            store(&mut out.numbers, at, number);
         }
     }
 }
@@ -145,7 +145,7 @@ impl Kernel for Magnitudes<'_> {
         let out = &mut self.out[..self.residuals.len()];
         for at in (0..self.residuals.len()).step_by(LANES) {
             let residuals: [i16; LANES] = load(self.residuals, at);
-            store(out, at, residuals.map(magnitude));
+            store(out, at, each(residuals, magnitude));
         }
     }
 }
