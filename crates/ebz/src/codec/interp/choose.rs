@@ -1,9 +1,12 @@
-//! The choice of mode and order of the axes.
+//! The choice of mode and order of the axes: each is tried on a few blocks of the chunk, up to the
+//! entropy coder, whose size is estimated from the counts.
 
-use super::encode::{Memory, Source};
-use super::real::Real;
-use super::stream::{Mode, Plan};
-use crate::codec::Params;
+use super::encode::{self, Memory, Source};
+use super::geometry::Extents;
+use super::quantize::cost;
+use super::real::{Real, Step};
+use super::stream::{Mode, ORDERS, Plan};
+use crate::codec::{Dims, Params};
 use crate::error::{Error, Result};
 use crate::simd::Isa;
 
@@ -42,21 +45,205 @@ impl Request {
     }
 }
 
-/// The plan for a chunk.
-pub(super) fn plan<T: Real>(
-    _isa: Isa,
-    _source: &Source<'_, T>,
-    request: Request,
-    _memory: &mut Memory<T>,
-) -> Result<Plan> {
-    let mode = match request {
-        Request::Auto | Request::Isotropic => Mode::Isotropic,
-        Request::Packet(_) => Mode::Packet,
-        Request::Lorenzo(axes) => Mode::Lorenzo(axes),
+/// Values of a block on which everything is tried, and of one on which the best two are compared.
+const SMALL: usize = 16 << 10;
+const LARGE: usize = 32 << 10;
+/// Axes shorter than this make rows that waste lanes, if there is a longer one.
+const SHORT_ROW: usize = 16;
+
+/// Memory of the choice.
+#[derive(Default)]
+pub(super) struct Chooser<T> {
+    memory: Memory<T>,
+    block: Vec<T>,
+}
+
+impl<T: Real> Chooser<T> {
+    /// The plan for a chunk.
+    pub(super) fn plan(
+        &mut self,
+        isa: Isa,
+        source: &Source<'_, T>,
+        request: Request,
+    ) -> Result<Plan> {
+        let order = natural_order(source.dims);
+        let plan = |mode, order| Ok(Plan { mode, order });
+        match request {
+            Request::Isotropic => plan(Mode::Isotropic, order),
+            Request::Lorenzo(axes) => plan(Mode::Lorenzo(axes), order),
+            Request::Packet(axis) => plan(Mode::Packet, packet_order(order, axis)),
+            Request::Auto => self.best(isa, source, order),
+        }
+    }
+
+    fn best(&mut self, isa: Isa, source: &Source<'_, T>, order: usize) -> Result<Plan> {
+        let mut plans = vec![Plan {
+            mode: Mode::Isotropic,
+            order,
+        }];
+        // A plane of one row is a line, which isotropic mode handles as well.
+        let extents = [source.dims.nz, source.dims.ny, source.dims.nx];
+        let axes = extents.iter().filter(|&&n| n > 1).count();
+        for axis in (0..3).filter(|&a| extents[a] >= 4 && axes > 1) {
+            plans.push(Plan {
+                mode: Mode::Packet,
+                order: packet_order(order, axis),
+            });
+        }
+        plans.push(Plan {
+            mode: Mode::Lorenzo(lorenzo_axes(source, order)),
+            order,
+        });
+        let mut costs = vec![0; plans.len()];
+        self.try_plans(isa, source, (SMALL, 1, 4), &plans, &mut costs)?;
+        let mut ranking: Vec<usize> = (0..plans.len()).collect();
+        ranking.sort_by_key(|&i| costs[i]);
+        let finalists: Vec<Plan> = ranking.iter().take(2).map(|&i| plans[i]).collect();
+        let mut costs: Vec<u64> = ranking.iter().take(2).map(|&i| costs[i]).collect();
+        if costs[1] < costs[0] + costs[0] / 8 {
+            self.try_plans(isa, source, (LARGE, 3, 4), &finalists, &mut costs)?;
+        }
+        Ok(finalists[usize::from(costs[1] < costs[0])])
+    }
+
+    /// Adds the cost of each plan on one block of about `size` values, `at / of` into the chunk.
+    fn try_plans(
+        &mut self,
+        isa: Isa,
+        source: &Source<'_, T>,
+        (size, at, of): (usize, usize, usize),
+        plans: &[Plan],
+        costs: &mut [u64],
+    ) -> Result<()> {
+        let dims = source.dims;
+        let extents = [dims.nz, dims.ny, dims.nx];
+        let block = block_extents(extents, size);
+        let start: Extents = std::array::from_fn(|a| (extents[a] - block[a]) * at / of);
+        self.block.clear();
+        for (z, y) in super::rearrange::rows(block[0], block[1]) {
+            let row = ((start[0] + z) * dims.ny + start[1] + y) * dims.nx + start[2];
+            self.block
+                .extend_from_slice(&source.values[row..row + block[2]]);
+        }
+        let sample = Source {
+            values: &self.block,
+            dims: Dims {
+                nz: block[0],
+                ny: block[1],
+                nx: block[2],
+            },
+            ..*source
+        };
+        for (plan, cost) in plans.iter().zip(costs) {
+            encode::code(isa, &sample, *plan, &mut self.memory)?;
+            *cost += self.memory.streams.estimate::<T>();
+        }
+        Ok(())
+    }
+}
+
+/// The extents of a part of a chunk: the longest axis is halved until it is small enough.
+fn block_extents(mut extents: Extents, size: usize) -> Extents {
+    while extents.iter().product::<usize>() > size {
+        // Rows may be longer than the other axes.
+        let weight = |a: usize| extents[a] * if a == 2 { 1 } else { 4 };
+        let longest = (0..3).max_by_key(|&a| weight(a)).unwrap_or(2);
+        extents[longest] = extents[longest].div_ceil(2);
+    }
+    extents
+}
+
+/// The order in which axes of one value come first and the last axis is not short.
+fn natural_order(dims: Dims) -> usize {
+    let extents = [dims.nz, dims.ny, dims.nx];
+    let longest = (0..3).rev().max_by_key(|&a| extents[a]).unwrap_or(2);
+    let last = if extents[2] < SHORT_ROW && extents[longest] >= 2 * extents[2] {
+        longest
+    } else {
+        2
     };
-    let order = match request {
-        Request::Packet(axis) => axis,
-        _ => 0,
+    let mut others: Vec<usize> = (0..3).filter(|&a| a != last).collect();
+    others.sort_by_key(|&a| extents[a] > 1);
+    index_of([others[0], others[1], last])
+}
+
+/// The order with an axis of the chunk slowest and the others as in `order`.
+fn packet_order(order: usize, axis: usize) -> usize {
+    let mut others = ORDERS[order].into_iter().filter(|&a| a != axis);
+    let mut next = || others.next().unwrap_or(axis);
+    index_of([axis, next(), next()])
+}
+
+fn index_of(order: [usize; 3]) -> usize {
+    ORDERS.iter().position(|o| *o == order).unwrap_or(0)
+}
+
+/// Rows of a sample, and points of each.
+const SAMPLE_ROWS: usize = 48;
+const SAMPLE_POINTS: usize = 64;
+
+/// A sample of points that are at least `margin[a]` from both ends of each axis.
+fn sample(extents: Extents, margin: Extents) -> impl Iterator<Item = Extents> {
+    let inside: Extents = std::array::from_fn(|a| extents[a].saturating_sub(2 * margin[a]));
+    let rows = inside[0] * inside[1];
+    let apart = (rows / SAMPLE_ROWS).max(1) | 1;
+    (apart / 2..rows).step_by(apart).flat_map(move |row| {
+        // Different parts of different rows.
+        let begin = row * 37 % (inside[2].saturating_sub(SAMPLE_POINTS) + 1);
+        let end = (begin + SAMPLE_POINTS).min(inside[2]);
+        let (z, y) = (margin[0] + row / inside[1], margin[1] + row % inside[1]);
+        (begin..end).map(move |x| [z, y, margin[2] + x])
+    })
+}
+
+/// The axes whose differences are smallest on a sample of rows, as bits of a class.
+fn lorenzo_axes<T: Real>(source: &Source<'_, T>, order: usize) -> u8 {
+    let plan = Plan {
+        mode: Mode::Isotropic,
+        order,
     };
-    Ok(Plan { mode, order })
+    let (extents, strides) = plan.arrange(source.dims);
+    let Some(step) = Step::<T>::new(source.bound, 1.0) else {
+        return 7;
+    };
+    let mut costs = [0u64; 8];
+    // Points with a neighbour before them, wherever there is one.
+    let first = extents.map(|n| usize::from(n > 1));
+    let margin = extents.map(|n| usize::from(n > 2));
+    for point in sample(extents, margin) {
+        let at: usize = (0..3).map(|a| point[a].max(first[a]) * strides[a]).sum();
+        // The eight corners of the cube that ends here, by the axes along which they lie back.
+        let mut corners = [0i64; 8];
+        for (back, corner) in corners.iter_mut().enumerate() {
+            let moved = |a: usize| {
+                if back & 4 >> a != 0 {
+                    first[a] * strides[a]
+                } else {
+                    0
+                }
+            };
+            let value = source.values[at - moved(0) - moved(1) - moved(2)];
+            *corner = i64::from(step.quantize(value).unwrap_or(0));
+        }
+        for (axes, total) in costs.iter_mut().enumerate() {
+            let sum: i64 = (0..8)
+                .filter(|back| back & !axes == 0)
+                .map(|back: usize| {
+                    if back.count_ones() % 2 == 1 {
+                        -corners[back]
+                    } else {
+                        corners[back]
+                    }
+                })
+                .sum();
+            *total += u64::from(cost(sum as f32));
+        }
+    }
+    let long = (0..3)
+        .filter(|&a| first[a] == 1)
+        .map(|a| 4 >> a)
+        .sum::<usize>();
+    let usable = (0..8).filter(|axes| axes & !long == 0);
+    let best = usable.min_by_key(|&axes| (costs[axes], 7 - axes));
+    best.unwrap_or(0) as u8
 }

@@ -46,6 +46,12 @@ impl Streams {
         self.position = 0;
     }
 
+    /// About the size in bits of everything so far, without what does not grow with the chunk.
+    pub(super) fn estimate<T: Real>(&mut self) -> u64 {
+        let (runs, words) = self.escapes.finish::<T>(self.position);
+        8 * (runs.len() + words.len()) as u64 + self.residuals.estimate()
+    }
+
     /// Appends everything to `out`.
     fn finish<T: Real>(&mut self, isa: Isa, out: &mut Vec<u8>) {
         write_section(out, self.predictors.finish());
@@ -245,7 +251,8 @@ fn choose_predictor<T: Real>(isa: Isa, job: &ClassJob<'_, T>) -> Predictor {
         (None, _) => (&fields.values, 512),
         (Some(_), _) => (&fields.differences, 512),
     };
-    let wanted = (samples / nx).clamp(4, 64);
+    // Small classes are not worth a large sample.
+    let wanted = (samples.min(block.len() / 8) / nx).clamp(2, 64);
     // An odd distance, so that rows of both parities are seen.
     let apart = (nz * ny / wanted).max(1) | 1;
     let axes: Vec<usize> = (0..3).filter(|a| class & 4 >> a != 0).collect();

@@ -119,9 +119,11 @@ fn encode_real<T: Real>(
         fill: task.fill.map(T::from_f64),
     };
     let isa = Isa::new(context.simd);
+    let mut chooser = context.take::<choose::Chooser<T>>();
+    let plan = chooser.plan(isa, &source, request);
+    context.put_back(chooser);
     let mut memory = context.take::<encode::Memory<T>>();
-    let result = choose::plan(isa, &source, request, &mut memory)
-        .and_then(|plan| encode::encode(isa, &source, plan, &mut memory, out));
+    let result = encode::encode(isa, &source, plan?, &mut memory, out);
     context.put_back(memory);
     result
 }

@@ -271,7 +271,7 @@ impl<T: Real> Kernel for Weigh<'_, '_, T> {
 
 /// About log2(1 + 4e²) for a residual of e steps, in 2⁻¹¹ bits, from the bits of the number.
 #[inline(always)]
-fn cost(steps: f32) -> u32 {
+pub(super) fn cost(steps: f32) -> u32 {
     let square = steps * steps;
     let square = if square < 1e9 { square } else { 1e9 };
     ((1.0 + 4.0 * square).to_bits() - 1.0f32.to_bits()) >> 12

@@ -51,9 +51,13 @@ impl Distribution {
         })
     }
 
-    /// The best distribution for symbols that were counted, the byte that announces it, and the
-    /// size of the symbols and the table in bits.
-    pub(super) fn choose(counts: &[u32; ALPHABET]) -> (u8, Self, u64) {
+    /// About the size of symbols in bits, without tables.
+    pub(super) fn estimate(counts: &[u32; ALPHABET]) -> u64 {
+        Pairs::of(counts).cost(&Self::from_counts(counts)) >> LOG_BITS
+    }
+
+    /// The best distribution for symbols that were counted, and the byte that announces it.
+    pub(super) fn choose(counts: &[u32; ALPHABET]) -> (u8, Self) {
         let own = Self::from_counts(counts);
         let pairs = Pairs::of(counts);
         let mut best = (EXPLICIT, own);
@@ -67,7 +71,7 @@ impl Distribution {
                 }
             }
         }
-        (best.0, best.1, (cost >> LOG_BITS) + 8)
+        best
     }
 
     /// Frequencies in proportion to the counts.
@@ -307,7 +311,7 @@ mod tests {
                 *c = ((seed >> 33) as u32) >> (seed >> 59);
             }
             let mut writer = BitWriter::default();
-            let (id, d, _) = Distribution::choose(&counts);
+            let (id, d) = Distribution::choose(&counts);
             sums_up(&d);
             let frequencies = d.frequencies();
             for (s, &c) in counts.iter().enumerate() {

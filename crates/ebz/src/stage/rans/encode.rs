@@ -55,18 +55,18 @@ impl Encoder {
         out.extend_from_slice(bytemuck::cast_slice(&self.words[start..]));
     }
 
-    /// About the size in bits that [`Encoder::encode`] would append.
+    /// About the size in bits of the symbols in [`Encoder::encode`], without tables.
     pub fn estimate(&mut self, context_count: usize, symbols: &[u8], contexts: &[u8]) -> u64 {
         self.count(context_count, symbols, contexts);
         let used = self.counts.iter().filter(|c| c.iter().any(|&n| n > 0));
-        used.map(|counts| Distribution::choose(counts).2).sum()
+        used.map(Distribution::estimate).sum()
     }
 
     fn count(&mut self, context_count: usize, symbols: &[u8], contexts: &[u8]) {
-        // Two tables in turn: repeated symbols would wait for each other's increments.
         self.counts.clear();
         self.counts.resize(2 * (context_count + 1), [0; ALPHABET]);
         let (even, odd) = self.counts.split_at_mut(context_count + 1);
+        // Two tables in turn: repeated symbols would wait for each other's increments.
         for (s, c) in symbols.chunks_exact(2).zip(contexts.chunks_exact(2)) {
             even[usize::from(c[0])][usize::from(s[0]) % ALPHABET] += 1;
             odd[usize::from(c[1])][usize::from(s[1]) % ALPHABET] += 1;
@@ -101,7 +101,7 @@ impl Encoder {
                 continue;
             }
             out[bitmap + context / 8] |= 1 << (context % 8);
-            let (id, distribution, _) = Distribution::choose(counts);
+            let (id, distribution) = Distribution::choose(counts);
             out.push(id);
             distribution.write_to(id, &mut self.bits);
             push(&distribution);
