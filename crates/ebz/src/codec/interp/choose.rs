@@ -45,9 +45,11 @@ impl Request {
     }
 }
 
-/// Values of a block on which everything is tried, and of one on which the best two are compared.
-const SMALL: usize = 16 << 10;
-const LARGE: usize = 32 << 10;
+/// Values of a block on which every plan is tried, and of one on which the best two are compared.
+const FIRST: usize = 16 << 10;
+const SECOND: usize = 32 << 10;
+/// The best two are compared again if the difference is less than this fraction of their cost.
+const CLOSE: u64 = 16;
 /// Axes shorter than this make rows that waste lanes, if there is a longer one.
 const SHORT_ROW: usize = 16;
 
@@ -90,35 +92,51 @@ impl<T: Real> Chooser<T> {
                 order: packet_order(order, axis),
             });
         }
-        plans.push(Plan {
-            mode: Mode::Lorenzo(lorenzo_axes(source, order)),
-            order,
-        });
         let mut costs = vec![0; plans.len()];
-        self.try_plans(isa, source, (SMALL, 1, 4), &plans, &mut costs)?;
-        let mut ranking: Vec<usize> = (0..plans.len()).collect();
-        ranking.sort_by_key(|&i| costs[i]);
-        let finalists: Vec<Plan> = ranking.iter().take(2).map(|&i| plans[i]).collect();
-        let mut costs: Vec<u64> = ranking.iter().take(2).map(|&i| costs[i]).collect();
-        if costs[1] < costs[0] + costs[0] / 8 {
-            self.try_plans(isa, source, (LARGE, 3, 4), &finalists, &mut costs)?;
+        let values = self.try_plans(isa, source, (FIRST, 1), &plans, &mut costs)?;
+        // Differences are cheap to estimate: they are tried only if that leaves them a chance.
+        let (axes, bits) = lorenzo_axes(source, order);
+        let least = costs.iter().copied().min().unwrap_or(0);
+        if bits * values as f64 <= 1.3 * least as f64 + values as f64 {
+            let mode = Mode::Lorenzo(axes);
+            plans.push(Plan { mode, order });
+            costs.push(0);
+            let last = plans.len() - 1;
+            self.try_plans(isa, source, (FIRST, 1), &plans[last..], &mut costs[last..])?;
         }
-        Ok(finalists[usize::from(costs[1] < costs[0])])
+        let mut ranking: Vec<(u64, Plan)> = costs.into_iter().zip(plans).collect();
+        ranking.sort_by_key(|r| r.0);
+        let (least, best) = ranking[0];
+        // A block that is nearly constant says little about the others.
+        let telling = least > values as u64 / 2;
+        let close = |cost: u64| !telling || cost - least < least / CLOSE;
+        ranking.retain(|r| close(r.0));
+        if telling {
+            ranking.truncate(2);
+        }
+        if ranking.len() < 2 {
+            return Ok(best);
+        }
+        let (mut costs, plans): (Vec<u64>, Vec<Plan>) = ranking.into_iter().unzip();
+        self.try_plans(isa, source, (SECOND, 3), &plans, &mut costs)?;
+        let best = (0..plans.len()).min_by_key(|&i| costs[i]);
+        Ok(plans[best.unwrap_or(0)])
     }
 
-    /// Adds the cost of each plan on one block of about `size` values, `at / of` into the chunk.
+    /// Adds the cost of each plan on one block of about `size` values, `at` quarters into the chunk;
+    /// returns how many values it has.
     fn try_plans(
         &mut self,
         isa: Isa,
         source: &Source<'_, T>,
-        (size, at, of): (usize, usize, usize),
+        (size, at): (usize, usize),
         plans: &[Plan],
         costs: &mut [u64],
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let dims = source.dims;
         let extents = [dims.nz, dims.ny, dims.nx];
         let block = block_extents(extents, size);
-        let start: Extents = std::array::from_fn(|a| (extents[a] - block[a]) * at / of);
+        let start: Extents = std::array::from_fn(|a| (extents[a] - block[a]) * at / 4);
         self.block.clear();
         for (z, y) in super::rearrange::rows(block[0], block[1]) {
             let row = ((start[0] + z) * dims.ny + start[1] + y) * dims.nx + start[2];
@@ -138,7 +156,7 @@ impl<T: Real> Chooser<T> {
             encode::code(isa, &sample, *plan, &mut self.memory)?;
             *cost += self.memory.streams.estimate::<T>();
         }
-        Ok(())
+        Ok(self.block.len())
     }
 }
 
@@ -196,21 +214,24 @@ fn sample(extents: Extents, margin: Extents) -> impl Iterator<Item = Extents> {
     })
 }
 
-/// The axes whose differences are smallest on a sample of rows, as bits of a class.
-fn lorenzo_axes<T: Real>(source: &Source<'_, T>, order: usize) -> u8 {
+/// The axes whose differences are smallest on a sample of rows, as bits of a class, and about how many
+/// bits such a difference takes.
+fn lorenzo_axes<T: Real>(source: &Source<'_, T>, order: usize) -> (u8, f64) {
     let plan = Plan {
         mode: Mode::Isotropic,
         order,
     };
     let (extents, strides) = plan.arrange(source.dims);
     let Some(step) = Step::<T>::new(source.bound, 1.0) else {
-        return 7;
+        return (7, 0.0);
     };
     let mut costs = [0u64; 8];
     // Points with a neighbour before them, wherever there is one.
     let first = extents.map(|n| usize::from(n > 1));
     let margin = extents.map(|n| usize::from(n > 2));
+    let mut points = 0;
     for point in sample(extents, margin) {
+        points += 1;
         let at: usize = (0..3).map(|a| point[a].max(first[a]) * strides[a]).sum();
         // The eight corners of the cube that ends here, by the axes along which they lie back.
         let mut corners = [0i64; 8];
@@ -245,5 +266,9 @@ fn lorenzo_axes<T: Real>(source: &Source<'_, T>, order: usize) -> u8 {
         .sum::<usize>();
     let usable = (0..8).filter(|axes| axes & !long == 0);
     let best = usable.min_by_key(|&axes| (costs[axes], 7 - axes));
-    best.unwrap_or(0) as u8
+    let best = best.unwrap_or(0);
+    (
+        best as u8,
+        costs[best] as f64 / 2048.0 / points.max(1) as f64,
+    )
 }

@@ -4,7 +4,7 @@ use super::real::Real;
 use crate::stage::rans::LANES;
 
 /// Values handled together.
-pub(super) const WIDTH: usize = 8;
+pub(super) const WIDTH: usize = 16;
 
 /// Values of a group.
 pub(super) type Pack<T> = [T; WIDTH];
