@@ -5,6 +5,7 @@
 //! that a new codec is one folder and one row.
 
 mod context;
+mod fz;
 mod interp;
 mod params;
 mod raw;
@@ -140,10 +141,17 @@ pub struct Entry {
 }
 
 /// Every codec.
-pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>(), Entry::of::<interp::Interp>()];
+pub static TABLE: &[Entry] = &[
+    Entry::of::<raw::Raw>(),
+    Entry::of::<fz::Fz>(),
+    Entry::of::<interp::Interp>(),
+];
 
-/// The codec used when the user names none.
-pub const DEFAULT: &str = "raw";
+/// Number of the codec that stores values as they are.
+pub(crate) const RAW: u16 = raw::Raw::INFO.id;
+
+/// The codec used when the user names none, and for exact values where the named one is not exact.
+pub const DEFAULT: &str = "fz";
 
 /// The codec with this name.
 pub fn by_name(name: &str) -> Result<&'static Entry> {

@@ -1,3 +1,29 @@
-//! The stages that codecs are made of: forward and inverse pairs.
+//! The stages that codecs are made of, as pairs of `forward`/`inverse` or `encode`/`decode`.
+//!
+//! ```text
+//! values ─► dualquant (quantize ─► lags) ─► residual units ─► planes ─► bytes
+//!               └► exceptions: what cannot be quantized, exactly
+//! ```
 
+pub(crate) mod dualquant;
+pub(crate) mod exceptions;
+pub(crate) mod lags;
+pub(crate) mod ordered;
+pub(crate) mod planes;
+pub(crate) mod quantize;
 pub mod rans;
+pub(crate) mod word;
+
+/// Values per unit: the stages work on this many at a time.
+pub(crate) const UNIT: usize = 256;
+
+/// A unit at the start of a cache line, so that no vector of it crosses into the next.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Aligned<T>(pub [T; UNIT]);
+
+impl<T: Copy + Default> Default for Aligned<T> {
+    fn default() -> Self {
+        Self([T::default(); UNIT])
+    }
+}

@@ -8,7 +8,7 @@ use super::real::{Real, Step};
 use super::stream::{Mode, ORDERS, Plan};
 use crate::codec::{Dims, Params};
 use crate::error::{Error, Result};
-use crate::simd::Isa;
+use crate::simd::Level as Isa;
 
 /// What the user asked for: a plan, or the best one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use super::walk::{ClassJob, Coder, Fields, Pass, RowPlace, Scratch};
 use super::{residual, rows};
 use crate::codec::Dims;
 use crate::error::{Error, Result};
-use crate::simd::Isa;
+use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitReader;
 
 /// Memory of a decoder.
@@ -34,14 +34,19 @@ pub(super) struct Streams<'a> {
 }
 
 impl<'a> Streams<'a> {
-    fn new(mut bytes: &'a [u8], count: u32, memory: &'a mut residual::Memory) -> Result<Self> {
+    fn new(
+        isa: Isa,
+        mut bytes: &'a [u8],
+        count: u32,
+        memory: &'a mut residual::Memory,
+    ) -> Result<Self> {
         let predictors = BitReader::new(read_section(&mut bytes)?);
         let runs = read_section(&mut bytes)?;
         let words = read_section(&mut bytes)?;
         Ok(Self {
             predictors,
             escapes: escape::Reader::new(runs, words, count)?,
-            residuals: residual::Decoder::new(memory, bytes, read_section)?,
+            residuals: residual::Decoder::new(isa, memory, bytes, read_section)?,
             position: 0,
         })
     }
@@ -69,7 +74,7 @@ pub(super) fn decode<T: Real>(
         scratch,
         residuals,
     } = memory;
-    let mut streams = Streams::new(bytes, count, residuals)?;
+    let mut streams = Streams::new(isa, bytes, count, residuals)?;
     let halved = match plan.mode {
         Mode::Isotropic => [true; 3],
         Mode::Packet => [false, true, true],

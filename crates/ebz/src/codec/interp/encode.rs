@@ -3,6 +3,7 @@
 use super::context::Contexts;
 use super::escape::{self, Escape};
 use super::geometry::{Extents, Pyramid};
+use super::kernel::launch;
 use super::pack::Taps;
 use super::predict::{Predictor, taps};
 use super::quantize::{Prediction, Row, Weigh};
@@ -13,7 +14,7 @@ use super::walk::{ClassJob, Coder, Fields, Pass, Planes, RowPlace, Scratch};
 use super::{residual, rows};
 use crate::codec::Dims;
 use crate::error::Result;
-use crate::simd::{Isa, launch};
+use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitWriter;
 
 /// Classes smaller than this use [`Predictor::fallback`].
@@ -215,7 +216,7 @@ impl<T: Real> RowEncoder<'_, T> {
         };
         let fails = |i: usize| {
             let value = original[i];
-            !((value - outer[i]).abs() <= step.limit) || Some(value) == self.fill
+            !((value - outer[i]).magnitude() <= step.limit) || Some(value) == self.fill
         };
         let failing: Vec<usize> = (0..original.len()).filter(|&i| fails(i)).collect();
         for &i in &failing {
@@ -226,7 +227,7 @@ impl<T: Real> RowEncoder<'_, T> {
         for i in failing {
             let value = original[i];
             let from_base = value - prediction.base.map_or(T::default(), |b| b.single(i));
-            let spike = (from_base - row.inner[i]).abs() * step.inverse > T::SPIKE;
+            let spike = (from_base - row.inner[i]).magnitude() * step.inverse > T::SPIKE;
             let absent = !value.is_finite() || Some(value) == self.fill || spike;
             let position = self.streams.position + i as u32;
             self.streams.escapes.push(position, value, absent);

@@ -6,10 +6,11 @@
 use super::context::{Around, Contexts, Magnitudes, classify};
 use super::encode::{Memory, Source};
 use super::geometry::{Extents, lanes};
+use super::kernel::launch;
 use super::real::{LARGEST, Real, Step};
 use super::{decode, rows};
 use crate::error::{Error, Result};
-use crate::simd::{Isa, launch};
+use crate::simd::Level as Isa;
 
 /// Contexts of this mode are those of classes with one odd axis.
 const KIND: usize = 0;
@@ -189,7 +190,7 @@ pub(super) fn encode<T: Real>(
             let exact = T::from_i32(quantized) * step.size;
             let difference = quantized.wrapping_sub(predicted);
             let fits = difference.unsigned_abs() <= u32::from(LARGEST.unsigned_abs());
-            let good = (value - exact).abs() <= step.limit && Some(value) != source.fill;
+            let good = (value - exact).magnitude() <= step.limit && Some(value) != source.fill;
             let (mut quantized, mut difference) = (quantized, difference);
             if !good || !fits {
                 let absent = step.quantize(value).is_none() || Some(value) == source.fill;

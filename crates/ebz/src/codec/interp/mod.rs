@@ -13,6 +13,7 @@ mod decode;
 mod encode;
 mod escape;
 mod geometry;
+mod kernel;
 mod lorenzo;
 mod pack;
 mod predict;
@@ -31,7 +32,6 @@ use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::{BoundKind, Tolerance};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
-use crate::simd::Isa;
 use encode::Source;
 use real::{Real, Step};
 
@@ -118,7 +118,7 @@ fn encode_real<T: Real>(
         bound,
         fill: task.fill.map(T::from_f64),
     };
-    let isa = Isa::new(context.simd);
+    let isa = context.simd();
     let mut chooser = context.take::<choose::Chooser<T>>();
     let plan = chooser.plan(isa, &source, request);
     context.put_back(chooser);
@@ -138,7 +138,7 @@ fn decode_real<T: Real>(
         return Ok(());
     }
     let mut memory = context.take::<decode::Memory<T>>();
-    let isa = Isa::new(context.simd);
+    let isa = context.simd();
     let result = decode::decode(isa, bytes, dims, &mut memory, out);
     context.put_back(memory);
     result

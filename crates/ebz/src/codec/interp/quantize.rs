@@ -1,9 +1,10 @@
 //! Quantization of one row against its prediction, and back.
 
 use super::escape::Escape;
+use super::kernel::{Kernel, launch};
 use super::pack::{Pack, Taps, WIDTH, each, load, predict, store, zip};
 use super::real::{LARGEST, Real, Step};
-use crate::simd::{Isa, Kernel, launch};
+use crate::simd::Level as Isa;
 
 /// What a row is predicted from.
 #[derive(Clone, Copy)]
@@ -172,14 +173,14 @@ fn group<T: Real, const AXES: usize, const BASE: bool>(
     // Comparisons rather than min and max: NaN becomes `most`.
     let steps = each(steps, |s| if s < most { s } else { most });
     let steps = each(steps, |s| if s > least { s } else { least });
-    let shifted = each(steps, |s| s + T::ROUNDER);
-    let near = zip(p, shifted, |p, s| p + (s - T::ROUNDER) * step.size);
+    let shifted = each(steps, |s| s + T::ROUNDING);
+    let near = zip(p, shifted, |p, s| p + (s - T::ROUNDING) * step.size);
     let full = if BASE {
         zip(b, near, |b, n| b + n)
     } else {
         near
     };
-    let errors = zip(values, full, |v, f| (v - f).abs());
+    let errors = zip(values, full, |v, f| (v - f).magnitude());
     let wrong = each(errors, |e| u32::from(!(e <= step.limit)));
     (each(shifted, |s| s.rounded() as i16), near, full, wrong)
 }

@@ -14,15 +14,15 @@ pub(super) trait Real:
     Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
     /// 1.5 times the power of two above which there are no fractions.
-    const ROUNDER: Self;
-    /// Integers below this survive adding [`Real::ROUNDER`].
+    const ROUNDING: Self;
+    /// Integers below this survive adding [`Real::ROUNDING`].
     const EXACT: Self;
     /// Residuals of more steps than this belong to values that say nothing about their neighbours.
     const SPIKE: Self;
 
     /// Magnitude.
-    fn abs(self) -> Self;
-    /// The integer that was rounded by adding [`Real::ROUNDER`].
+    fn magnitude(self) -> Self;
+    /// The integer that was rounded by adding [`Real::ROUNDING`].
     fn rounded(self) -> i32;
     /// The nearest number of this type not above `value`, and one step further down.
     fn just_below(value: f64) -> Self;
@@ -35,17 +35,17 @@ pub(super) trait Real:
 macro_rules! real {
     ($type:ty, $signed:ty, $fraction:expr, $exact:expr, $spike:expr) => {
         impl Real for $type {
-            const ROUNDER: Self = 1.5 * (1u64 << $fraction) as Self;
+            const ROUNDING: Self = 1.5 * (1u64 << $fraction) as Self;
             const EXACT: Self = $exact;
             const SPIKE: Self = $spike;
 
             #[inline(always)]
-            fn abs(self) -> Self {
+            fn magnitude(self) -> Self {
                 self.abs()
             }
             #[inline(always)]
             fn rounded(self) -> i32 {
-                (self.to_bits() as $signed).wrapping_sub(Self::ROUNDER.to_bits() as $signed) as i32
+                (self.to_bits() as $signed).wrapping_sub(Self::ROUNDING.to_bits() as $signed) as i32
             }
             fn just_below(value: f64) -> Self {
                 let near = value.min(f64::from(<$type>::MAX)) as Self;
@@ -107,6 +107,6 @@ impl<T: Real> Step<T> {
     #[inline(always)]
     pub(super) fn quantize(&self, value: T) -> Option<i32> {
         let scaled = value * self.inverse;
-        (scaled.abs() < T::EXACT).then(|| (scaled + T::ROUNDER).rounded())
+        (scaled.magnitude() < T::EXACT).then(|| (scaled + T::ROUNDING).rounded())
     }
 }

@@ -1,8 +1,9 @@
 //! Rows to and from classes: split even and odd values, and put them together again.
 
 use super::geometry::{Block, Level, Pyramid};
+use super::kernel::{Kernel, launch};
 use super::pack::{WIDTH, build, load, store};
-use crate::simd::{Isa, Kernel, launch};
+use crate::simd::Level as Isa;
 
 /// The two classes that a row of a level is split into, and the row's place in them.
 fn classes_of_row(pyramid: &Pyramid, level: &Level, z: usize, y: usize) -> [Option<usize>; 2] {

@@ -5,13 +5,14 @@
 
 use super::context::{Around, Contexts, Magnitudes, classify};
 use super::geometry::{Block, Extents, Pyramid, lanes};
+use super::kernel::launch;
 use super::pack::Taps;
 use super::predict::{Predictor, extend, positions, taps};
 use super::quantize::{Prediction, Row};
 use super::real::{Real, Step};
 use super::rearrange::{join_level, rows};
 use crate::error::{Error, Result};
-use crate::simd::{Isa, launch};
+use crate::simd::Level as Isa;
 
 /// Classes in coding order.
 const ORDER: [usize; 7] = [1, 2, 4, 3, 5, 6, 7];

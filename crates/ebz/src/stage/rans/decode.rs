@@ -4,11 +4,13 @@ use super::bits::BitReader;
 use super::distribution::Distribution;
 use super::{ESCAPE, LANES, LOWEST, TOTAL, kernels};
 use crate::error::{Error, Result};
-use crate::simd::Isa;
+use crate::simd::Level;
 
 /// A decoder of one stream; its memory is kept between chunks.
 #[derive(Default)]
 pub struct Decoder {
+    /// An available level.
+    level: Option<Level>,
     /// Symbol (8 bits), offset in its span (12), frequency (12), at `context * TOTAL + slot`.
     pub(super) slots: Vec<u32>,
     pub(super) states: [u32; LANES],
@@ -20,7 +22,13 @@ pub struct Decoder {
 
 impl Decoder {
     /// Reads tables and states from the front of `bytes`; returns the words behind them.
-    pub fn begin<'a>(&mut self, context_count: usize, bytes: &'a [u8]) -> Result<&'a [u8]> {
+    pub fn begin<'a>(
+        &mut self,
+        level: Level,
+        context_count: usize,
+        bytes: &'a [u8],
+    ) -> Result<&'a [u8]> {
+        self.level = Some(level.or_available());
         let mut rest = bytes;
         let mut take = |count: usize| {
             let (head, tail) = rest
@@ -62,16 +70,16 @@ impl Decoder {
     /// Decodes the next segments: one symbol per context.
     ///
     /// Contexts are below the number given to [`Decoder::begin`], or equal to it in idle lanes.
-    pub fn decode(
-        &mut self,
-        isa: Isa,
-        words: &[u8],
-        contexts: &[u8],
-        symbols: &mut [u8],
-    ) -> Result<()> {
+    pub fn decode(&mut self, words: &[u8], contexts: &[u8], symbols: &mut [u8]) -> Result<()> {
         assert!(symbols.len() == contexts.len() && symbols.len().is_multiple_of(LANES));
         // 2. From the first segment to the last.
-        let escaped = kernels::decode(isa, self, words, contexts, symbols)?;
+        let escaped = kernels::decode(
+            self.level.unwrap_or(Level::Portable),
+            self,
+            words,
+            contexts,
+            symbols,
+        )?;
         if escaped {
             for symbol in symbols.iter_mut().filter(|s| **s == ESCAPE) {
                 *symbol = *self

@@ -3,7 +3,7 @@
 use super::bits::BitWriter;
 use super::distribution::Distribution;
 use super::{ALPHABET, ESCAPE, LANES, LOWEST, kernels};
-use crate::simd::Isa;
+use crate::simd::Level;
 
 /// Memory of an encoder, kept between chunks.
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl Encoder {
     /// `context_count`, or equal to it in idle lanes, whose symbol must be 0.
     pub fn encode(
         &mut self,
-        isa: Isa,
+        level: Level,
         context_count: usize,
         symbols: &[u8],
         contexts: &[u8],
@@ -46,7 +46,7 @@ impl Encoder {
         self.words.resize(symbols.len() + LANES, 0);
         self.rare.clear();
         let mut states = [LOWEST; LANES];
-        let start = kernels::encode(isa, self, symbols, contexts, &mut states);
+        let start = kernels::encode(level.or_available(), self, symbols, contexts, &mut states);
         // 3. Rare symbols, states, words.
         self.rare.reverse();
         out.extend_from_slice(&(self.rare.len() as u32).to_le_bytes());

@@ -1,5 +1,5 @@
 use super::*;
-use crate::simd::{Isa, Level};
+use crate::simd::Level;
 
 /// Symbols of several contexts of different width, with idle lanes and rare large ones.
 fn sample(segments: usize, contexts: usize) -> (Vec<u8>, Vec<u8>) {
@@ -30,17 +30,17 @@ fn sample(segments: usize, contexts: usize) -> (Vec<u8>, Vec<u8>) {
 
 fn encode(level: Level, contexts: usize, symbols: &[u8], which: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    Encoder::default().encode(Isa::new(level), contexts, symbols, which, &mut out);
+    Encoder::default().encode(level, contexts, symbols, which, &mut out);
     out
 }
 
 fn decode(level: Level, contexts: usize, bytes: &[u8], which: &[u8]) -> crate::Result<Vec<u8>> {
     let mut decoder = Decoder::default();
-    let words = decoder.begin(contexts, bytes)?;
+    let words = decoder.begin(level, contexts, bytes)?;
     let mut symbols = vec![0; which.len()];
     // In pieces, as a codec that learns its contexts on the way does.
     for (s, c) in symbols.chunks_mut(3 * LANES).zip(which.chunks(3 * LANES)) {
-        decoder.decode(Isa::new(level), words, c, s)?;
+        decoder.decode(words, c, s)?;
     }
     decoder.finish(words)?;
     Ok(symbols)

@@ -7,8 +7,9 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 
+use crate::codec::interp::kernel::Kernel;
 use crate::codec::interp::pack::{each, load, store};
-use crate::simd::{Isa, Kernel, Level};
+use crate::simd::Level as Isa;
 use crate::stage::rans::LANES;
 
 /// Sizes of neighbourhood that are told apart.
@@ -92,10 +93,10 @@ impl Contexts {
 
 /// Computes the contexts of `count` values.
 pub(super) fn classify(isa: Isa, around: &Around<'_>, count: usize, out: &mut Contexts) {
-    match isa.level() {
-        // SAFETY: an `Isa` holds a level only after the machine was seen to have it.
+    match isa {
+        // SAFETY: a context has only levels that the machine has.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2::classify(around, count, out) },
+        Isa::Avx2 | Isa::Avx512 => unsafe { avx2::classify(around, count, out) },
         _ => portable(around, count, out),
     }
 }

@@ -2,9 +2,10 @@
 
 use super::low_bits;
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::kernel::{Kernel, launch};
 use crate::codec::interp::pack::{any, each};
 use crate::error::{Error, Result};
-use crate::simd::{Isa, Kernel, launch};
+use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitReader;
 use crate::stage::rans::symbol::{self, FIRST_WIDE};
 use crate::stage::rans::{self, LANES};
@@ -32,6 +33,7 @@ pub(in crate::codec::interp) struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     /// Reads what the encoder finished; `section` takes a framed part off the front of the bytes.
     pub(in crate::codec::interp) fn new(
+        isa: Isa,
         memory: &'a mut Memory,
         mut bytes: &'a [u8],
         section: impl Fn(&mut &'a [u8]) -> Result<&'a [u8]>,
@@ -39,7 +41,7 @@ impl<'a> Decoder<'a> {
         let mut gaps = BitReader::new(section(&mut bytes)?);
         let low = BitReader::new(section(&mut bytes)?);
         let extra = BitReader::new(section(&mut bytes)?);
-        let words = memory.rans.begin(CONTEXTS, bytes)?;
+        let words = memory.rans.begin(isa, CONTEXTS, bytes)?;
         Ok(Self {
             memory,
             gap: gaps.get_gamma()? - 1,
@@ -80,7 +82,7 @@ impl<'a> Decoder<'a> {
         memory.symbols.resize(memory.numbers.len(), 0);
         memory
             .rans
-            .decode(isa, self.words, &memory.numbers, &mut memory.symbols)?;
+            .decode(self.words, &memory.numbers, &mut memory.symbols)?;
         let valid = launch(
             isa,
             Expand {

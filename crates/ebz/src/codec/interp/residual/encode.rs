@@ -2,8 +2,9 @@
 
 use super::low_bits;
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::kernel::{Kernel, launch};
 use crate::codec::interp::pack::{any, each, store};
-use crate::simd::{Isa, Kernel, launch};
+use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitWriter;
 use crate::stage::rans::symbol::{self, DIRECT};
 use crate::stage::rans::{self, LANES};

@@ -1,0 +1,389 @@
+//! Dual quantization: values to residual units and back.
+//!
+//! ```text
+//! values ─► numbers (quantized, or in order if exact) ─► differences at lags ─► zigzag units
+//! ```
+//!
+//! Numbers are 16 bits where that is enough, 32 bits for tight bounds, and the bit patterns of the
+//! values themselves where nothing may change. What cannot be quantized goes to the exact side
+//! list, and its place in the sequence repeats the number before it.
+
+mod choose;
+
+use super::exceptions::{self, Exceptions};
+use super::lags::{Differences, Lags, Numbers};
+use super::ordered;
+use super::quantize::{Quantizer, Real, Staged, Via};
+use super::word::Word;
+use super::{Aligned, UNIT};
+use crate::bound::Tolerance;
+use crate::codec::{Context, Dims, Task};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::simd::{Level, memory};
+
+/// How the numbers of a chunk come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Mode {
+    /// 16-bit lattice coordinates, in the arithmetic of the element.
+    Narrow = 0,
+    /// 32-bit lattice coordinates, in double precision.
+    Wide = 1,
+    /// Bit patterns, in the order of the values.
+    Exact = 2,
+}
+
+/// Everything that the inverse needs to know.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Plan {
+    pub mode: Mode,
+    pub lags: Lags,
+    /// Lattice of the quantized modes.
+    pub step: f64,
+    pub base: f64,
+}
+
+impl Plan {
+    /// Bytes of a plan in a stream.
+    pub const SIZE: usize = 20;
+
+    /// Appends the plan.
+    pub fn write_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[self.mode as u8, self.lags.0, 0, 0]);
+        out.extend_from_slice(&self.step.to_le_bytes());
+        out.extend_from_slice(&self.base.to_le_bytes());
+    }
+
+    /// Reads a plan.
+    pub fn read_from(bytes: &[u8; Self::SIZE]) -> Result<Self> {
+        let [mode, lags, 0, 0, numbers @ ..] = *bytes else {
+            return Err(Error::corrupt("unknown flags of a prediction"));
+        };
+        let number = |at: usize| {
+            let mut number = [0; 8];
+            number.copy_from_slice(&numbers[at..at + 8]);
+            f64::from_le_bytes(number)
+        };
+        let modes = [Mode::Narrow, Mode::Wide, Mode::Exact];
+        let mode = modes.into_iter().find(|m| *m as u8 == mode);
+        match mode {
+            Some(mode) if lags < 8 => Ok(Self {
+                mode,
+                lags: Lags(lags),
+                step: number(0),
+                base: number(8),
+            }),
+            _ => Err(Error::corrupt("unknown kind of prediction")),
+        }
+    }
+
+    /// 16-bit parts of a residual of elements `T`.
+    pub fn parts<T: Element>(&self) -> usize {
+        match self.mode {
+            Mode::Narrow => 1,
+            Mode::Wide => 2,
+            Mode::Exact => <T as Staged>::Order::PARTS,
+        }
+    }
+}
+
+/// How far ahead, in bytes, values are asked for: measured, flat around this.
+const AHEAD: usize = 4096;
+
+/// Number of units of a chunk.
+pub(crate) fn units(values: usize) -> usize {
+    values.div_ceil(UNIT)
+}
+
+/// Takes the residual units of a chunk.
+pub(crate) trait Sink {
+    /// Forgets the units so far: another plan is tried.
+    fn restart(&mut self);
+    /// Takes the next unit.
+    fn unit<W: Word>(&mut self, residuals: &[W; UNIT]);
+}
+
+/// Gives the residual units of a chunk.
+pub(crate) trait Fetch {
+    /// Gives the next unit.
+    fn unit<W: Word>(&mut self, residuals: &mut [W; UNIT]) -> Result<()>;
+}
+
+/// Turns values into residual units and exceptions, within an absolute tolerance or exactly.
+pub(crate) fn forward<T: Element, S: Sink>(
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+    exceptions: &mut Exceptions,
+    sink: &mut S,
+) -> Plan {
+    let mut mode = match task.tolerance {
+        Tolerance::Abs(_) => Mode::Narrow,
+        _ => Mode::Exact,
+    };
+    loop {
+        let (done, plan) = match (mode, task.tolerance) {
+            (Mode::Narrow, Tolerance::Abs(bound)) => {
+                quantized::<T, T, u16, S>(mode, bound, values, task, context, exceptions, sink)
+            }
+            (Mode::Wide, Tolerance::Abs(bound)) => {
+                quantized::<T, f64, u32, S>(mode, bound, values, task, context, exceptions, sink)
+            }
+            _ => (true, exact(values, task, context, exceptions, sink)),
+        };
+        if done {
+            return plan;
+        }
+        mode = if mode == Mode::Narrow {
+            Mode::Wide
+        } else {
+            Mode::Exact
+        };
+    }
+}
+
+/// Quantizes on a lattice; false if too many values do not fit it.
+fn quantized<T, F, W, S>(
+    mode: Mode,
+    bound: f64,
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+    exceptions: &mut Exceptions,
+    sink: &mut S,
+) -> (bool, Plan)
+where
+    T: Element + Via<F>,
+    F: Real,
+    W: Word,
+    S: Sink,
+{
+    let level = context.simd();
+    let Some(lattice) = choose::lattice::<T, F, W>(level, bound, values, task.fill) else {
+        let nothing = Plan {
+            mode,
+            lags: Lags(0),
+            step: 0.0,
+            base: 0.0,
+        };
+        return (false, nothing);
+    };
+    let quantize = |values: &[T; UNIT], q: &mut [W; UNIT]| lattice.forward(values, q);
+    let lags = choose::lags(level, values, task.dims, quantize);
+    let plan = Plan {
+        mode,
+        lags,
+        step: lattice.step.value(),
+        base: lattice.base.value(),
+    };
+    // Beyond this share, wider numbers are smaller than exceptions.
+    let most = values.len() / 32;
+    sink.restart();
+    exceptions.clear();
+    let mut differences = context.take::<Differences<W>>();
+    differences.start(lags, task.dims);
+    let done = level.run(
+        #[inline(always)]
+        || {
+            let mut q = Numbers::<W>::default();
+            let mut residuals = Aligned::<W>::default();
+            for_each_unit(
+                values,
+                #[inline(always)]
+                |number, unit, valid| {
+                    if !lattice.forward(unit, q.unit()) {
+                        let excepted = repeat_over_exceptions(&lattice, unit, valid, &mut q);
+                        exceptions.push_unit(number, unit, &excepted);
+                        if exceptions.len() > most {
+                            return false;
+                        }
+                    }
+                    differences.forward(&q, &mut residuals.0);
+                    q.advance();
+                    sink.unit(&residuals.0);
+                    true
+                },
+            )
+        },
+    );
+    context.put_back(differences);
+    (done, plan)
+}
+
+/// Gives values that cannot be quantized the number before them, and names them.
+#[cold]
+fn repeat_over_exceptions<T: Element + Via<F>, F: Real, W: Word>(
+    lattice: &Quantizer<T, F>,
+    unit: &[T; UNIT],
+    valid: usize,
+    q: &mut Numbers<W>,
+) -> [bool; UNIT] {
+    let mut last = q.last();
+    std::array::from_fn(|i| {
+        let good = lattice.accepts::<W>(unit[i]);
+        if !good {
+            q.unit()[i] = last;
+        }
+        last = q.unit()[i];
+        !good && i < valid
+    })
+}
+
+/// Predicts the bit patterns.
+fn exact<T: Element, S: Sink>(
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+    exceptions: &mut Exceptions,
+    sink: &mut S,
+) -> Plan {
+    let level = context.simd();
+    sink.restart();
+    exceptions.clear();
+    let number = |values: &[T; UNIT], numbers: &mut [T::Order; UNIT]| {
+        ordered::forward(values, numbers);
+        true
+    };
+    let lags = choose::lags(level, values, task.dims, number);
+    let mut differences = context.take::<Differences<T::Order>>();
+    differences.start(lags, task.dims);
+    level.run(
+        #[inline(always)]
+        || {
+            let mut numbers = Numbers::<T::Order>::default();
+            let mut residuals = Aligned::<T::Order>::default();
+            for_each_unit(
+                values,
+                #[inline(always)]
+                |_, unit, _| {
+                    ordered::forward(unit, numbers.unit());
+                    differences.forward(&numbers, &mut residuals.0);
+                    numbers.advance();
+                    sink.unit(&residuals.0);
+                    true
+                },
+            )
+        },
+    );
+    context.put_back(differences);
+    Plan {
+        mode: Mode::Exact,
+        lags,
+        step: 0.0,
+        base: 0.0,
+    }
+}
+
+/// Turns residual units and the list of exceptions back into values.
+pub(crate) fn inverse<T: Element, S: Fetch>(
+    plan: &Plan,
+    dims: Dims,
+    context: &mut Context,
+    source: &mut S,
+    list: &[u8],
+    out: &mut [T],
+) -> Result<()> {
+    match plan.mode {
+        Mode::Narrow => {
+            let (step, base) = (<T as Real>::of(plan.step), <T as Real>::of(plan.base));
+            let values = |q: &[u16; UNIT], values: &mut [T; UNIT]| {
+                Quantizer::<T, T>::inverse(step, base, q, values);
+            };
+            restore(plan.lags, dims, context, source, out, values)?;
+        }
+        Mode::Wide => {
+            let values = |q: &[u32; UNIT], values: &mut [T; UNIT]| {
+                Quantizer::<T, f64>::inverse(plan.step, plan.base, q, values);
+            };
+            restore(plan.lags, dims, context, source, out, values)?;
+        }
+        Mode::Exact => {
+            restore(
+                plan.lags,
+                dims,
+                context,
+                source,
+                out,
+                ordered::inverse::<T, T::Order>,
+            )?;
+        }
+    }
+    exceptions::restore(list, out)
+}
+
+/// Units in, values out; `values` turns the numbers of a unit into values.
+fn restore<T: Element, W: Word, S: Fetch>(
+    lags: Lags,
+    dims: Dims,
+    context: &mut Context,
+    source: &mut S,
+    out: &mut [T],
+    values: impl Fn(&[W; UNIT], &mut [T; UNIT]),
+) -> Result<()> {
+    let (level, streaming) = (context.simd(), context.streaming);
+    let mut differences = context.take::<Differences<W>>();
+    differences.start(lags, dims);
+    let done = level.run(
+        #[inline(always)]
+        || {
+            let mut residuals = Aligned::<W>::default();
+            let mut numbers = Numbers::<W>::default();
+            let (units, rest) = out.as_chunks_mut::<UNIT>();
+            for unit in units {
+                source.unit(&mut residuals.0)?;
+                differences.inverse(level, &mut residuals.0, &mut numbers);
+                if streaming {
+                    let mut decoded = Aligned::<T>::default();
+                    values(numbers.unit(), &mut decoded.0);
+                    memory::copy_streaming(&decoded.0, unit);
+                } else {
+                    values(numbers.unit(), unit);
+                }
+            }
+            if !rest.is_empty() {
+                let mut decoded = Aligned::<T>::default();
+                source.unit(&mut residuals.0)?;
+                differences.inverse(level, &mut residuals.0, &mut numbers);
+                values(numbers.unit(), &mut decoded.0);
+                rest.copy_from_slice(&decoded.0[..rest.len()]);
+            }
+            Ok(())
+        },
+    );
+    if streaming {
+        memory::end_streaming();
+    }
+    context.put_back(differences);
+    done
+}
+
+/// Calls `f` with the number, the values and the count of valid values of every unit, until it
+/// returns false; returns whether it never did. The last unit is filled up with its last value.
+#[inline(always)]
+fn for_each_unit<T: Element>(
+    values: &[T],
+    mut f: impl FnMut(usize, &[T; UNIT], usize) -> bool,
+) -> bool {
+    let (units, rest) = values.as_chunks::<UNIT>();
+    for (number, unit) in units.iter().enumerate() {
+        memory::prefetch(unit, AHEAD);
+        if !f(number, unit, UNIT) {
+            return false;
+        }
+    }
+    rest.is_empty() || f(units.len(), &padded(rest), rest.len())
+}
+
+/// A unit that starts with some values and repeats the last one.
+fn padded<T: Element>(values: &[T]) -> [T; UNIT] {
+    let mut unit = [values.last().copied().unwrap_or_default(); UNIT];
+    let length = values.len().min(UNIT);
+    unit[..length].copy_from_slice(&values[..length]);
+    unit
+}
+
+/// Compiled for `level`: see [`Level::run`].
+fn at_level<R>(level: Level, f: impl FnOnce() -> R) -> R {
+    level.run(f)
+}
