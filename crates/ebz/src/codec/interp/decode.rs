@@ -109,10 +109,9 @@ pub(super) fn decode<T: Real>(
     let exact = coder.exact;
     streams.finish()?;
     // 1. Put the classes together.
-    let joined = if plan.mode == Mode::Packet { 0 } else { 1 };
-    for level in (1..pyramid.levels.len()).rev() {
+    if plan.mode == Mode::Packet {
         // In isotropic mode the walk has joined all but the finest level.
-        if joined == 0 {
+        for level in (1..pyramid.levels.len()).rev() {
             join_level(isa, &pyramid, level, &mut fields.values, |_, _| {});
         }
     }

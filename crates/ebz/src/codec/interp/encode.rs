@@ -216,7 +216,7 @@ impl<T: Real> RowEncoder<'_, T> {
         };
         let fails = |i: usize| {
             let value = original[i];
-            !((value - outer[i]).magnitude() <= step.limit) || Some(value) == self.fill
+            step.misses(value - outer[i]) || Some(value) == self.fill
         };
         let failing: Vec<usize> = (0..original.len()).filter(|&i| fails(i)).collect();
         for &i in &failing {

@@ -190,7 +190,7 @@ pub(super) fn encode<T: Real>(
             let exact = T::from_i32(quantized) * step.size;
             let difference = quantized.wrapping_sub(predicted);
             let fits = difference.unsigned_abs() <= u32::from(LARGEST.unsigned_abs());
-            let good = (value - exact).magnitude() <= step.limit && Some(value) != source.fill;
+            let good = !step.misses(value - exact) && Some(value) != source.fill;
             let (mut quantized, mut difference) = (quantized, difference);
             if !good || !fits {
                 let absent = step.quantize(value).is_none() || Some(value) == source.fill;
@@ -262,10 +262,10 @@ pub(super) fn decode<T: Real>(
                 left.wrapping_add(known).wrapping_sub(left_known)
             };
             let mut quantized = predicted.wrapping_add(i32::from(history.residuals[i]));
-            if let Some((_, escape)) = next.next_if(|(at, _)| *at == i) {
-                if !escape.absent {
-                    quantized = step.quantize(escape.value).unwrap_or(predicted);
-                }
+            if let Some((_, escape)) = next.next_if(|(at, _)| *at == i)
+                && !escape.absent
+            {
+                quantized = step.quantize(escape.value).unwrap_or(predicted);
             }
             history.quantized[start + i] = quantized;
             left = quantized;

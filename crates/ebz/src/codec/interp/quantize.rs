@@ -180,8 +180,7 @@ fn group<T: Real, const AXES: usize, const BASE: bool>(
     } else {
         near
     };
-    let errors = zip(values, full, |v, f| (v - f).magnitude());
-    let wrong = each(errors, |e| u32::from(!(e <= step.limit)));
+    let wrong = zip(values, full, |v, f| u32::from(step.misses(v - f)));
     (each(shifted, |s| s.rounded() as i16), near, full, wrong)
 }
 
@@ -248,7 +247,7 @@ impl<T: Real> Kernel for Weigh<'_, '_, T> {
                         sums[set] = add(sums[set & !(1 << k)], part);
                     }
                 }
-                for set in 0..sets {
+                for (set, &sum) in sums.iter().enumerate().take(sets) {
                     for scale in 0..scales {
                         let weight = match (set.count_ones(), scale) {
                             (2, 0) | (0 | 1, 1) => 0.5,
@@ -258,11 +257,11 @@ impl<T: Real> Kernel for Weigh<'_, '_, T> {
                             _ => 1.0,
                         };
                         let weight = T::from_f64(weight);
-                        let bits = zip(target, sums[set], |t, s| {
+                        let bits = zip(target, sum, |t, s| {
                             cost(((t - s * weight) * self.inverse).to_f32())
                         });
-                        let sum: u32 = bits.iter().sum();
-                        self.costs[scale][kind][set] += u64::from(sum);
+                        let bits: u32 = bits.iter().sum();
+                        self.costs[scale][kind][set] += u64::from(bits);
                     }
                 }
             }

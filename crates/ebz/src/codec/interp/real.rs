@@ -103,6 +103,16 @@ impl<T: Real> Step<T> {
         })
     }
 
+    /// Whether an error breaks the bound; NaN does.
+    #[inline(always)]
+    #[allow(
+        clippy::neg_cmp_op_on_partial_ord,
+        reason = "the error of what is not a number must count"
+    )]
+    pub(super) fn misses(&self, error: T) -> bool {
+        !(error.magnitude() <= self.limit)
+    }
+
     /// `value / size`, rounded to an integer, if that is within range.
     #[inline(always)]
     pub(super) fn quantize(&self, value: T) -> Option<i32> {

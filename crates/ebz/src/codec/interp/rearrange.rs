@@ -20,7 +20,7 @@ fn classes_of_row(pyramid: &Pyramid, level: &Level, z: usize, y: usize) -> [Opti
     [row(&level.classes[class]), row(&level.classes[class + 1])]
 }
 
-/// Splits one row of `count` values into its classes in `to`, which starts at element `offset`.
+/// Splits one row into its classes in `to`.
 fn split_row<V: Copy + Default>(
     isa: Isa,
     row: &[V],
@@ -71,14 +71,12 @@ fn join_row<V: Copy + Default>(
 }
 
 /// Splits the chunk, given row by row, into the classes of level 0 and these into coarser ones.
-pub(super) fn split_all<'a, V: Copy + Default>(
+pub(super) fn split_all<'a, V: Copy + Default + 'a>(
     isa: Isa,
     pyramid: &Pyramid,
     mut chunk_row: impl FnMut(usize, usize, &mut Vec<V>) -> Option<&'a [V]>,
     buffer: &mut [V],
-) where
-    V: 'a,
-{
+) {
     let mut copy = Vec::new();
     let Some(level) = pyramid.levels.first() else {
         let [nz, ny, nx] = pyramid.top.extents;
