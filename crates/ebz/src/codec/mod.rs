@@ -70,6 +70,9 @@ pub trait Codec {
     /// Number in the format, name, and what it offers.
     const INFO: Info;
 
+    /// How it likes arrays to be cut where the user does not say.
+    const CHUNKS: ChunkShape = ChunkShape::Slab;
+
     /// Checks parameter values beyond their names.
     fn validate(_params: &Params) -> Result<()> {
         Ok(())
@@ -98,6 +101,15 @@ pub trait Codec {
         context: &mut Context,
         out: &mut [T],
     ) -> Result<()>;
+}
+
+/// How an array is cut into chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkShape {
+    /// Whole rows and planes: contiguous, and read and written at the speed of memory.
+    Slab,
+    /// Extents of the same order: more neighbours, and a better ratio.
+    Box,
 }
 
 /// What a codec is and offers.
@@ -135,6 +147,8 @@ impl<T: Element> Coder<T> {
 pub struct Entry {
     /// What the codec is and offers.
     pub info: Info,
+    /// How it likes arrays to be cut.
+    pub chunks: ChunkShape,
     validate: fn(&Params) -> Result<()>,
     pub(crate) f32: Coder<f32>,
     pub(crate) f64: Coder<f64>,
@@ -178,6 +192,7 @@ impl Entry {
     pub const fn of<C: Codec>() -> Self {
         Self {
             info: C::INFO,
+            chunks: C::CHUNKS,
             validate: C::validate,
             f32: Coder::of::<C>(),
             f64: Coder::of::<C>(),

@@ -90,6 +90,32 @@ impl Grid {
         Self::new(shape, &chunk, element_size)
     }
 
+    /// A grid of boxes of about 4 MiB: the longest of the last three axes is halved until it fits, and
+    /// further axes are cut at every step.
+    pub fn boxes(shape: &[usize], element_size: usize) -> Result<Self> {
+        element_count(shape)?;
+        let mut chunk = vec![1; shape.len()];
+        let inner = shape.len().saturating_sub(3);
+        chunk[inner..].copy_from_slice(&shape[inner..]);
+        let most = 2 * TARGET + TARGET / 2;
+        while chunk.iter().fold(element_size, |n, &c| n.saturating_mul(c)) > most {
+            // Rows may be twice as long as the other axes.
+            let weight = |axis: usize| {
+                chunk[axis].saturating_mul(if axis + 1 == shape.len() { 1 } else { 2 })
+            };
+            let longest =
+                (inner..shape.len()).max_by_key(|&axis| (weight(axis), shape.len() - axis));
+            match longest {
+                Some(axis) if chunk[axis] > 1 => chunk[axis] = chunk[axis].div_ceil(2),
+                _ => break,
+            }
+        }
+        for extent in &mut chunk {
+            *extent = (*extent).max(1);
+        }
+        Self::new(shape, &chunk, element_size)
+    }
+
     /// Extents of the array.
     pub fn shape(&self) -> &[usize] {
         &self.shape

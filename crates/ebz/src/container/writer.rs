@@ -11,7 +11,7 @@ use super::record::{HEADER, Kind, Record};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FiniteRange, View, contiguous_strides, gather};
 use crate::bound::{BoundKind, Tolerance};
-use crate::codec::{self, Context, Entry, Params, Task};
+use crate::codec::{self, ChunkShape, Context, Entry, Params, Task};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -462,7 +462,10 @@ fn frame_header<T: Element>(
     }
     let grid = match &options.chunk {
         Some(chunk) => Grid::new(shape, chunk, T::SIZE)?,
-        None => Grid::automatic(shape, T::SIZE)?,
+        None => match entry.chunks {
+            ChunkShape::Slab => Grid::automatic(shape, T::SIZE)?,
+            ChunkShape::Box => Grid::boxes(shape, T::SIZE)?,
+        },
     };
     Ok(FrameHeader {
         element: T::TYPE,

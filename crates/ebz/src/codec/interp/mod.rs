@@ -28,7 +28,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use super::{Codec, Context, Dims, Info, Param, Params, Task};
+use super::{ChunkShape, Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::{BoundKind, Tolerance};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
@@ -51,6 +51,8 @@ impl Codec for Interp {
                    0, x, y, z, yx, zx, zy, zyx",
         }],
     };
+
+    const CHUNKS: ChunkShape = ChunkShape::Box;
 
     fn validate(params: &Params) -> Result<()> {
         choose::Request::from_params(params).map(|_| ())

@@ -92,7 +92,8 @@ pub(super) fn classify(around: &Around<'_>, count: usize, out: &mut Contexts) {
                 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
                 23, 24, 25, 26, 27, 28, 29, 30, 31,
             );
-            let idle = _mm256_cmpgt_epi8(index, _mm256_set1_epi8((count - at) as i8 - 1));
+            let idle =
+                _mm256_cmpgt_epi8(index, _mm256_set1_epi8(count.saturating_sub(at) as i8 - 1));
             sum = _mm256_andnot_si256(idle, sum);
             number = _mm256_blendv_epi8(number, _mm256_set1_epi8(CONTEXTS as i8), idle);
         }
