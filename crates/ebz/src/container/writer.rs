@@ -454,6 +454,8 @@ fn frame_header<T: Element>(
     options: &Options,
 ) -> Result<FrameHeader> {
     let mut entry = options.check()?;
+    // The codec asked for says how to cut, also where another one does the work.
+    let chunks = entry.chunks;
     let mut params = options.params.clone();
     if tolerance == Tolerance::Lossless && !entry.offers(BoundKind::Lossless) {
         // A bound of zero asks for exact values, which every user of any codec may do.
@@ -462,7 +464,7 @@ fn frame_header<T: Element>(
     }
     let grid = match &options.chunk {
         Some(chunk) => Grid::new(shape, chunk, T::SIZE)?,
-        None => match entry.chunks {
+        None => match chunks {
             ChunkShape::Slab => Grid::automatic(shape, T::SIZE)?,
             ChunkShape::Box => Grid::boxes(shape, T::SIZE)?,
         },

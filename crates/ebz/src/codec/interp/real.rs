@@ -20,6 +20,9 @@ pub(super) trait Real:
     /// Residuals of more steps than this belong to values that say nothing about their neighbours.
     const SPIKE: Self;
 
+    /// Half the largest step: sums of some steps must be finite.
+    const COARSEST: f64;
+
     /// Magnitude.
     fn magnitude(self) -> Self;
     /// The integer that was rounded by adding [`Real::ROUNDING`].
@@ -38,6 +41,7 @@ macro_rules! real {
             const ROUNDING: Self = 1.5 * (1u64 << $fraction) as Self;
             const EXACT: Self = $exact;
             const SPIKE: Self = $spike;
+            const COARSEST: f64 = <$type>::MAX as f64 / 8.0;
 
             #[inline(always)]
             fn magnitude(self) -> Self {
@@ -89,7 +93,7 @@ impl<T: Real> Step<T> {
     /// next number above, which is not above the bound.
     pub(super) fn new(bound: f64, tightening: f64) -> Option<Self> {
         let limit = T::just_below(bound);
-        let size = T::from_f64(2.0 * (limit.to_f64() / tightening));
+        let size = T::from_f64(2.0 * (limit.to_f64().min(T::COARSEST) / tightening));
         let inverse = T::from_f64(1.0 / size.to_f64());
         let usable = limit > T::default()
             && size > T::default()

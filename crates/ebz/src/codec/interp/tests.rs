@@ -136,7 +136,7 @@ fn every_shape_and_mode_keeps_the_bound() {
 fn awkward_values_come_back() {
     let d = dims(9, 20, 37);
     for mode in MODES {
-        for bound in [1e-2, 1e3, 1e-30, 1e30] {
+        for bound in [1e-2, 1e3, 1e-30, 1e30, f64::from(f32::MAX), f64::MAX] {
             let mut values = smooth::<f32>(d, 0.1);
             let awkward = [
                 f32::NAN,
@@ -198,10 +198,10 @@ fn fill_values_are_exact_and_cheap() {
 
 #[test]
 fn broken_chunks_are_errors_or_other_values() {
-    let d = dims(5, 11, 21);
+    let d = dims(5, 7, 11);
     for mode in MODES {
         let mut values = smooth::<f32>(d, 0.2);
-        values[500] = f32::NAN;
+        values[200] = f32::NAN;
         let case = Case {
             dims: d,
             bound: 1e-3,
@@ -209,17 +209,15 @@ fn broken_chunks_are_errors_or_other_values() {
             mode,
         };
         let bytes = case.encode(&values, Level::detect());
-        for length in 0..bytes.len() {
-            assert!(
-                case.decode::<f32>(&bytes[..length], Level::detect())
-                    .is_err()
-            );
-        }
         // A decoder that is used again, as a worker's is: what it keeps must not matter.
         for level in Level::available() {
             let mut context = Context::new(level);
             let mut out = vec![0f32; d.len()];
-            for bit in (0..8 * bytes.len()).step_by(3) {
+            for length in 0..bytes.len() {
+                let cut = &bytes[..length];
+                assert!(Interp::decode(cut, d, &mut context, &mut out).is_err());
+            }
+            for bit in (0..8 * bytes.len()).step_by(11) {
                 let mut broken = bytes.clone();
                 broken[bit / 8] ^= 1 << (bit % 8);
                 let _ = Interp::decode(&broken, d, &mut context, &mut out);

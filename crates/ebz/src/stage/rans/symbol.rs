@@ -52,12 +52,14 @@ pub(crate) fn get_wide(symbol: u8, extra: &mut BitReader<'_>) -> Option<i16> {
     }
     let above = symbol - FIRST_WIDE;
     let length = u32::from(above / 2 + 1);
-    let magnitude = (extra.get(length) | 1 << length) as i16 + (DIRECT - 1);
-    Some(if above & 1 == 1 {
+    // Damaged streams may go beyond 16 bits.
+    let magnitude = (extra.get(length) | 1 << length) as i32 + i32::from(DIRECT - 1);
+    let value = if above & 1 == 1 {
         -magnitude
     } else {
         magnitude
-    })
+    };
+    Some(value as i16)
 }
 
 #[cfg(test)]
