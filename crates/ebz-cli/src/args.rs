@@ -224,6 +224,9 @@ pub struct Bench {
     /// Missing data: kept exactly, and left out of the range
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub fill: Option<f64>,
+    /// Also measure other compressors, on one thread (needs a build with `--features peers`)
+    #[arg(long)]
+    pub peers: bool,
     /// How often everything is measured
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: u32,

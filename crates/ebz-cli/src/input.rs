@@ -15,7 +15,7 @@ use crate::npy::{self, Header};
 use crate::output::temporary;
 use crate::report;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use ebz::{Element, ElementType, FiniteRange, Reader, element_count};
+use ebz::{Element, ElementType, FiniteRange, Reader, StreamReader, element_count};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -89,8 +89,8 @@ impl Field {
             return Self::pipe(&name, Box::new(file), layout, folder);
         };
         let mut start = Vec::new();
-        (&mut file).take(8).read_to_end(&mut start)?;
-        if start == b"\x89EBZ\r\n\x1a\n" {
+        (&mut file).take(16).read_to_end(&mut start)?;
+        if StreamReader::new(&start[..]).is_ok() {
             bail!("{name} is an .ebz file already: `ebz decompress` makes values of it");
         }
         if has_extension(path, "npy") || start.starts_with(npy::MAGIC) {

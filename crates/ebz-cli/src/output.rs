@@ -137,7 +137,14 @@ impl Staged {
         let mut prefix = std::ffi::OsString::from(".");
         prefix.push(name);
         prefix.push(".");
-        let (file, temporary, guard) = temporary(folder(path), &prefix)
+        let folder = folder(path);
+        if !folder.is_dir() {
+            bail!(
+                "there is no folder {}: create it, or write elsewhere with -o",
+                folder.display()
+            );
+        }
+        let (file, temporary, guard) = temporary(folder, &prefix)
             .with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Self {
             file,
@@ -170,7 +177,9 @@ pub fn temporary(
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    let (file, path) = builder.tempfile_in(folder)?.into_parts();
+    // The reason alone: the temporary name means nothing to users.
+    let created = builder.tempfile_in(folder);
+    let (file, path) = created.map_err(|error| error.kind())?.into_parts();
     let guard = Guard::new(Undo::Remove(path.to_path_buf()));
     Ok((file, path, guard))
 }

@@ -10,8 +10,7 @@ pub fn bar(bytes: u64, what: &'static str, quiet: bool) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return bar;
     }
-    let style =
-        "{msg:>10} [{bar:40}] {percent:>3}% {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
+    let style = "{msg} [{wide_bar}] {percent:>3}% {bytes_per_sec}, {eta} left";
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style.progress_chars("=> "));
     }

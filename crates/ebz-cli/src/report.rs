@@ -41,8 +41,21 @@ pub fn failure(error: &Error) -> ExitCode {
     if error.chain().any(gone) {
         return ExitCode::SUCCESS;
     }
-    complain(&format!("{error:#}"));
+    complain(&line(error));
     ExitCode::from(2)
+}
+
+/// An error with its causes; some errors already name theirs.
+pub fn line(error: &Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 /// Help and versions as they are; one line for a wrong use.

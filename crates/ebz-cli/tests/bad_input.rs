@@ -106,7 +106,7 @@ fn wrong_use_of_compress() {
         ),
         (
             "a.raw -t f32 -s 5x8 --abs 1 -o missing/a.ebz",
-            &["cannot create missing/a.ebz"],
+            &["there is no folder missing"],
         ),
         (
             "a.raw -t f32 -s 5x8 --abs 1 -o -  --stats",
@@ -488,6 +488,31 @@ mod linux {
             sandbox.read("a.ebz").len() > length
         });
         assert!(sandbox.contents() == before);
+    }
+
+    #[test]
+    fn files_larger_than_the_memory_go_through() {
+        let sandbox = Sandbox::new();
+        let file = std::fs::File::create(sandbox.path("a.raw")).unwrap();
+        file.set_len(72 << 20).unwrap();
+        for args in [
+            "compress a.raw -t f32 -s 72x512x512 --range 1e-3 -o a.ebz",
+            "decompress a.ebz -o b.raw",
+            "decompress - -o c.raw < a.ebz",
+            "verify a.ebz --against a.raw",
+        ] {
+            let ebz = env!("CARGO_BIN_EXE_ebz");
+            let limited = format!("ulimit -v 72000 && exec {ebz} {args} --threads 2");
+            let output = Command::new("sh")
+                .args(["-c", &limited])
+                .current_dir(sandbox.path("."))
+                // Every thread may have an arena of its own, which counts but is not used.
+                .env("MALLOC_ARENA_MAX", "1")
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{args}: {output:?}");
+        }
+        assert!(sandbox.read("b.raw") == sandbox.read("a.raw"));
     }
 
     #[test]

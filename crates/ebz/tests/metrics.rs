@@ -153,8 +153,8 @@ fn ssim_equals_the_naive_one_in_pieces_of_any_size() {
 
 #[test]
 fn long_slices_do_not_depend_on_how_they_arrive() {
-    let shape = [3, 900, 700];
-    let (original, decoded) = fields(3 * 900 * 700);
+    let shape = [2, 800, 700];
+    let (original, decoded) = fields(2 * 800 * 700);
     let range = FiniteRange::of(&original, None);
     let ssim = |piece: usize, threads: usize| {
         let setup = Setup {
@@ -172,7 +172,7 @@ fn long_slices_do_not_depend_on_how_they_arrive() {
     };
     let whole = ssim(original.len(), 1);
     assert!(whole < 1.0);
-    for piece in [123_457, 700, 1 << 20] {
+    for piece in [123_457, 1 << 20] {
         assert_close(ssim(piece, 2), whole, "ssim");
     }
 }

@@ -3,6 +3,9 @@
 //! Steps for each input: 1 load it, 2 time a copy of it, 3 resolve the bounds, 4 time every codec
 //! with every bound, 5 one table for all.
 
+#[cfg(feature = "peers")]
+mod peers;
+
 use crate::Outcome;
 use crate::args::Bench;
 use crate::input::Field;
@@ -40,6 +43,9 @@ pub struct Row {
 pub fn run(args: &Bench) -> Result<Outcome> {
     let codecs = codecs(args)?;
     let bounds = bounds(args)?;
+    if args.peers && cfg!(not(feature = "peers")) {
+        bail!("this ebz was built without peers: build it with `--features peers`");
+    }
     let mut inputs = Vec::new();
     for path in &args.inputs {
         let mut field = Field::open(path, &args.layout, &std::env::temp_dir(), args.talk.quiet)?;
@@ -117,10 +123,11 @@ fn measure_input<T: Element>(
         for entry in codecs.iter().filter(|entry| entry.offers(bound.kind())) {
             rows.push(bench.measure(entry.info.name, bound, resolved)?);
         }
+        #[cfg(feature = "peers")]
+        if args.peers {
+            rows.extend(peers::rows(&mut bench, bound, resolved)?);
+        }
     }
-    // Rows of other compressors, measured on the same buffer with the same bounds.
-    let peers: Vec<Row> = Vec::new();
-    rows.extend(peers);
     if rows.is_empty() {
         let kinds: Vec<_> = bounds.iter().map(|bound| bound.to_string()).collect();
         bail!(

@@ -23,7 +23,7 @@ pub fn run(args: &Verify) -> Result<Outcome> {
                 if args.talk.json {
                     report::say_json(&json!({"ok": false, "error": what.to_string()}))?;
                 }
-                report::complain(&format!("{error:#}"));
+                report::complain(&report::line(&error));
                 return Ok(Outcome::CheckFailed);
             }
         },

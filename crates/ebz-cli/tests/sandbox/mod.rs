@@ -96,6 +96,12 @@ pub fn assert_failure(output: &Output, code: i32, args: &[&str], words: &[&str])
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 1, "{args:?}: {text}");
     assert!(lines[0].starts_with("ebz: "), "{args:?}: {text}");
+    // No cause is told twice.
+    let parts: Vec<_> = lines[0].split(": ").collect();
+    assert!(
+        (1..parts.len()).all(|i| !parts[..i].contains(&parts[i])),
+        "{args:?}: {text}"
+    );
     for word in words {
         assert!(text.contains(word), "{args:?}: no '{word}' in {text}");
     }

@@ -5,10 +5,12 @@
 //! that a new codec is one folder and one row.
 
 mod context;
+mod de_zfp;
 mod fz;
 mod interp;
 mod params;
 mod raw;
+mod zfp_v;
 
 pub use context::Context;
 pub use params::{Param, Params};
@@ -158,6 +160,8 @@ pub struct Entry {
 pub static TABLE: &[Entry] = &[
     Entry::of::<raw::Raw>(),
     Entry::of::<fz::Fz>(),
+    Entry::of::<de_zfp::DeZfp>(),
+    Entry::of::<zfp_v::ZfpV>(),
     Entry::of::<interp::Interp>(),
 ];
 

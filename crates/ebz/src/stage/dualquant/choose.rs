@@ -2,7 +2,6 @@
 //!
 //! Samples lie at fixed places, so that the choice depends on the values only.
 
-use super::at_level;
 use crate::codec::Dims;
 use crate::element::Element;
 use crate::simd::Level;
@@ -71,8 +70,7 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
     let near = |x: &T| Element::is_finite(*x) && (x.to_f64() - base).abs() / step < most;
     let pushed = |unit: &[T; UNIT]| {
         let mut q = [W::default(); UNIT];
-        let good = at_level(
-            level,
+        let good = level.run(
             #[inline(always)]
             || exact_step.forward(unit, &mut q),
         );
@@ -110,28 +108,30 @@ pub(super) fn lags<T: Element, W: Word>(
         {
             let back: usize = (0..3).filter(|i| set >> i & 1 == 1).map(|i| lags[i]).sum();
             if let Some(at) = at.checked_sub(back) {
-                at_level(
-                    level,
+                level.run(
                     #[inline(always)]
                     || number(&window(values, at), numbers),
                 );
             }
         }
-        for set in 0..=usize::from(default.0) {
+        for (set, cost) in costs
+            .iter_mut()
+            .enumerate()
+            .take(usize::from(default.0) + 1)
+        {
             let mut residuals = [W::default(); UNIT];
-            for (part, numbers) in numbers.iter().enumerate() {
-                if part & set == part {
-                    let negative = part.count_ones() % 2 == 1;
-                    for (residual, number) in residuals.iter_mut().zip(numbers) {
-                        *residual = if negative {
-                            residual.sub(*number)
-                        } else {
-                            residual.add(*number)
-                        };
-                    }
+            for (part, numbers) in numbers
+                .iter()
+                .enumerate()
+                .filter(|(part, _)| part & set == *part)
+            {
+                let negative = part.count_ones() % 2 == 1;
+                for (residual, number) in residuals.iter_mut().zip(numbers) {
+                    let (plus, minus) = (residual.add(*number), residual.sub(*number));
+                    *residual = if negative { minus } else { plus };
                 }
             }
-            costs[set] += size(level, &residuals.map(Word::zigzag));
+            *cost += size(level, &residuals.map(Word::zigzag));
         }
     }
     let best = |a: &Lags, b: &Lags| costs[usize::from(a.0)].cmp(&costs[usize::from(b.0)]);
