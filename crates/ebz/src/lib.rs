@@ -18,7 +18,8 @@ pub mod metrics;
 mod options;
 mod parallel;
 pub mod simd;
-mod stage;
+#[doc(hidden)]
+pub mod stage;
 
 pub use array::{Array, FiniteRange, MAX_AXES, View, ViewMut, element_count};
 pub use bound::{Bound, BoundKind, Tolerance};

@@ -7,6 +7,7 @@
 mod context;
 mod de_zfp;
 mod fz;
+mod interp;
 mod params;
 mod raw;
 mod zfp_v;
@@ -71,6 +72,9 @@ pub trait Codec {
     /// Number in the format, name, and what it offers.
     const INFO: Info;
 
+    /// How it likes arrays to be cut where the user does not say.
+    const CHUNKS: ChunkShape = ChunkShape::Slab;
+
     /// Checks parameter values beyond their names.
     fn validate(_params: &Params) -> Result<()> {
         Ok(())
@@ -99,6 +103,15 @@ pub trait Codec {
         context: &mut Context,
         out: &mut [T],
     ) -> Result<()>;
+}
+
+/// How an array is cut into chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChunkShape {
+    /// Whole rows and planes: contiguous, and read and written at the speed of memory.
+    Slab,
+    /// Extents of the same order: more neighbours, and a better ratio.
+    Box,
 }
 
 /// What a codec is and offers.
@@ -136,6 +149,8 @@ impl<T: Element> Coder<T> {
 pub struct Entry {
     /// What the codec is and offers.
     pub info: Info,
+    /// How it likes arrays to be cut.
+    pub chunks: ChunkShape,
     validate: fn(&Params) -> Result<()>,
     pub(crate) f32: Coder<f32>,
     pub(crate) f64: Coder<f64>,
@@ -147,6 +162,7 @@ pub static TABLE: &[Entry] = &[
     Entry::of::<fz::Fz>(),
     Entry::of::<de_zfp::DeZfp>(),
     Entry::of::<zfp_v::ZfpV>(),
+    Entry::of::<interp::Interp>(),
 ];
 
 /// Number of the codec that stores values as they are.
@@ -180,6 +196,7 @@ impl Entry {
     pub const fn of<C: Codec>() -> Self {
         Self {
             info: C::INFO,
+            chunks: C::CHUNKS,
             validate: C::validate,
             f32: Coder::of::<C>(),
             f64: Coder::of::<C>(),

@@ -90,6 +90,34 @@ impl Grid {
         Self::new(shape, &chunk, element_size)
     }
 
+    /// A grid of boxes of at most about 4 MiB: the longest of the last three axes is halved until the
+    /// box fits. Further axes are cut at every step, unless that would make tiny chunks.
+    pub fn boxes(shape: &[usize], element_size: usize) -> Result<Self> {
+        element_count(shape)?;
+        let mut chunk = vec![1; shape.len()];
+        let inner = shape.len().saturating_sub(3);
+        for axis in inner..shape.len() {
+            chunk[axis] = shape[axis].max(1);
+        }
+        let bytes = |chunk: &[usize]| chunk.iter().fold(element_size, |n, &c| n.saturating_mul(c));
+        while bytes(&chunk) > 2 * TARGET + TARGET / 2 {
+            // Rows may be twice as long as the other axes.
+            let rows = shape.len() - 1;
+            let weight = |axis: usize| chunk[axis].saturating_mul(if axis == rows { 1 } else { 2 });
+            let longest = (inner..shape.len()).rev().max_by_key(|&axis| weight(axis));
+            let axis = longest.unwrap_or(rows);
+            chunk[axis] = chunk[axis].div_ceil(2);
+        }
+        for axis in (0..inner).rev() {
+            let whole = bytes(&chunk).saturating_mul(shape[axis].max(1));
+            if whole > TARGET / 8 {
+                break;
+            }
+            chunk[axis] = shape[axis].max(1);
+        }
+        Self::new(shape, &chunk, element_size)
+    }
+
     /// Extents of the array.
     pub fn shape(&self) -> &[usize] {
         &self.shape

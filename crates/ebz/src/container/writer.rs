@@ -11,7 +11,7 @@ use super::record::{HEADER, Kind, Record};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FiniteRange, View, contiguous_strides, gather};
 use crate::bound::{BoundKind, Tolerance};
-use crate::codec::{self, Context, Entry, Params, Task};
+use crate::codec::{self, ChunkShape, Context, Entry, Params, Task};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -454,6 +454,8 @@ fn frame_header<T: Element>(
     options: &Options,
 ) -> Result<FrameHeader> {
     let mut entry = options.check()?;
+    // The codec asked for says how to cut, also where another one does the work.
+    let chunks = entry.chunks;
     let mut params = options.params.clone();
     if tolerance == Tolerance::Lossless && !entry.offers(BoundKind::Lossless) {
         // A bound of zero asks for exact values, which every user of any codec may do.
@@ -462,7 +464,10 @@ fn frame_header<T: Element>(
     }
     let grid = match &options.chunk {
         Some(chunk) => Grid::new(shape, chunk, T::SIZE)?,
-        None => Grid::automatic(shape, T::SIZE)?,
+        None => match chunks {
+            ChunkShape::Slab => Grid::automatic(shape, T::SIZE)?,
+            ChunkShape::Box => Grid::boxes(shape, T::SIZE)?,
+        },
     };
     Ok(FrameHeader {
         element: T::TYPE,

@@ -13,6 +13,7 @@ pub(crate) mod lags;
 pub(crate) mod ordered;
 pub(crate) mod planes;
 pub(crate) mod quantize;
+pub mod rans;
 pub(crate) mod word;
 
 /// Values per unit: the stages work on this many at a time.

@@ -1,0 +1,214 @@
+//! Ratio and speed of codec `interp` on raw arrays, next to memcpy of the same buffer.
+//!
+//! ```sh
+//! cargo bench --bench interp -- DIRECTORY [--modes auto,isotropic,…] [--bounds 1e-2,1e-3,1e-4]
+//!     [--chunk cubic|slab] [--only NAME] [--repeats 3]
+//! ```
+//!
+//! DIRECTORY holds files named `name_AxBxC.f32` or `.f64`. Bounds are relative to the value range.
+
+use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::{Element, Tolerance};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Raw bytes of a chunk.
+const CHUNK: usize = 4 << 20;
+
+struct Options {
+    modes: Vec<String>,
+    bounds: Vec<f64>,
+    cubic: bool,
+    only: String,
+    repeats: usize,
+}
+
+fn main() {
+    let mut options = Options {
+        modes: vec!["auto".into()],
+        bounds: vec![1e-2, 1e-3, 1e-4],
+        cubic: true,
+        only: String::new(),
+        repeats: 3,
+    };
+    let mut directory = None;
+    let mut arguments = std::env::args().skip(1).filter(|a| a != "--bench");
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().unwrap_or_default();
+        match argument.as_str() {
+            "--modes" => options.modes = value().split(',').map(String::from).collect(),
+            "--bounds" => {
+                options.bounds = value().split(',').filter_map(|b| b.parse().ok()).collect();
+            }
+            "--chunk" => options.cubic = value() == "cubic",
+            "--only" => options.only = value(),
+            "--repeats" => options.repeats = value().parse().unwrap_or(3),
+            _ => directory = Some(argument),
+        }
+    }
+    let Some(directory) = directory else {
+        println!("nothing to measure: name a directory of raw arrays");
+        return;
+    };
+    let mut paths: Vec<_> = std::fs::read_dir(directory)
+        .expect("a readable directory")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    paths.sort();
+    println!("field,bound,mode,ratio,compress_GBps,decompress_GBps,memcpy_GBps,error_over_bound");
+    for path in paths {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let Some((_, shape)) = stem.rsplit_once('_') else {
+            continue;
+        };
+        let shape: Option<Vec<usize>> = shape.split('x').map(|n| n.parse().ok()).collect();
+        let (Some(shape), true) = (shape, stem.contains(&options.only)) else {
+            continue;
+        };
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("f32") => measure::<f32>(&path, &stem, &shape, &options),
+            Some("f64") => measure::<f64>(&path, &stem, &shape, &options),
+            _ => {}
+        }
+    }
+}
+
+/// A chunk of an array: where it starts and its extents.
+type Part = ([usize; 3], [usize; 3]);
+
+/// Cuts an array into chunks: each slow axis beyond three is a batch of its own.
+fn parts<T>(shape: &[usize], cubic: bool) -> (usize, [usize; 3], Vec<Part>) {
+    let mut three = [1; 3];
+    let (batch, rest) = shape.split_at(shape.len().saturating_sub(3));
+    three[3 - rest.len()..].copy_from_slice(rest);
+    let mut chunk = three;
+    while chunk.iter().product::<usize>() * size_of::<T>() > CHUNK * 5 / 4 {
+        // Slabs are cut along the slowest axis that can be; cubes along the longest.
+        let axis = match cubic {
+            true => (0..3).max_by_key(|&a| (chunk[a] * if a == 2 { 1 } else { 2 }, 2 - a)),
+            false => (0..3).find(|&a| chunk[a] > 1),
+        };
+        let axis = axis.unwrap_or(2);
+        chunk[axis] = chunk[axis].div_ceil(2);
+    }
+    let mut parts = Vec::new();
+    for z in (0..three[0]).step_by(chunk[0]) {
+        for y in (0..three[1]).step_by(chunk[1]) {
+            for x in (0..three[2]).step_by(chunk[2]) {
+                let start = [z, y, x];
+                parts.push((
+                    start,
+                    std::array::from_fn(|a| chunk[a].min(three[a] - start[a])),
+                ));
+            }
+        }
+    }
+    (batch.iter().product(), three, parts)
+}
+
+fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], options: &Options) {
+    let bytes = std::fs::read(path).expect("a readable file");
+    let values: Vec<T> = bytemuck::pod_collect_to_vec(&bytes);
+    let finite = || values.iter().filter(|v| v.is_finite()).map(|v| v.to_f64());
+    let range = finite().fold(f64::MIN, f64::max) - finite().fold(f64::MAX, f64::min);
+    let (batch, [_, ny, nx], parts) = parts::<T>(shape, options.cubic);
+    let volume = values.len() / batch;
+    // Chunks are gathered beforehand, as the container hands them over.
+    let mut chunks = Vec::new();
+    for b in 0..batch {
+        for &([z0, y0, x0], [cz, cy, cx]) in &parts {
+            let mut chunk = Vec::with_capacity(cz * cy * cx);
+            for z in z0..z0 + cz {
+                for y in y0..y0 + cy {
+                    let at = b * volume + (z * ny + y) * nx + x0;
+                    chunk.extend_from_slice(&values[at..at + cx]);
+                }
+            }
+            chunks.push((
+                Dims {
+                    nz: cz,
+                    ny: cy,
+                    nx: cx,
+                },
+                chunk,
+            ));
+        }
+    }
+    let raw = values.len() * size_of::<T>();
+    let mut copy = values.clone();
+    let memcpy = best(options.repeats.max(5), || {
+        copy.copy_from_slice(std::hint::black_box(&values));
+        std::hint::black_box(&copy);
+    });
+    let codec = by_name("interp").expect("the codec");
+    for &relative in &options.bounds {
+        let bound = relative * range;
+        for mode in &options.modes {
+            let mut params = Params::default();
+            params.set("mode", mode);
+            let mut context = Context::default();
+            let mut coded = vec![Vec::new(); chunks.len()];
+            let compress = best(options.repeats, || {
+                for ((dims, chunk), out) in chunks.iter().zip(&mut coded) {
+                    out.clear();
+                    let task = Task {
+                        dims: *dims,
+                        tolerance: Tolerance::Abs(bound),
+                        fill: None,
+                        params: &params,
+                    };
+                    codec
+                        .encode(chunk, &task, &mut context, out)
+                        .expect("encoded");
+                }
+            });
+            let mut back: Vec<Vec<T>> = chunks.iter().map(|c| c.1.clone()).collect();
+            let decompress = best(options.repeats, || {
+                for ((dims, _), (bytes, out)) in chunks.iter().zip(coded.iter().zip(&mut back)) {
+                    codec
+                        .decode(bytes, *dims, &mut context, out)
+                        .expect("decoded");
+                }
+            });
+            let both = chunks.iter().zip(&back);
+            let worst = both
+                .flat_map(|(c, b)| c.1.iter().zip(b))
+                .filter(|(x, y)| x.to_word() != y.to_word())
+                .map(|(x, y)| (x.to_f64() - y.to_f64()).abs())
+                .fold(0.0, f64::max);
+            let size: usize = coded.iter().map(Vec::len).sum();
+            let speed = |time: Duration| raw as f64 / time.as_secs_f64() / 1e9;
+            println!(
+                "{name},{relative:e},{mode},{:.3},{:.3},{:.3},{:.2},{:.5}",
+                raw as f64 / size as f64,
+                speed(compress),
+                speed(decompress),
+                speed(memcpy),
+                worst / bound,
+            );
+        }
+    }
+}
+
+/// Processor time of this thread where the system tells it, so that other work does not count.
+fn clock() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let elapsed = START.get_or_init(Instant::now).elapsed();
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = text.split_whitespace().next().and_then(|n| n.parse().ok());
+    nanoseconds.map_or(elapsed, Duration::from_nanos)
+}
+
+/// The shortest time of one run; each sample is long enough for the clock.
+fn best(repeats: usize, mut run: impl FnMut()) -> Duration {
+    let once = |_| {
+        let start = clock();
+        let mut runs = 0;
+        while runs == 0 || clock() - start < Duration::from_millis(60) {
+            run();
+            runs += 1;
+        }
+        (clock() - start) / runs
+    };
+    (0..repeats.max(1)).map(once).min().unwrap_or_default()
+}

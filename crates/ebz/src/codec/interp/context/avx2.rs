@@ -1,0 +1,111 @@
+//! Contexts, a segment per vector.
+//!
+//! The compiler finds neither the saturating sums of many rows nor the table lookup by itself: plain
+//! loops take five times as long.
+
+use super::{Activity, Around, BINS, CONTEXTS, Contexts, FLOORS, low_bit_floors};
+use crate::stage::rans::LANES;
+use std::arch::x86_64::*;
+
+/// Bins of sums below 16.
+const LOW: [u8; 16] = bins(1);
+/// Bins of sums by their high four bits; 0 for sums below 16.
+const HIGH: [u8; 16] = bins(16);
+
+const fn bins(scale: usize) -> [u8; 16] {
+    let mut table = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        let mut bin = 0;
+        while bin < FLOORS.len() && i * scale >= FLOORS[bin] as usize {
+            bin += 1;
+        }
+        table[i] = bin as u8;
+        i += 1;
+    }
+    table
+}
+
+// The high table serves all sums from 16 on only if bins change at multiples of 16 there.
+const _: () = {
+    let mut bin = 0;
+    while bin < FLOORS.len() {
+        assert!(FLOORS[bin] <= 16 || FLOORS[bin].is_multiple_of(16));
+        bin += 1;
+    }
+};
+
+#[target_feature(enable = "avx2")]
+fn load(row: &[u8], at: usize) -> __m256i {
+    let segment = &row[at..at + LANES];
+    // SAFETY: the slice is 32 readable bytes.
+    unsafe { _mm256_loadu_si256(segment.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx2")]
+fn store(row: &mut [u8], at: usize, value: __m256i) {
+    let segment = &mut row[at..at + LANES];
+    // SAFETY: the slice is 32 writable bytes.
+    unsafe { _mm256_storeu_si256(segment.as_mut_ptr().cast(), value) }
+}
+
+#[target_feature(enable = "avx2")]
+fn table(entries: &[u8; 16]) -> __m256i {
+    // SAFETY: the reference is to 16 readable bytes.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(entries.as_ptr().cast()) })
+}
+
+/// See [`super::classify`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn classify(around: &Around<'_>, count: usize, out: &mut Contexts) {
+    let lanes = out.sums.len();
+    let up = &around.up[..lanes + 2];
+    let back = &around.back[..lanes + 1];
+    let beyond = &around.beyond[..lanes];
+    let sides = &around.sides[..around.side_count];
+    let base = _mm256_set1_epi8((out.kind * BINS) as i8);
+    let large = _mm256_set1_epi8(low_bit_floors(out.kind)[0] as i8);
+    let zero = _mm256_setzero_si256();
+    let (low, high) = (table(&LOW), table(&HIGH));
+    for (segment, activity) in out.activity.iter_mut().enumerate() {
+        let at = segment * LANES;
+        let mut sum = _mm256_adds_epu8(load(up, at + 1), load(back, at));
+        sum = _mm256_adds_epu8(sum, sum);
+        sum = _mm256_adds_epu8(sum, _mm256_adds_epu8(load(up, at), load(up, at + 2)));
+        let behind = _mm256_adds_epu8(load(back, at + 1), load(beyond, at));
+        sum = _mm256_adds_epu8(sum, behind);
+        let mut near = zero;
+        for side in sides {
+            near = _mm256_adds_epu8(near, load(side, at));
+        }
+        if around.double {
+            near = _mm256_adds_epu8(near, near);
+        }
+        sum = _mm256_adds_epu8(sum, near);
+        let fifteen = _mm256_set1_epi8(15);
+        let below = _mm256_shuffle_epi8(low, _mm256_min_epu8(sum, fifteen));
+        let above = _mm256_and_si256(_mm256_srli_epi16::<4>(sum), fifteen);
+        let bin = _mm256_max_epu8(below, _mm256_shuffle_epi8(high, above));
+        let mut number = _mm256_add_epi8(base, bin);
+        if at + LANES > count {
+            let index = _mm256_setr_epi8(
+                0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                23, 24, 25, 26, 27, 28, 29, 30, 31,
+            );
+            let idle =
+                _mm256_cmpgt_epi8(index, _mm256_set1_epi8(count.saturating_sub(at) as i8 - 1));
+            sum = _mm256_andnot_si256(idle, sum);
+            number = _mm256_blendv_epi8(number, _mm256_set1_epi8(CONTEXTS as i8), idle);
+        }
+        let some_large = _mm256_cmpeq_epi8(_mm256_max_epu8(sum, large), sum);
+        *activity = if _mm256_testz_si256(sum, sum) == 1 {
+            Activity::Quiet
+        } else if _mm256_testz_si256(some_large, some_large) == 1 {
+            Activity::Small
+        } else {
+            Activity::Large
+        };
+        store(&mut out.sums, at, sum);
+        store(&mut out.numbers, at, number);
+    }
+}

@@ -1,0 +1,190 @@
+//! Bytes to values. [`super::encode`] mirrors the steps.
+
+use super::context::Contexts;
+use super::encode::{SMALLEST_CHOICE, part, passes};
+use super::escape;
+use super::geometry::{Extents, Pyramid};
+use super::predict::Predictor;
+use super::quantize::{Prediction, Row};
+use super::real::{Real, Step};
+use super::rearrange::{join_chunk, join_level};
+use super::stream::{Mode, Plan, read_section};
+use super::walk::{ClassJob, Coder, Fields, Pass, RowPlace, Scratch};
+use super::{residual, rows};
+use crate::codec::Dims;
+use crate::error::{Error, Result};
+use crate::simd::Level as Isa;
+use crate::stage::rans::bits::BitReader;
+
+/// Memory of a decoder.
+#[derive(Default)]
+pub(super) struct Memory<T> {
+    fields: Fields<T>,
+    scratch: Scratch<T>,
+    residuals: residual::Memory,
+}
+
+/// What rows are decoded from.
+pub(super) struct Streams<'a> {
+    predictors: BitReader<'a>,
+    pub(super) escapes: escape::Reader<'a>,
+    pub(super) residuals: residual::Decoder<'a>,
+    /// Values so far.
+    pub(super) position: u32,
+}
+
+impl<'a> Streams<'a> {
+    fn new(
+        isa: Isa,
+        mut bytes: &'a [u8],
+        count: u32,
+        memory: &'a mut residual::Memory,
+    ) -> Result<Self> {
+        let predictors = BitReader::new(read_section(&mut bytes)?);
+        let runs = read_section(&mut bytes)?;
+        let words = read_section(&mut bytes)?;
+        Ok(Self {
+            predictors,
+            escapes: escape::Reader::new(runs, words, count)?,
+            residuals: residual::Decoder::new(isa, memory, bytes, read_section)?,
+            position: 0,
+        })
+    }
+
+    fn finish(&self) -> Result<()> {
+        self.predictors.finish()?;
+        self.escapes.finish()?;
+        self.residuals.finish()
+    }
+}
+
+/// Fills `out` from a coded chunk.
+pub(super) fn decode<T: Real>(
+    isa: Isa,
+    mut bytes: &[u8],
+    dims: Dims,
+    memory: &mut Memory<T>,
+    out: &mut [T],
+) -> Result<()> {
+    let (plan, bound) = Plan::read_from(&mut bytes)?;
+    let (extents, strides) = plan.arrange(dims);
+    let count = u32::try_from(out.len()).map_err(|_| Error::unsupported("chunk too large"))?;
+    let Memory {
+        fields,
+        scratch,
+        residuals,
+    } = memory;
+    let mut streams = Streams::new(isa, bytes, count, residuals)?;
+    let halved = match plan.mode {
+        Mode::Isotropic => [true; 3],
+        Mode::Packet => [false, true, true],
+        Mode::Lorenzo(axes) => {
+            super::lorenzo::decode(isa, bound, extents, strides, axes, &mut streams, out)?;
+            return streams.finish();
+        }
+    };
+    let pyramid = Pyramid::new(extents, halved);
+    fields.prepare(&pyramid, extents, plan.mode == Mode::Packet);
+    // 2. Decode the classes from coarse to fine.
+    let mut coder = RowDecoder {
+        isa,
+        streams: &mut streams,
+        whole: &pyramid,
+        planes: (0, 1),
+        strides,
+        exact: Vec::new(),
+    };
+    for planes in passes(plan.mode, extents) {
+        let part = part(&pyramid, planes);
+        coder.planes = planes.map_or((0, 1), |p| (p.first, 2 * p.stride));
+        let pass = Pass {
+            isa,
+            whole: &pyramid,
+            part: &part,
+            planes,
+            bound,
+        };
+        pass.run(fields, scratch, &mut coder)?;
+    }
+    let exact = coder.exact;
+    streams.finish()?;
+    // 1. Put the classes together.
+    if plan.mode == Mode::Packet {
+        // In isotropic mode the walk has joined all but the finest level.
+        for level in (1..pyramid.levels.len()).rev() {
+            join_level(isa, &pyramid, level, &mut fields.values, |_, _| {});
+        }
+    }
+    let mut copy = Vec::new();
+    join_chunk(isa, &pyramid, &fields.values, |z, y, fill| {
+        rows::write(out, extents, strides, (z, y), &mut copy, fill);
+    });
+    for (at, value) in exact {
+        out[at] = value;
+    }
+    Ok(())
+}
+
+struct RowDecoder<'a, 'b, T> {
+    isa: Isa,
+    streams: &'a mut Streams<'b>,
+    whole: &'a Pyramid,
+    /// First plane of the pass, and distance of its planes.
+    planes: (usize, usize),
+    strides: Extents,
+    /// Values that replace their reconstruction at the very end.
+    exact: Vec<(usize, T)>,
+}
+
+impl<T: Real> Coder<T> for RowDecoder<'_, '_, T> {
+    fn predictor(&mut self, job: &ClassJob<'_, T>) -> Result<Predictor> {
+        let block = &job.pass.part.levels[job.level].classes[job.class];
+        if block.len() < SMALLEST_CHOICE {
+            return Ok(Predictor::fallback(job.class));
+        }
+        let code = self.streams.predictors.get(Predictor::CODE_BITS);
+        Ok(Predictor::from_code(code, job.class))
+    }
+
+    fn row(
+        &mut self,
+        prediction: &Prediction<'_, T>,
+        step: Step<T>,
+        original: &[T],
+        place: RowPlace,
+        contexts: &Contexts,
+        row: &mut Row<T>,
+    ) -> Result<()> {
+        let count = original.len();
+        let streams = &mut *self.streams;
+        // 2. Residuals.
+        streams
+            .residuals
+            .pull(self.isa, contexts, &mut row.residuals)?;
+        // 1. Reconstruct; escapes are exact.
+        prediction.dequantize(self.isa, step.size, count, row);
+        let end = streams.position + count as u32;
+        while streams.escapes.any_before(end) {
+            let (position, escape) = streams.escapes.next::<T>()?;
+            let i = position
+                .checked_sub(streams.position)
+                .ok_or_else(|| Error::corrupt("escapes out of order"))?
+                as usize;
+            prediction.escape(i, escape, row);
+            if escape.absent {
+                let (first, step) = self.planes;
+                let within = [first + place.z * step, place.y, i];
+                let levels = self.whole.levels.len();
+                let at = match place.level < levels {
+                    true => self.whole.place(place.level, place.class, within),
+                    false if levels == 0 => within,
+                    false => self.whole.place(levels - 1, 0, within),
+                };
+                let at: usize = at.iter().zip(&self.strides).map(|(a, s)| a * s).sum();
+                self.exact.push((at, escape.value));
+            }
+        }
+        streams.position = end;
+        Ok(())
+    }
+}

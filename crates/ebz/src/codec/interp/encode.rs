@@ -1,0 +1,306 @@
+//! Values to bytes. [`super::decode`] mirrors the steps.
+
+use super::context::Contexts;
+use super::escape::{self, Escape};
+use super::geometry::{Extents, Pyramid};
+use super::kernel::launch;
+use super::pack::Taps;
+use super::predict::{Predictor, taps};
+use super::quantize::{Prediction, Row, Weigh};
+use super::real::{Real, Step};
+use super::rearrange::split_all;
+use super::stream::{Mode, Plan, write_section};
+use super::walk::{ClassJob, Coder, Fields, Pass, Planes, RowPlace, Scratch};
+use super::{residual, rows};
+use crate::codec::Dims;
+use crate::error::Result;
+use crate::simd::Level as Isa;
+use crate::stage::rans::bits::BitWriter;
+
+/// Classes smaller than this use [`Predictor::fallback`].
+pub(super) const SMALLEST_CHOICE: usize = 64;
+
+/// Memory of an encoder.
+#[derive(Default)]
+pub(super) struct Memory<T> {
+    fields: Fields<T>,
+    scratch: Scratch<T>,
+    pub(super) streams: Streams,
+}
+
+/// What rows are coded into.
+#[derive(Default)]
+pub(super) struct Streams {
+    predictors: BitWriter,
+    pub(super) escapes: escape::Writer,
+    pub(super) residuals: residual::Encoder,
+    /// Values so far.
+    pub(super) position: u32,
+}
+
+impl Streams {
+    /// Starts with nothing.
+    pub(super) fn clear(&mut self) {
+        self.predictors.clear();
+        self.escapes.clear();
+        self.residuals.clear();
+        self.position = 0;
+    }
+
+    /// About the size in bits of everything so far, without what does not grow with the chunk.
+    pub(super) fn estimate<T: Real>(&mut self) -> u64 {
+        let (runs, words) = self.escapes.finish::<T>(self.position);
+        8 * (runs.len() + words.len()) as u64 + self.residuals.estimate()
+    }
+
+    /// Appends everything to `out`.
+    fn finish<T: Real>(&mut self, isa: Isa, out: &mut Vec<u8>) {
+        write_section(out, self.predictors.finish());
+        let (runs, words) = self.escapes.finish::<T>(self.position);
+        write_section(out, runs);
+        write_section(out, words);
+        self.residuals.finish(isa, out, write_section);
+    }
+}
+
+/// What is to be coded.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a, T> {
+    pub(super) values: &'a [T],
+    pub(super) dims: Dims,
+    pub(super) bound: f64,
+    /// Values that must be exact.
+    pub(super) fill: Option<T>,
+}
+
+/// Appends a chunk coded by a plan.
+pub(super) fn encode<T: Real>(
+    isa: Isa,
+    source: &Source<'_, T>,
+    plan: Plan,
+    memory: &mut Memory<T>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    plan.write_to(source.bound, out);
+    code(isa, source, plan, memory)?;
+    memory.streams.finish::<T>(isa, out);
+    Ok(())
+}
+
+/// Codes a chunk into `memory.streams`.
+pub(super) fn code<T: Real>(
+    isa: Isa,
+    source: &Source<'_, T>,
+    plan: Plan,
+    memory: &mut Memory<T>,
+) -> Result<()> {
+    let (extents, strides) = plan.arrange(source.dims);
+    memory.streams.clear();
+    let halved = match plan.mode {
+        Mode::Isotropic => [true; 3],
+        Mode::Packet => [false, true, true],
+        Mode::Lorenzo(axes) => {
+            return super::lorenzo::encode(isa, source, extents, strides, axes, memory);
+        }
+    };
+    // 1. Split the values into classes.
+    let pyramid = Pyramid::new(extents, halved);
+    let Memory {
+        fields,
+        scratch,
+        streams,
+    } = memory;
+    fields.prepare(&pyramid, extents, plan.mode == Mode::Packet);
+    let row = |z, y, copy: &mut Vec<T>| rows::read(source.values, extents, strides, (z, y), copy);
+    split_all(isa, &pyramid, row, &mut fields.values);
+    // 2. Code them from coarse to fine.
+    let mut coder = RowEncoder {
+        isa,
+        streams,
+        fill: source.fill,
+    };
+    for planes in passes(plan.mode, extents) {
+        let part = part(&pyramid, planes);
+        let pass = Pass {
+            isa,
+            whole: &pyramid,
+            part: &part,
+            planes,
+            bound: source.bound,
+        };
+        pass.run(fields, scratch, &mut coder)?;
+    }
+    Ok(())
+}
+
+/// The passes of a mode: one, or in packet mode one for each distance of planes.
+pub(super) fn passes(mode: Mode, extents: Extents) -> Vec<Option<Planes>> {
+    if mode != Mode::Packet {
+        return vec![None];
+    }
+    let levels = extents[0].next_power_of_two().ilog2() as usize;
+    let first = Planes {
+        first: 0,
+        stride: 1 << levels,
+        level: levels,
+    };
+    let finer = (0..levels).rev().map(|level| Planes {
+        first: 1 << level,
+        stride: 1 << level,
+        level,
+    });
+    std::iter::once(first).chain(finer).map(Some).collect()
+}
+
+/// The part of a pyramid that a pass codes.
+pub(super) fn part(pyramid: &Pyramid, planes: Option<Planes>) -> Pyramid {
+    match planes {
+        None => pyramid.clone(),
+        Some(planes) => pyramid.planes(planes.first, 2 * planes.stride),
+    }
+}
+
+struct RowEncoder<'a, T> {
+    isa: Isa,
+    streams: &'a mut Streams,
+    fill: Option<T>,
+}
+
+impl<T: Real> Coder<T> for RowEncoder<'_, T> {
+    fn predictor(&mut self, job: &ClassJob<'_, T>) -> Result<Predictor> {
+        let block = &job.pass.part.levels[job.level].classes[job.class];
+        if block.len() < SMALLEST_CHOICE {
+            return Ok(Predictor::fallback(job.class));
+        }
+        let predictor = choose_predictor(self.isa, job);
+        let code = predictor.code();
+        self.streams.predictors.put(code, Predictor::CODE_BITS);
+        Ok(predictor)
+    }
+
+    fn row(
+        &mut self,
+        prediction: &Prediction<'_, T>,
+        step: Step<T>,
+        original: &[T],
+        _place: RowPlace,
+        contexts: &Contexts,
+        row: &mut Row<T>,
+    ) -> Result<()> {
+        // 1. Quantize; what fails its bound is escaped.
+        let good = prediction.quantize(self.isa, step, original, row);
+        if !good || self.fill.is_some() {
+            self.escape(prediction, step, original, row);
+        }
+        // 2. Residuals.
+        self.streams
+            .residuals
+            .push(self.isa, contexts, &row.residuals);
+        self.streams.position += original.len() as u32;
+        Ok(())
+    }
+}
+
+impl<T: Real> RowEncoder<'_, T> {
+    #[cold]
+    fn escape(
+        &mut self,
+        prediction: &Prediction<'_, T>,
+        step: Step<T>,
+        original: &[T],
+        row: &mut Row<T>,
+    ) {
+        let outer = match prediction.base {
+            Some(_) => &row.outer,
+            None => &row.inner,
+        };
+        let fails = |i: usize| {
+            let value = original[i];
+            step.misses(value - outer[i]) || Some(value) == self.fill
+        };
+        let failing: Vec<usize> = (0..original.len()).filter(|&i| fails(i)).collect();
+        for &i in &failing {
+            row.residuals[i] = 0;
+        }
+        // With no residual, the reconstruction is the prediction.
+        prediction.dequantize(self.isa, step.size, original.len(), row);
+        for i in failing {
+            let value = original[i];
+            let from_base = value - prediction.base.map_or(T::default(), |b| b.single(i));
+            let spike = (from_base - row.inner[i]).magnitude() * step.inverse > T::SPIKE;
+            let absent = !value.is_finite() || Some(value) == self.fill || spike;
+            let position = self.streams.position + i as u32;
+            self.streams.escapes.push(position, value, absent);
+            prediction.escape(i, Escape { value, absent }, row);
+        }
+    }
+}
+
+/// The predictor with the least estimated cost on a sample of rows.
+fn choose_predictor<T: Real>(isa: Isa, job: &ClassJob<'_, T>) -> Predictor {
+    let ClassJob {
+        pass,
+        fields,
+        level,
+        class,
+        step,
+    } = *job;
+    let block = &pass.part.levels[level].classes[class];
+    let [nz, ny, nx] = block.extents;
+    let (source, samples) = match (pass.planes, level) {
+        (None, 0) => (&fields.values, 1024),
+        (None, _) => (&fields.values, 512),
+        (Some(_), _) => (&fields.differences, 512),
+    };
+    // Small classes are not worth a large sample.
+    let wanted = (samples.min(block.len() / 8) / nx).clamp(2, 64);
+    // An odd distance, so that rows of both parities are seen.
+    let apart = (nz * ny / wanted).max(1) | 1;
+    let axes: Vec<usize> = (0..3).filter(|a| class & 4 >> a != 0).collect();
+    let mut costs = [[[0; 8]; 2]; 2];
+    for at in (apart / 2..nz * ny).step_by(apart) {
+        let (z, y) = (at / ny, at % ny);
+        let weight = T::from_f64(1.0);
+        let mut both = [[Taps::none(); 2]; 3];
+        for (both, &axis) in both.iter_mut().zip(&axes) {
+            let level = &pass.part.levels[level];
+            *both = [false, true]
+                .map(|cubic| taps(source, level, class, axis, (cubic, weight), (z, y)));
+        }
+        let start = block.row(z, y);
+        launch(
+            isa,
+            Weigh {
+                taps: &both[..axes.len()],
+                base: pass.base(&fields.values, RowPlace { level, class, z, y }),
+                values: &fields.values[start..start + nx],
+                inverse: step.inverse,
+                costs: &mut costs,
+            },
+        );
+    }
+    let mut best = Predictor::fallback(class);
+    let all = (1 << axes.len()) - 1;
+    let mut least = costs[0][1][all];
+    let scales = if pass.planes.is_some_and(|p| p.first > 0) {
+        2
+    } else {
+        1
+    };
+    for (scale, costs) in costs.iter().enumerate().take(scales) {
+        for (kind, costs) in costs.iter().enumerate() {
+            for (set, &cost) in costs.iter().enumerate().take(all + 1) {
+                if cost < least && (set > 0 || scales > 1) {
+                    least = cost;
+                    let used = axes.iter().enumerate().filter(|(k, _)| set >> k & 1 == 1);
+                    best = Predictor {
+                        axes: used.map(|(_, &a)| 4 >> a).sum(),
+                        cubic: kind == 1,
+                        half: scale == 1,
+                    };
+                }
+            }
+        }
+    }
+    best
+}

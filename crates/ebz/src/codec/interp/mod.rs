@@ -1,0 +1,147 @@
+//! `interp`: the best ratio. Interpolation from coarse to fine, context-coded.
+//!
+//! ```text
+//! values ─► order of axes ─► classes by level and parity ─► predict, quantize ─► residuals, escapes ─► bytes
+//! ```
+//!
+//! [`encode`] and [`decode`] go through a chunk in the same way ([`walk`]); [`lorenzo`] is the mode
+//! for noisy fields and particles; [`choose`] picks mode and order of the axes per chunk.
+
+mod choose;
+mod context;
+mod decode;
+mod encode;
+mod escape;
+mod geometry;
+mod kernel;
+mod lorenzo;
+mod pack;
+mod predict;
+mod quantize;
+mod real;
+mod rearrange;
+mod residual;
+mod rows;
+mod stream;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use super::{ChunkShape, Codec, Context, Dims, Info, Param, Params, Task};
+use crate::bound::{BoundKind, Tolerance};
+use crate::element::{Element, ElementType};
+use crate::error::{Error, Result};
+use encode::Source;
+use real::{Real, Step};
+
+/// The codec.
+pub struct Interp;
+
+impl Codec for Interp {
+    const INFO: Info = Info {
+        id: 6,
+        name: "interp",
+        summary: "best ratio: multilevel interpolation with context-coded residuals",
+        tolerances: &[BoundKind::Abs],
+        params: &[Param {
+            name: "mode",
+            default: "auto",
+            help: "auto, isotropic, packet-z, packet-y, packet-x, or lorenzo-AXES with AXES one of \
+                   0, x, y, z, yx, zx, zy, zyx",
+        }],
+    };
+
+    const CHUNKS: ChunkShape = ChunkShape::Box;
+
+    fn validate(params: &Params) -> Result<()> {
+        choose::Request::from_params(params).map(|_| ())
+    }
+
+    fn encode<T: Element>(
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        match T::TYPE {
+            ElementType::F32 => {
+                encode_real::<f32>(bytemuck::cast_slice(values), task, context, out)
+            }
+            ElementType::F64 => {
+                encode_real::<f64>(bytemuck::cast_slice(values), task, context, out)
+            }
+        }
+    }
+
+    fn decode<T: Element>(
+        bytes: &[u8],
+        dims: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Result<()> {
+        match T::TYPE {
+            ElementType::F32 => {
+                decode_real::<f32>(bytes, dims, context, bytemuck::cast_slice_mut(out))
+            }
+            ElementType::F64 => {
+                decode_real::<f64>(bytes, dims, context, bytemuck::cast_slice_mut(out))
+            }
+        }
+    }
+}
+
+fn encode_real<T: Real>(
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let Tolerance::Abs(bound) = task.tolerance else {
+        return Err(Error::unsupported("interp guarantees absolute bounds only"));
+    };
+    if values.is_empty() {
+        return Ok(());
+    }
+    if u32::try_from(values.len()).is_err() {
+        return Err(Error::unsupported(
+            "interp chunks have less than 2^32 values",
+        ));
+    }
+    if Step::<T>::new(bound, 2.0).is_none() {
+        // The type cannot express steps this small: as large as raw, so the caller stores it raw.
+        out.extend_from_slice(bytemuck::cast_slice(values));
+        return Ok(());
+    }
+    let request = choose::Request::from_params(task.params)?;
+    let source = Source {
+        values,
+        dims: task.dims,
+        bound,
+        fill: task.fill.map(T::from_f64),
+    };
+    let isa = context.simd();
+    let mut chooser = context.take::<choose::Chooser<T>>();
+    let plan = chooser.plan(isa, &source, request);
+    context.put_back(chooser);
+    let mut memory = context.take::<encode::Memory<T>>();
+    let result = encode::encode(isa, &source, plan?, &mut memory, out);
+    context.put_back(memory);
+    result
+}
+
+fn decode_real<T: Real>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    if out.is_empty() {
+        return Ok(());
+    }
+    let mut memory = context.take::<decode::Memory<T>>();
+    let isa = context.simd();
+    let result = decode::decode(isa, bytes, dims, &mut memory, out);
+    context.put_back(memory);
+    result
+}

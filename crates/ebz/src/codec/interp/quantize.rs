@@ -1,0 +1,294 @@
+//! Quantization of one row against its prediction, and back.
+
+use super::escape::Escape;
+use super::kernel::{Kernel, launch};
+use super::pack::{Pack, Taps, WIDTH, each, load, predict, store, zip};
+use super::real::{LARGEST, Real, Step};
+use crate::simd::Level as Isa;
+
+/// What a row is predicted from.
+#[derive(Clone, Copy)]
+pub(super) struct Prediction<'a, T> {
+    /// Interpolations to add up; the first `axis_count` count.
+    pub(super) axes: [Taps<'a, T>; 3],
+    pub(super) axis_count: usize,
+    /// In packet mode, what the row is a difference to.
+    pub(super) base: Option<Taps<'a, T>>,
+}
+
+/// A row on its way: residuals, the reconstruction that neighbours are predicted from, and the
+/// values that the decoder gives out. The last two differ in packet mode only.
+#[derive(Default)]
+pub(super) struct Row<T> {
+    pub(super) residuals: Vec<i16>,
+    pub(super) inner: Vec<T>,
+    pub(super) outer: Vec<T>,
+}
+
+impl<T: Real> Row<T> {
+    /// Makes room for a row.
+    pub(super) fn resize(&mut self, lanes: usize) {
+        self.residuals.resize(lanes, 0);
+        self.inner.resize(lanes, T::default());
+        self.outer.resize(lanes, T::default());
+    }
+}
+
+impl<'a, T: Real> Prediction<'a, T> {
+    /// Quantizes `values`; says whether every one of them satisfies the bound.
+    pub(super) fn quantize(&self, isa: Isa, step: Step<T>, values: &[T], row: &mut Row<T>) -> bool {
+        macro_rules! go {
+            ($axes:literal, $base:literal) => {
+                launch(
+                    isa,
+                    Quantize::<T, $axes, $base> {
+                        prediction: self,
+                        step,
+                        values,
+                        row,
+                    },
+                )
+            };
+        }
+        match (self.axis_count, self.base.is_some()) {
+            (0, false) => go!(0, false),
+            (1, false) => go!(1, false),
+            (2, false) => go!(2, false),
+            (_, false) => go!(3, false),
+            (0, true) => go!(0, true),
+            (1, true) => go!(1, true),
+            (_, true) => go!(2, true),
+        }
+    }
+
+    /// Reconstructs `count` values from their residuals.
+    pub(super) fn dequantize(&self, isa: Isa, step: T, count: usize, row: &mut Row<T>) {
+        macro_rules! go {
+            ($axes:literal, $base:literal) => {
+                launch(
+                    isa,
+                    Dequantize::<T, $axes, $base> {
+                        prediction: self,
+                        step,
+                        count,
+                        row,
+                    },
+                )
+            };
+        }
+        match (self.axis_count, self.base.is_some()) {
+            (0, false) => go!(0, false),
+            (1, false) => go!(1, false),
+            (2, false) => go!(2, false),
+            (_, false) => go!(3, false),
+            (0, true) => go!(0, true),
+            (1, true) => go!(1, true),
+            (_, true) => go!(2, true),
+        }
+    }
+
+    #[inline(always)]
+    fn trimmed<const BASE: bool>(&self, lanes: usize) -> ([Taps<'a, T>; 3], Option<Taps<'a, T>>) {
+        let mut axes = self.axes;
+        for axis in &mut axes[..self.axis_count] {
+            *axis = axis.trimmed(lanes);
+        }
+        let base = if BASE { self.base } else { None };
+        (axes, base.map(|b| b.trimmed(lanes)))
+    }
+}
+
+struct Quantize<'a, 'b, T, const AXES: usize, const BASE: bool> {
+    prediction: &'a Prediction<'b, T>,
+    step: Step<T>,
+    values: &'a [T],
+    row: &'a mut Row<T>,
+}
+
+impl<T: Real, const AXES: usize, const BASE: bool> Kernel for Quantize<'_, '_, T, AXES, BASE> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let count = self.values.len();
+        let whole = count / WIDTH * WIDTH;
+        let lanes = count.next_multiple_of(WIDTH);
+        let (axes, base) = self.prediction.trimmed::<BASE>(lanes);
+        let residuals = &mut self.row.residuals[..];
+        residuals[whole..].fill(0);
+        let inner = &mut self.row.inner[..lanes];
+        let outer = &mut self.row.outer[..lanes];
+        let mut bad = [0u32; WIDTH];
+        for at in (0..whole).step_by(WIDTH) {
+            let (q, near, full, wrong) =
+                group::<T, AXES, BASE>(&axes, &base, self.step, at, load(self.values, at));
+            store(residuals, at, q);
+            store(inner, at, near);
+            if BASE {
+                store(outer, at, full);
+            }
+            bad = zip(bad, wrong, |a, b| a | b);
+        }
+        if whole < lanes {
+            let rest = count - whole;
+            let mut values = [T::default(); WIDTH];
+            values[..rest].copy_from_slice(&self.values[whole..]);
+            let (q, near, full, wrong) =
+                group::<T, AXES, BASE>(&axes, &base, self.step, whole, values);
+            residuals[whole..count].copy_from_slice(&q[..rest]);
+            store(inner, whole, near);
+            store(outer, whole, full);
+            for i in 0..rest {
+                bad[i] |= wrong[i];
+            }
+        }
+        bad.iter().all(|&b| b == 0)
+    }
+}
+
+/// Residuals, reconstructions, values given out, and which of them miss their bound.
+type Group<T> = (Pack<i16>, Pack<T>, Pack<T>, Pack<u32>);
+
+#[inline(always)]
+fn group<T: Real, const AXES: usize, const BASE: bool>(
+    axes: &[Taps<'_, T>; 3],
+    base: &Option<Taps<'_, T>>,
+    step: Step<T>,
+    at: usize,
+    values: Pack<T>,
+) -> Group<T> {
+    let most = T::from_i32(i32::from(LARGEST));
+    let least = T::from_i32(-i32::from(LARGEST));
+    let p = predict::<T, AXES>(axes, at);
+    let b = match base {
+        Some(base) => base.at(at),
+        None => [T::default(); WIDTH],
+    };
+    let target = if BASE {
+        zip(values, b, |v, b| v - b)
+    } else {
+        values
+    };
+    let steps = zip(target, p, |t, p| (t - p) * step.inverse);
+    // Comparisons rather than min and max: NaN becomes `most`.
+    let steps = each(steps, |s| if s < most { s } else { most });
+    let steps = each(steps, |s| if s > least { s } else { least });
+    let shifted = each(steps, |s| s + T::ROUNDING);
+    let near = zip(p, shifted, |p, s| p + (s - T::ROUNDING) * step.size);
+    let full = if BASE {
+        zip(b, near, |b, n| b + n)
+    } else {
+        near
+    };
+    let wrong = zip(values, full, |v, f| u32::from(step.misses(v - f)));
+    (each(shifted, |s| s.rounded() as i16), near, full, wrong)
+}
+
+struct Dequantize<'a, 'b, T, const AXES: usize, const BASE: bool> {
+    prediction: &'a Prediction<'b, T>,
+    step: T,
+    count: usize,
+    row: &'a mut Row<T>,
+}
+
+impl<T: Real, const AXES: usize, const BASE: bool> Kernel for Dequantize<'_, '_, T, AXES, BASE> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let lanes = self.count.next_multiple_of(WIDTH);
+        let (axes, base) = self.prediction.trimmed::<BASE>(lanes);
+        let residuals = &self.row.residuals[..lanes];
+        let inner = &mut self.row.inner[..lanes];
+        let outer = &mut self.row.outer[..lanes];
+        for at in (0..lanes).step_by(WIDTH) {
+            let p = predict::<T, AXES>(&axes, at);
+            let q: [i16; WIDTH] = load(residuals, at);
+            let near = zip(p, q, |p, q| p + T::from_i32(i32::from(q)) * self.step);
+            store(inner, at, near);
+            if let Some(base) = &base {
+                store(outer, at, zip(base.at(at), near, |b, n| b + n));
+            }
+        }
+    }
+}
+
+/// Adds to `costs` what predictions of a row would cost: one entry per set of axes and kind of
+/// interpolation, see [`super::choose`].
+pub(super) struct Weigh<'a, 'b, T> {
+    /// Linear and cubic interpolation along each axis, with weight 1.
+    pub(super) taps: &'a [[Taps<'b, T>; 2]],
+    pub(super) base: Option<Taps<'b, T>>,
+    pub(super) values: &'a [T],
+    pub(super) inverse: T,
+    /// Indexed by scale (whole, half), kind (linear, cubic) and set of axes.
+    pub(super) costs: &'a mut [[[u64; 8]; 2]; 2],
+}
+
+impl<T: Real> Kernel for Weigh<'_, '_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let whole = self.values.len() / WIDTH * WIDTH;
+        let sets = 1usize << self.taps.len();
+        let scales = if self.base.is_some() { 2 } else { 1 };
+        let add = |a: Pack<T>, b: Pack<T>| zip(a, b, |a, b| a + b);
+        for at in (0..whole).step_by(WIDTH) {
+            let mut target: Pack<T> = load(self.values, at);
+            if let Some(base) = &self.base {
+                target = zip(target, base.at(at), |v, b| v - b);
+            }
+            for kind in 0..2 {
+                let mut sums = [[T::default(); WIDTH]; 8];
+                for (k, taps) in self.taps.iter().enumerate() {
+                    let part = taps[kind].at(at);
+                    for set in 1 << k..2 << k {
+                        sums[set] = add(sums[set & !(1 << k)], part);
+                    }
+                }
+                for (set, &sum) in sums.iter().enumerate().take(sets) {
+                    for scale in 0..scales {
+                        let weight = match (set.count_ones(), scale) {
+                            (2, 0) | (0 | 1, 1) => 0.5,
+                            (3, 0) => 1.0 / 3.0,
+                            (2, 1) => 0.25,
+                            (3, 1) => 1.0 / 6.0,
+                            _ => 1.0,
+                        };
+                        let weight = T::from_f64(weight);
+                        let bits = zip(target, sum, |t, s| {
+                            cost(((t - s * weight) * self.inverse).to_f32())
+                        });
+                        let bits: u32 = bits.iter().sum();
+                        self.costs[scale][kind][set] += u64::from(bits);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// About log2(1 + 4e²) for a residual of e steps, in 2⁻¹¹ bits, from the bits of the number.
+#[inline(always)]
+pub(super) fn cost(steps: f32) -> u32 {
+    let square = steps * steps;
+    let square = if square < 1e9 { square } else { 1e9 };
+    ((1.0 + 4.0 * square).to_bits() - 1.0f32.to_bits()) >> 12
+}
+
+impl<T: Real> Prediction<'_, T> {
+    /// Puts an escaped value into its row, in which lane `i` holds the bare prediction.
+    pub(super) fn escape(&self, i: usize, escape: Escape<T>, row: &mut Row<T>) {
+        let finite = |v: T| if v.is_finite() { v } else { T::default() };
+        if !escape.absent {
+            row.outer[i] = escape.value;
+            row.inner[i] = match &self.base {
+                Some(base) => escape.value - base.single(i),
+                None => escape.value,
+            };
+        }
+        row.inner[i] = finite(row.inner[i]);
+        row.outer[i] = finite(row.outer[i]);
+    }
+}

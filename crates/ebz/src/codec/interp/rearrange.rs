@@ -1,0 +1,211 @@
+//! Rows to and from classes: split even and odd values, and put them together again.
+
+use super::geometry::{Block, Level, Pyramid};
+use super::kernel::{Kernel, launch};
+use super::pack::{WIDTH, build, load, store};
+use crate::simd::Level as Isa;
+
+/// The two classes that a row of a level is split into, and the row's place in them.
+fn classes_of_row(pyramid: &Pyramid, level: &Level, z: usize, y: usize) -> [Option<usize>; 2] {
+    let part = |a: usize, at: usize| {
+        if pyramid.halved[a] {
+            (at & 1, at / 2)
+        } else {
+            (0, at)
+        }
+    };
+    let ((odd_z, z), (odd_y, y)) = (part(0, z), part(1, y));
+    let class = 4 * odd_z + 2 * odd_y;
+    let row = |block: &Block| (!block.is_empty()).then(|| block.row(z, y));
+    [row(&level.classes[class]), row(&level.classes[class + 1])]
+}
+
+/// Splits one row into its classes in `to`.
+fn split_row<V: Copy + Default>(
+    isa: Isa,
+    row: &[V],
+    to: &mut [V],
+    [even, odd]: [Option<usize>; 2],
+) {
+    let count = row.len();
+    match (even, odd) {
+        (Some(even), Some(odd)) => {
+            let (low, high) = (even.min(odd), even.max(odd));
+            let (first, second) = to.split_at_mut(high);
+            let (first, second) = (&mut first[low..], second);
+            let (e, o) = if even < odd {
+                (first, second)
+            } else {
+                (second, first)
+            };
+            launch(
+                isa,
+                Split {
+                    row,
+                    even: &mut e[..count.div_ceil(2)],
+                    odd: &mut o[..count / 2],
+                },
+            );
+        }
+        (Some(only), None) => to[only..only + count].copy_from_slice(row),
+        _ => {}
+    }
+}
+
+/// Puts one row of values together from its classes.
+fn join_row<V: Copy + Default>(
+    isa: Isa,
+    from: &[V],
+    [even, odd]: [Option<usize>; 2],
+    row: &mut [V],
+) {
+    let count = row.len();
+    match (even, odd) {
+        (Some(e), Some(o)) => {
+            let (even, odd) = (&from[e..e + count.div_ceil(2)], &from[o..o + count / 2]);
+            launch(isa, Join { even, odd, row });
+        }
+        (Some(only), None) => row.copy_from_slice(&from[only..only + count]),
+        _ => {}
+    }
+}
+
+/// Splits the chunk, given row by row, into the classes of level 0 and these into coarser ones.
+pub(super) fn split_all<'a, V: Copy + Default + 'a>(
+    isa: Isa,
+    pyramid: &Pyramid,
+    mut chunk_row: impl FnMut(usize, usize, &mut Vec<V>) -> Option<&'a [V]>,
+    buffer: &mut [V],
+) {
+    let mut copy = Vec::new();
+    let Some(level) = pyramid.levels.first() else {
+        let [nz, ny, nx] = pyramid.top.extents;
+        for (z, y) in rows(nz, ny) {
+            let at = pyramid.top.row(z, y);
+            let row = chunk_row(z, y, &mut copy);
+            buffer[at..at + nx].copy_from_slice(row.unwrap_or(&copy));
+        }
+        return;
+    };
+    for (z, y) in rows(level.extents[0], level.extents[1]) {
+        let row = chunk_row(z, y, &mut copy);
+        let places = classes_of_row(pyramid, level, z, y);
+        split_row(isa, row.unwrap_or(&copy), buffer, places);
+    }
+    for l in 1..pyramid.levels.len() {
+        let level = &pyramid.levels[l];
+        let source = pyramid.levels[l - 1].classes[0];
+        let start = pyramid.level_start(l);
+        let [nz, ny, nx] = level.extents;
+        let (finer, coarser) = buffer.split_at_mut(start);
+        for (z, y) in rows(nz, ny) {
+            let at = source.row(z, y);
+            let places = classes_of_row(pyramid, level, z, y).map(|p| p.map(|p| p - start));
+            split_row(isa, &finer[at..at + nx], coarser, places);
+        }
+    }
+}
+
+/// Puts the classes of `level` together as the class without odd axes of the level before; calls
+/// `finish` with the buffer and the place of each row.
+pub(super) fn join_level<V: Copy + Default>(
+    isa: Isa,
+    pyramid: &Pyramid,
+    l: usize,
+    buffer: &mut [V],
+    mut finish: impl FnMut(&mut [V], usize),
+) {
+    let level = &pyramid.levels[l];
+    let target = pyramid.levels[l - 1].classes[0];
+    let start = pyramid.level_start(l);
+    let [nz, ny, nx] = level.extents;
+    let (finer, coarser) = buffer.split_at_mut(start);
+    for (z, y) in rows(nz, ny) {
+        let at = target.row(z, y);
+        let places = classes_of_row(pyramid, level, z, y).map(|p| p.map(|p| p - start));
+        join_row(isa, coarser, places, &mut finer[at..at + nx]);
+        finish(finer, at);
+    }
+}
+
+/// Puts the classes of level 0 together as the chunk, row by row; coarser levels must have been
+/// joined.
+pub(super) fn join_chunk<V: Copy + Default>(
+    isa: Isa,
+    pyramid: &Pyramid,
+    buffer: &[V],
+    mut chunk_row: impl FnMut(usize, usize, &mut dyn FnMut(&mut [V])),
+) {
+    let Some(level) = pyramid.levels.first() else {
+        let [nz, ny, nx] = pyramid.top.extents;
+        for (z, y) in rows(nz, ny) {
+            let at = pyramid.top.row(z, y);
+            chunk_row(z, y, &mut |row| row.copy_from_slice(&buffer[at..at + nx]));
+        }
+        return;
+    };
+    for (z, y) in rows(level.extents[0], level.extents[1]) {
+        let places = classes_of_row(pyramid, level, z, y);
+        chunk_row(z, y, &mut |row| join_row(isa, buffer, places, row));
+    }
+}
+
+/// All rows in order.
+pub(super) fn rows(nz: usize, ny: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..nz).flat_map(move |z| (0..ny).map(move |y| (z, y)))
+}
+
+struct Split<'a, V> {
+    row: &'a [V],
+    even: &'a mut [V],
+    odd: &'a mut [V],
+}
+
+impl<V: Copy + Default> Kernel for Split<'_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let whole = self.odd.len() / WIDTH * WIDTH;
+        for at in (0..whole).step_by(WIDTH) {
+            let both: [V; 2 * WIDTH] = load(self.row, 2 * at);
+            store::<V, WIDTH>(self.even, at, build(|i| both[2 * i]));
+            store::<V, WIDTH>(self.odd, at, build(|i| both[2 * i + 1]));
+        }
+        for (i, &value) in self.row.iter().enumerate().skip(2 * whole) {
+            if i % 2 == 0 {
+                self.even[i / 2] = value;
+            } else {
+                self.odd[i / 2] = value;
+            }
+        }
+    }
+}
+
+struct Join<'a, V> {
+    even: &'a [V],
+    odd: &'a [V],
+    row: &'a mut [V],
+}
+
+impl<V: Copy + Default> Kernel for Join<'_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let whole = self.odd.len() / WIDTH * WIDTH;
+        for at in (0..whole).step_by(WIDTH) {
+            let even: [V; WIDTH] = load(self.even, at);
+            let odd: [V; WIDTH] = load(self.odd, at);
+            let both = build(|i| if i % 2 == 0 { even[i / 2] } else { odd[i / 2] });
+            store::<V, { 2 * WIDTH }>(self.row, 2 * at, both);
+        }
+        for (i, value) in self.row.iter_mut().enumerate().skip(2 * whole) {
+            *value = if i % 2 == 0 {
+                self.even[i / 2]
+            } else {
+                self.odd[i / 2]
+            };
+        }
+    }
+}

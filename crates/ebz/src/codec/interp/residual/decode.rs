@@ -1,0 +1,155 @@
+//! Streams to residuals. [`super::encode`] mirrors the steps.
+
+use super::low_bits;
+use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::kernel::{Kernel, launch};
+use crate::codec::interp::pack::{any, each};
+use crate::error::{Error, Result};
+use crate::simd::Level as Isa;
+use crate::stage::rans::bits::BitReader;
+use crate::stage::rans::symbol::{self, FIRST_WIDE};
+use crate::stage::rans::{self, LANES};
+
+/// Memory of a decoder, kept between chunks.
+#[derive(Default)]
+pub(in crate::codec::interp) struct Memory {
+    rans: rans::Decoder,
+    numbers: Vec<u8>,
+    symbols: Vec<u8>,
+    /// Which segments of the row are coded.
+    coded: Vec<usize>,
+}
+
+/// Gives residuals back.
+pub(in crate::codec::interp) struct Decoder<'a> {
+    memory: &'a mut Memory,
+    gap: u32,
+    gaps: BitReader<'a>,
+    low: BitReader<'a>,
+    extra: BitReader<'a>,
+    words: &'a [u8],
+}
+
+impl<'a> Decoder<'a> {
+    /// Reads what the encoder finished; `section` takes a framed part off the front of the bytes.
+    pub(in crate::codec::interp) fn new(
+        isa: Isa,
+        memory: &'a mut Memory,
+        mut bytes: &'a [u8],
+        section: impl Fn(&mut &'a [u8]) -> Result<&'a [u8]>,
+    ) -> Result<Self> {
+        let mut gaps = BitReader::new(section(&mut bytes)?);
+        let low = BitReader::new(section(&mut bytes)?);
+        let extra = BitReader::new(section(&mut bytes)?);
+        let words = memory.rans.begin(isa, CONTEXTS, bytes)?;
+        Ok(Self {
+            memory,
+            gap: gaps.get_gamma()? - 1,
+            gaps,
+            low,
+            extra,
+            words,
+        })
+    }
+
+    /// The next row: whole segments.
+    pub(in crate::codec::interp) fn pull(
+        &mut self,
+        isa: Isa,
+        contexts: &Contexts,
+        row: &mut [i16],
+    ) -> Result<()> {
+        // 1. Which segments are coded at all.
+        let memory = &mut *self.memory;
+        memory.numbers.clear();
+        memory.coded.clear();
+        for (i, segment) in contexts.numbers.as_chunks::<LANES>().0.iter().enumerate() {
+            if contexts.activity[i] == Activity::Quiet {
+                if self.gap > 0 {
+                    self.gap -= 1;
+                    row[i * LANES..(i + 1) * LANES].fill(0);
+                    continue;
+                }
+                self.gap = self.gaps.get_gamma()? - 1;
+            }
+            memory.numbers.extend_from_slice(segment);
+            memory.coded.push(i);
+        }
+        if memory.coded.is_empty() {
+            return Ok(());
+        }
+        // 3. Symbols.
+        memory.symbols.resize(memory.numbers.len(), 0);
+        memory
+            .rans
+            .decode(self.words, &memory.numbers, &mut memory.symbols)?;
+        let valid = launch(
+            isa,
+            Expand {
+                contexts,
+                coded: &memory.coded,
+                symbols: &memory.symbols,
+                low: &mut self.low,
+                extra: &mut self.extra,
+                row,
+            },
+        );
+        if valid {
+            Ok(())
+        } else {
+            Err(Error::corrupt("a symbol that no residual has"))
+        }
+    }
+
+    /// Checks that everything was used.
+    pub(in crate::codec::interp) fn finish(&self) -> Result<()> {
+        if self.gap > 0 {
+            return Err(Error::corrupt("quiet segments are left over"));
+        }
+        self.gaps.finish()?;
+        self.low.finish()?;
+        self.extra.finish()?;
+        self.memory.rans.finish(self.words)
+    }
+}
+
+struct Expand<'a, 'b> {
+    contexts: &'a Contexts,
+    coded: &'a [usize],
+    symbols: &'a [u8],
+    low: &'a mut BitReader<'b>,
+    extra: &'a mut BitReader<'b>,
+    row: &'a mut [i16],
+}
+
+impl Kernel for Expand<'_, '_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let contexts = self.contexts;
+        let floors = low_bit_floors(contexts.kind);
+        let sums = contexts.sums.as_chunks::<LANES>().0;
+        let rows = self.row.as_chunks_mut::<LANES>().0;
+        for (&i, symbols) in self.coded.iter().zip(self.symbols.as_chunks::<LANES>().0) {
+            let mut residuals = each(*symbols, symbol::widen);
+            if any(symbols, |s| s >= FIRST_WIDE) {
+                for (residual, &symbol) in residuals.iter_mut().zip(symbols) {
+                    if symbol >= FIRST_WIDE {
+                        match symbol::get_wide(symbol, self.extra) {
+                            Some(value) => *residual = value,
+                            None => return false,
+                        }
+                    }
+                }
+            }
+            // 2. Low bits of large residuals.
+            if contexts.activity[i] == Activity::Large {
+                let widths = low_bits::widths(&sums[i], floors);
+                low_bits::merge(&mut residuals, &widths, self.low);
+            }
+            rows[i] = residuals;
+        }
+        true
+    }
+}

@@ -1,0 +1,125 @@
+//! Residuals to streams. [`super::decode`] mirrors the steps.
+
+use super::low_bits;
+use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::kernel::{Kernel, launch};
+use crate::codec::interp::pack::{any, each, store};
+use crate::simd::Level as Isa;
+use crate::stage::rans::bits::BitWriter;
+use crate::stage::rans::symbol::{self, DIRECT};
+use crate::stage::rans::{self, LANES};
+
+/// Collects residuals.
+#[derive(Default)]
+pub(in crate::codec::interp) struct Encoder {
+    symbols: Vec<u8>,
+    numbers: Vec<u8>,
+    gap: u32,
+    gaps: BitWriter,
+    low: BitWriter,
+    extra: BitWriter,
+    rans: rans::Encoder,
+}
+
+impl Encoder {
+    /// Starts with nothing.
+    pub(in crate::codec::interp) fn clear(&mut self) {
+        self.symbols.clear();
+        self.numbers.clear();
+        self.gap = 0;
+        for bits in [&mut self.gaps, &mut self.low, &mut self.extra] {
+            bits.clear();
+        }
+    }
+
+    /// Adds a row: whole segments, zeros in idle lanes.
+    pub(in crate::codec::interp) fn push(&mut self, isa: Isa, contexts: &Contexts, row: &[i16]) {
+        let encoder = self;
+        launch(
+            isa,
+            Push {
+                encoder,
+                contexts,
+                row,
+            },
+        );
+    }
+
+    /// Appends everything to `out`; `section` frames a part whose length the reader cannot know.
+    pub(in crate::codec::interp) fn finish(
+        &mut self,
+        isa: Isa,
+        out: &mut Vec<u8>,
+        section: impl Fn(&mut Vec<u8>, &[u8]),
+    ) {
+        self.gaps.put_gamma(self.gap + 1);
+        for bits in [&mut self.gaps, &mut self.low, &mut self.extra] {
+            section(out, bits.finish());
+        }
+        self.rans
+            .encode(isa, CONTEXTS, &self.symbols, &self.numbers, out);
+    }
+
+    /// Estimated size in bits of everything so far, without coding it.
+    pub(in crate::codec::interp) fn estimate(&mut self) -> u64 {
+        let bits = [&mut self.gaps, &mut self.low, &mut self.extra];
+        let plain: usize = bits.into_iter().map(|b| b.finish().len()).sum();
+        8 * plain as u64 + self.rans.estimate(CONTEXTS, &self.symbols, &self.numbers)
+    }
+}
+
+struct Push<'a> {
+    encoder: &'a mut Encoder,
+    contexts: &'a Contexts,
+    row: &'a [i16],
+}
+
+impl Kernel for Push<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self {
+            encoder,
+            contexts,
+            row,
+        } = self;
+        let floors = low_bit_floors(contexts.kind);
+        let numbers = contexts.numbers.as_chunks::<LANES>().0;
+        let sums = contexts.sums.as_chunks::<LANES>().0;
+        let mut end = encoder.symbols.len();
+        encoder.symbols.resize(end + row.len(), 0);
+        encoder.numbers.resize(end + row.len(), 0);
+        for (i, residuals) in row.as_chunks::<LANES>().0.iter().enumerate() {
+            // 1. Quiet segments of zeros are only counted.
+            if contexts.activity[i] == Activity::Quiet {
+                if !any(residuals, |r| r != 0) {
+                    encoder.gap += 1;
+                    continue;
+                }
+                encoder.gaps.put_gamma(encoder.gap + 1);
+                encoder.gap = 0;
+            }
+            let mut residuals = *residuals;
+            // 2. Low bits of large residuals.
+            if contexts.activity[i] == Activity::Large {
+                let widths = low_bits::widths(&sums[i], floors);
+                low_bits::split(&mut residuals, &widths, &mut encoder.low);
+            }
+            // 3. Symbols, and extra bits of the rare large ones.
+            let mut symbols = each(residuals, symbol::narrow);
+            if any(&residuals, |r| r.unsigned_abs() > DIRECT as u16) {
+                for (symbol, &residual) in symbols.iter_mut().zip(&residuals) {
+                    if residual.unsigned_abs() > DIRECT as u16 {
+                        *symbol = symbol::put_wide(residual, &mut encoder.extra);
+                    }
+                }
+            }
+            store(&mut encoder.symbols, end, symbols);
+            store(&mut encoder.numbers, end, numbers[i]);
+            end += LANES;
+        }
+        encoder.symbols.truncate(end);
+        encoder.numbers.truncate(end);
+    }
+}

@@ -1,0 +1,234 @@
+use super::*;
+use crate::codec::Params;
+use crate::simd::Level;
+
+const MODES: [&str; 8] = [
+    "auto",
+    "isotropic",
+    "packet-z",
+    "packet-y",
+    "packet-x",
+    "lorenzo-0",
+    "lorenzo-x",
+    "lorenzo-zyx",
+];
+
+fn dims(nz: usize, ny: usize, nx: usize) -> Dims {
+    Dims { nz, ny, nx }
+}
+
+struct Case {
+    dims: Dims,
+    bound: f64,
+    fill: Option<f64>,
+    mode: &'static str,
+}
+
+impl Case {
+    fn encode<T: Element>(&self, values: &[T], level: Level) -> Vec<u8> {
+        let mut params = Params::default();
+        params.set("mode", self.mode);
+        let task = Task {
+            dims: self.dims,
+            tolerance: Tolerance::Abs(self.bound),
+            fill: self.fill,
+            params: &params,
+        };
+        let mut out = Vec::new();
+        Interp::encode(values, &task, &mut Context::new(level), &mut out).unwrap();
+        out
+    }
+
+    fn decode<T: Element>(&self, bytes: &[u8], level: Level) -> Result<Vec<T>> {
+        let mut out = vec![T::default(); self.dims.len()];
+        Interp::decode(bytes, self.dims, &mut Context::new(level), &mut out)?;
+        Ok(out)
+    }
+
+    /// Round trip on every level with the same bytes, and the bound in exact arithmetic.
+    fn check<T: Element>(&self, values: &[T]) -> usize {
+        let what = format!("{:?} {} {}", self.dims, self.mode, self.bound);
+        let bytes = self.encode(values, Level::Portable);
+        if bytes.len() == std::mem::size_of_val(values) {
+            return bytes.len();
+        }
+        for level in Level::available() {
+            assert!(
+                self.encode(values, level) == bytes,
+                "{what}: {level:?} writes other bytes"
+            );
+            let back = self.decode::<T>(&bytes, level).expect(&what);
+            for (i, (x, y)) in values.iter().zip(&back).enumerate() {
+                let same = x.to_word() == y.to_word();
+                let fill = Some(x.to_f64()) == self.fill;
+                let near = (x.to_f64() - y.to_f64()).abs() <= self.bound;
+                assert!(same || (near && !fill), "{what}: [{i}] {x} became {y}");
+            }
+        }
+        bytes.len()
+    }
+}
+
+fn smooth<T: Element>(d: Dims, noise: f64) -> Vec<T> {
+    let mut seed = 1u64;
+    let mut values = Vec::new();
+    for z in 0..d.nz {
+        for y in 0..d.ny {
+            for x in 0..d.nx {
+                seed = seed
+                    .wrapping_mul(6364136223846793005)
+                    .wrapping_add(1442695040888963407);
+                let random = (seed >> 40) as f64 / (1 << 24) as f64 - 0.5;
+                let wave =
+                    (z as f64 * 0.11).sin() + (y as f64 * 0.07).cos() * (x as f64 * 0.05).sin();
+                values.push(T::from_f64(wave + noise * random));
+            }
+        }
+    }
+    values
+}
+
+const SHAPES: [(usize, usize, usize); 22] = [
+    (1, 1, 1),
+    (1, 1, 2),
+    (1, 1, 3),
+    (1, 1, 5),
+    (1, 1, 129),
+    (1, 1, 1000),
+    (1, 2, 1),
+    (7, 1, 1),
+    (1, 3, 3),
+    (1, 65, 63),
+    (1, 31, 100),
+    (2, 2, 2),
+    (3, 1, 5),
+    (3, 5, 7),
+    (4, 4, 4),
+    (5, 63, 2),
+    (13, 17, 19),
+    (33, 9, 65),
+    (2, 64, 64),
+    (64, 3, 3),
+    (8, 16, 130),
+    (17, 1, 33),
+];
+
+#[test]
+fn every_shape_and_mode_keeps_the_bound() {
+    for (nz, ny, nx) in SHAPES {
+        let d = dims(nz, ny, nx);
+        for mode in MODES {
+            for (noise, bound) in [(0.0, 1e-3), (0.5, 1e-2), (1.0, 1e-6)] {
+                let case = Case {
+                    dims: d,
+                    bound,
+                    fill: None,
+                    mode,
+                };
+                case.check(&smooth::<f32>(d, noise));
+                case.check(&smooth::<f64>(d, noise));
+            }
+        }
+    }
+}
+
+#[test]
+fn awkward_values_come_back() {
+    let d = dims(9, 20, 37);
+    for mode in MODES {
+        for bound in [1e-2, 1e3, 1e-30, 1e30, f64::from(f32::MAX), f64::MAX] {
+            let mut values = smooth::<f32>(d, 0.1);
+            let awkward = [
+                f32::NAN,
+                f32::from_bits(0x7fc1_2345),
+                f32::INFINITY,
+                f32::NEG_INFINITY,
+                -0.0,
+                f32::MIN_POSITIVE / 8.0,
+                f32::MAX,
+                f32::MIN,
+                1e20,
+            ];
+            for (i, v) in values.iter_mut().enumerate() {
+                if i % 7 == 3 {
+                    *v = awkward[i / 7 % awkward.len()];
+                }
+            }
+            let case = Case {
+                dims: d,
+                bound,
+                fill: None,
+                mode,
+            };
+            case.check(&values);
+            let wide: Vec<f64> = values.iter().map(|&v| f64::from(v) * 1e200).collect();
+            case.check(&wide);
+        }
+        let case = Case {
+            dims: d,
+            bound: 0.1,
+            fill: None,
+            mode,
+        };
+        case.check(&vec![f32::NAN; d.len()]);
+        case.check(&vec![1e30f32; d.len()]);
+    }
+}
+
+#[test]
+fn fill_values_are_exact_and_cheap() {
+    let d = dims(8, 40, 50);
+    for mode in MODES {
+        let mut values = smooth::<f32>(d, 0.0);
+        for (i, v) in values.iter_mut().enumerate() {
+            if (i / 50) % 20 < 6 {
+                *v = 9.96921e36;
+            }
+        }
+        let case = Case {
+            dims: d,
+            bound: 1e-2,
+            fill: Some(f64::from(9.96921e36f32)),
+            mode,
+        };
+        let size = case.check(&values);
+        assert!(size * 4 < 4 * d.len(), "{mode}: {size} bytes");
+    }
+}
+
+#[test]
+fn broken_chunks_are_errors_or_other_values() {
+    let d = dims(5, 7, 11);
+    for mode in MODES {
+        let mut values = smooth::<f32>(d, 0.2);
+        values[200] = f32::NAN;
+        let case = Case {
+            dims: d,
+            bound: 1e-3,
+            fill: None,
+            mode,
+        };
+        let bytes = case.encode(&values, Level::detect());
+        // A decoder that is used again, as a worker's is: what it keeps must not matter.
+        for level in Level::available() {
+            let mut context = Context::new(level);
+            let mut out = vec![0f32; d.len()];
+            for length in 0..bytes.len() {
+                let cut = &bytes[..length];
+                assert!(Interp::decode(cut, d, &mut context, &mut out).is_err());
+            }
+            for bit in (0..8 * bytes.len()).step_by(11) {
+                let mut broken = bytes.clone();
+                broken[bit / 8] ^= 1 << (bit % 8);
+                let _ = Interp::decode(&broken, d, &mut context, &mut out);
+            }
+            Interp::decode(&bytes, d, &mut context, &mut out).unwrap();
+            let fresh = case.decode::<f32>(&bytes, level).unwrap();
+            assert!(
+                out.iter()
+                    .zip(&fresh)
+                    .all(|(a, b)| a.to_bits() == b.to_bits())
+            );
+        }
+    }
+}

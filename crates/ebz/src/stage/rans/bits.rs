@@ -1,0 +1,134 @@
+//! Bit streams, least significant bit first.
+
+use crate::error::{Error, Result};
+
+/// Appends bits to a byte vector of its own.
+#[derive(Default)]
+pub(crate) struct BitWriter {
+    bytes: Vec<u8>,
+    pending: u64,
+    used: u32,
+}
+
+impl BitWriter {
+    /// Appends the low `count` bits of `value`; the bits above must be zero and `count` at most 32.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, value: u32, count: u32) {
+        self.pending |= u64::from(value) << self.used;
+        self.used += count;
+        if self.used >= 32 {
+            self.bytes
+                .extend_from_slice(&(self.pending as u32).to_le_bytes());
+            self.pending >>= 32;
+            self.used -= 32;
+        }
+    }
+
+    /// Appends a number of at least 1 in Elias' gamma code.
+    pub(crate) fn put_gamma(&mut self, value: u32) {
+        let length = 31 - value.leading_zeros();
+        self.put(0, length);
+        self.put(1, 1);
+        self.put(value & !(1 << length), length);
+    }
+
+    /// The bytes so far, the last one filled with zeros.
+    pub(crate) fn finish(&mut self) -> &[u8] {
+        let rest = self.used.div_ceil(8) as usize;
+        self.bytes
+            .extend_from_slice(&self.pending.to_le_bytes()[..rest]);
+        self.pending = 0;
+        self.used = 0;
+        &self.bytes
+    }
+
+    /// Starts again with nothing.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.pending = 0;
+        self.used = 0;
+    }
+}
+
+/// Reads what [`BitWriter`] wrote. Reading past the end gives zeros, which
+/// [`BitReader::finish`] reports.
+pub(crate) struct BitReader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// Starts at the first bit.
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    /// The next `count` bits, at most 32.
+    #[inline(always)]
+    pub(crate) fn get(&mut self, count: u32) -> u32 {
+        let byte = self.position >> 3;
+        let word = match self.bytes.get(byte..byte + 8) {
+            Some(eight) => u64::from_le_bytes(eight.try_into().unwrap_or_default()),
+            None => self.last_word(byte),
+        };
+        let value = (word >> (self.position & 7)) & ((1u64 << count) - 1);
+        self.position += count as usize;
+        value as u32
+    }
+
+    #[cold]
+    fn last_word(&self, byte: usize) -> u64 {
+        let mut eight = [0; 8];
+        let rest = self.bytes.get(byte..).unwrap_or_default();
+        let count = rest.len().min(8);
+        eight[..count].copy_from_slice(&rest[..count]);
+        u64::from_le_bytes(eight)
+    }
+
+    /// The next number in Elias' gamma code; an error at the end of the bytes.
+    pub(crate) fn get_gamma(&mut self) -> Result<u32> {
+        let mut length = 0;
+        while self.get(1) == 0 {
+            length += 1;
+            if length > 31 || self.position > self.bytes.len() * 8 {
+                return Err(Error::truncated("a bit stream ends within a number"));
+            }
+        }
+        Ok(self.get(length) | 1 << length)
+    }
+
+    /// An error if more or fewer bytes were read than there are.
+    pub(crate) fn finish(&self) -> Result<()> {
+        if self.position.div_ceil(8) == self.bytes.len() {
+            Ok(())
+        } else {
+            Err(Error::corrupt("a bit stream has another length than used"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back() {
+        let mut writer = BitWriter::default();
+        for i in 0..2000u32 {
+            writer.put_gamma(i * i + 1);
+            writer.put(i & 7, 3);
+            writer.put(u32::MAX, 32);
+        }
+        let bytes = writer.finish().to_vec();
+        let mut reader = BitReader::new(&bytes);
+        for i in 0..2000u32 {
+            assert_eq!(reader.get_gamma().unwrap(), i * i + 1);
+            assert_eq!(reader.get(3), i & 7);
+            assert_eq!(reader.get(32), u32::MAX);
+        }
+        reader.finish().unwrap();
+        reader.get(32);
+        assert!(reader.finish().is_err());
+        assert!(reader.get_gamma().is_err());
+    }
+}

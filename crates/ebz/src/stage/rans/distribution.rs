@@ -1,0 +1,327 @@
+//! Symbol probabilities: made from counts, written to and read from a stream.
+//!
+//! Symbol 0 stands alone; symbols 2a − 1 and 2a are the two signs of a magnitude a and share one
+//! frequency, which halves what a table costs. [`ESCAPE`] stands for every symbol without a
+//! frequency of its own.
+
+use super::bits::{BitReader, BitWriter};
+use super::{ALPHABET, ESCAPE, TOTAL};
+use crate::error::{Error, Result};
+use std::sync::OnceLock;
+
+/// Magnitudes that a symbol can have besides zero.
+const PAIRS: usize = (ALPHABET - 2) / 2;
+/// Bits that an escaped symbol costs besides its escape.
+const RARE_BITS: u64 = 8;
+/// Contexts with more symbols than this get a table of their own without a look at the family.
+const FAMILY_LIMIT: u64 = 1 << 15;
+/// What the first byte of a table says when the frequencies follow.
+const EXPLICIT: u8 = FAMILY_SIZE as u8;
+
+/// Probability of symbol 0 in the family, in parts of 1024.
+const FAMILY_ZERO: [u16; 16] = [
+    30, 64, 128, 205, 297, 400, 500, 595, 681, 755, 817, 868, 912, 952, 984, 1008,
+];
+/// Ratio of the probabilities of successive magnitudes in the family, in parts of 1024.
+const FAMILY_DECAY: [u16; 12] = [30, 82, 154, 256, 379, 512, 635, 748, 840, 901, 942, 973];
+const FAMILY_SIZE: usize = FAMILY_ZERO.len() * FAMILY_DECAY.len();
+
+/// Frequencies of all symbols, with the sum [`TOTAL`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Distribution {
+    zero: u16,
+    escape: u16,
+    pairs: [u16; PAIRS],
+}
+
+impl Distribution {
+    /// The only symbol is 0: coding it changes nothing and costs nothing.
+    pub(super) const CERTAIN: Self = Self {
+        zero: TOTAL as u16,
+        escape: 0,
+        pairs: [0; PAIRS],
+    };
+
+    /// The frequency of each symbol.
+    pub(super) fn frequencies(&self) -> [u16; ALPHABET] {
+        std::array::from_fn(|symbol| match symbol {
+            0 => self.zero,
+            s if s == ESCAPE as usize => self.escape,
+            s => self.pairs[(s - 1) / 2],
+        })
+    }
+
+    /// About the size of symbols in bits, without tables.
+    pub(super) fn estimate(counts: &[u32; ALPHABET]) -> u64 {
+        Pairs::of(counts).cost(&Self::from_counts(counts)) >> LOG_BITS
+    }
+
+    /// The best distribution for symbols that were counted, and the byte that announces it.
+    pub(super) fn choose(counts: &[u32; ALPHABET]) -> (u8, Self) {
+        let own = Self::from_counts(counts);
+        let pairs = Pairs::of(counts);
+        let mut best = (EXPLICIT, own);
+        let mut cost = pairs.cost(&own) + (own.header_bits() << LOG_BITS);
+        if pairs.total <= FAMILY_LIMIT {
+            for (id, member) in family().iter().enumerate() {
+                let c = pairs.cost(member);
+                if c < cost {
+                    cost = c;
+                    best = (id as u8, *member);
+                }
+            }
+        }
+        best
+    }
+
+    /// Frequencies in proportion to the counts.
+    fn from_counts(counts: &[u32; ALPHABET]) -> Self {
+        let Pairs { zero, pairs, total } = Pairs::of(counts);
+        let mut result = Self {
+            zero: 0,
+            escape: 0,
+            pairs: [0; PAIRS],
+        };
+        let share =
+            |of: u32, count: u64| ((count * u64::from(of) + total / 2) / total.max(1)) as u16;
+        let mut rare = 0;
+        for (frequency, &count) in result.pairs.iter_mut().zip(&pairs) {
+            *frequency = share(TOTAL / 2, count);
+            if *frequency == 0 {
+                rare += count;
+            }
+        }
+        if rare > 0 {
+            result.escape = share(TOTAL, rare).max(1);
+        }
+        // Rounding may have given away too much: the commonest magnitudes give it back.
+        let least = i32::from(zero > 0);
+        let mut rest = TOTAL as i32 - result.taken() as i32;
+        while rest < least {
+            match result.pairs.iter_mut().max() {
+                Some(largest) if *largest > 1 => {
+                    *largest -= 1;
+                    rest += 2;
+                }
+                _ => {
+                    result.escape -= 1;
+                    rest += 1;
+                }
+            }
+        }
+        result.zero = rest as u16;
+        result
+    }
+
+    fn taken(&self) -> u32 {
+        let pairs: u32 = self.pairs.iter().map(|&f| u32::from(f)).sum();
+        2 * pairs + u32::from(self.escape)
+    }
+
+    fn used_pairs(&self) -> usize {
+        self.pairs.iter().rposition(|&f| f > 0).map_or(0, |i| i + 1)
+    }
+
+    fn header_bits(&self) -> u64 {
+        let number = |f: u16| 4 + u64::from(bit_length(f).saturating_sub(1));
+        let pairs = &self.pairs[..self.used_pairs()];
+        5 + number(self.escape) + pairs.iter().map(|&f| number(f)).sum::<u64>()
+    }
+
+    /// Writes what [`Distribution::read_from`] needs besides the announcing byte.
+    pub(super) fn write_to(&self, id: u8, out: &mut BitWriter) {
+        if id != EXPLICIT {
+            return;
+        }
+        let used = self.used_pairs();
+        out.put(used as u32, 5);
+        for &frequency in std::iter::once(&self.escape).chain(&self.pairs[..used]) {
+            let length = bit_length(frequency);
+            out.put(length, 4);
+            let below = length.saturating_sub(1);
+            out.put(u32::from(frequency) & ((1 << below) - 1), below);
+        }
+    }
+
+    /// Reads a distribution announced by `id`.
+    pub(super) fn read_from(id: u8, bits: &mut BitReader<'_>) -> Result<Self> {
+        if let Some(member) = family().get(usize::from(id)) {
+            return Ok(*member);
+        }
+        if id != EXPLICIT {
+            return Err(Error::corrupt("unknown kind of frequency table"));
+        }
+        let used = bits.get(5) as usize;
+        let mut number = || {
+            let length = bits.get(4);
+            let below = length.saturating_sub(1);
+            (bits.get(below) | u32::from(length > 0) << below) as u16
+        };
+        let mut result = Self {
+            zero: 0,
+            escape: number(),
+            pairs: [0; PAIRS],
+        };
+        for frequency in &mut result.pairs[..used] {
+            *frequency = number();
+        }
+        let rest = TOTAL.checked_sub(result.taken());
+        result.zero = rest.ok_or_else(|| Error::corrupt("frequencies exceed their total"))? as u16;
+        Ok(result)
+    }
+}
+
+/// Counts with the two signs of a magnitude added up.
+struct Pairs {
+    zero: u64,
+    pairs: [u64; PAIRS],
+    total: u64,
+}
+
+impl Pairs {
+    fn of(counts: &[u32; ALPHABET]) -> Self {
+        let pairs =
+            std::array::from_fn(|i| u64::from(counts[2 * i + 1]) + u64::from(counts[2 * i + 2]));
+        Self {
+            zero: u64::from(counts[0]),
+            pairs,
+            total: u64::from(counts[0]) + pairs.iter().sum::<u64>(),
+        }
+    }
+
+    /// Size of these symbols under a distribution, in 2^-[`LOG_BITS`] bits.
+    fn cost(&self, under: &Distribution) -> u64 {
+        if (self.zero > 0 && under.zero == 0) || self.total == 0 {
+            return u64::MAX >> 8;
+        }
+        let logs = logarithms();
+        let bits = |f: u16| logs[TOTAL as usize] - logs[usize::from(f)];
+        let rare = bits(under.escape) + (RARE_BITS << LOG_BITS);
+        let mut sum = self.zero * bits(under.zero);
+        for (&count, &frequency) in self.pairs.iter().zip(&under.pairs) {
+            if count > 0 {
+                sum += count * if frequency > 0 { bits(frequency) } else { rare };
+            }
+        }
+        sum
+    }
+}
+
+fn bit_length(frequency: u16) -> u32 {
+    16 - frequency.leading_zeros()
+}
+
+/// Fraction bits of [`logarithms`].
+const LOG_BITS: u32 = 16;
+
+/// Binary logarithms of 1 to [`TOTAL`] in integers, so that every machine makes the same choice.
+fn logarithms() -> &'static [u64; TOTAL as usize + 1] {
+    static TABLE: OnceLock<[u64; TOTAL as usize + 1]> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        std::array::from_fn(|n| {
+            let n = (n as u64).max(1);
+            let whole = n.ilog2();
+            // The mantissa in [1, 2) with 31 fraction bits; each squaring gives one bit.
+            let mut mantissa = (n << 31) >> whole;
+            let mut log = u64::from(whole);
+            for _ in 0..LOG_BITS {
+                mantissa = (mantissa * mantissa) >> 31;
+                let bit = mantissa >> 32;
+                mantissa >>= bit;
+                log = log << 1 | bit;
+            }
+            log
+        })
+    })
+}
+
+/// Geometric distributions that need no more than a byte in the stream.
+fn family() -> &'static [Distribution; FAMILY_SIZE] {
+    static TABLE: OnceLock<[Distribution; FAMILY_SIZE]> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        std::array::from_fn(|id| {
+            let zero = FAMILY_ZERO[id / FAMILY_DECAY.len()];
+            let decay = u64::from(FAMILY_DECAY[id % FAMILY_DECAY.len()]);
+            member(zero, decay)
+        })
+    })
+}
+
+fn member(zero: u16, decay: u64) -> Distribution {
+    // Both signs share what zero leaves; `tail` is the weight from the present magnitude on, with
+    // 40 fraction bits.
+    let side = (u64::from(TOTAL) - u64::from(zero)) / 2;
+    let mut tail = side << 40;
+    let mut result = Distribution {
+        zero,
+        escape: 0,
+        pairs: [0; PAIRS],
+    };
+    for (index, frequency) in result.pairs.iter_mut().enumerate() {
+        let before = tail;
+        for _ in 0..super::symbol::magnitudes_of_pair(index).min(4096) {
+            tail = (tail >> 10) * decay;
+        }
+        *frequency = ((before - tail + (1 << 39)) >> 40) as u16;
+    }
+    result.escape = (result.pairs[1..].contains(&0) as u16).max(1);
+    let taken = result.taken() as i32;
+    let spare = TOTAL as i32 - taken;
+    if spare >= 1 {
+        result.zero = spare as u16;
+    } else {
+        result.pairs[0] -= ((2 - spare) / 2) as u16;
+        result.zero = (TOTAL - result.taken()) as u16;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sums_up(d: &Distribution) {
+        let sum: u32 = d.frequencies().iter().map(|&f| u32::from(f)).sum();
+        assert_eq!(sum, TOTAL, "{d:?}");
+    }
+
+    #[test]
+    fn logarithms_are_near_the_true_ones() {
+        for (n, &log) in logarithms().iter().enumerate().skip(1) {
+            let error = log as f64 / 65536.0 - (n as f64).log2();
+            assert!(error.abs() < 1e-4, "log2({n}) is off by {error}");
+        }
+    }
+
+    #[test]
+    fn family_members_are_distributions() {
+        for d in family() {
+            sums_up(d);
+            assert!(d.zero > 0 && d.escape > 0);
+        }
+    }
+
+    #[test]
+    fn tables_come_back() {
+        let mut seed = 1u64;
+        for round in 0..500 {
+            let mut counts = [0u32; ALPHABET];
+            for c in counts.iter_mut().take(1 + round % 63) {
+                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1);
+                *c = ((seed >> 33) as u32) >> (seed >> 59);
+            }
+            let mut writer = BitWriter::default();
+            let (id, d) = Distribution::choose(&counts);
+            sums_up(&d);
+            let frequencies = d.frequencies();
+            for (s, &c) in counts.iter().enumerate() {
+                assert!(c == 0 || frequencies[s] > 0 || (s > 0 && d.escape > 0));
+            }
+            d.write_to(id, &mut writer);
+            let bytes = writer.finish().to_vec();
+            let mut reader = BitReader::new(&bytes);
+            assert_eq!(Distribution::read_from(id, &mut reader).unwrap(), d);
+            reader.finish().unwrap();
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The coding loops, one file per instruction set.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+
+use super::{Decoder, Encoder, LANES};
+use crate::error::Result;
+use crate::simd::Level;
+
+/// Codes all segments, the last one first; returns the index of the first word.
+pub(super) fn encode(
+    level: Level,
+    encoder: &mut Encoder,
+    symbols: &[u8],
+    contexts: &[u8],
+    states: &mut [u32; LANES],
+) -> usize {
+    match level {
+        // SAFETY: the caller has made sure that the machine has the level.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { avx2::encode(encoder, symbols, contexts, states) },
+        _ => portable::encode(encoder, symbols, contexts, states),
+    }
+}
+
+/// Decodes one symbol per context; says whether any of them is the escape.
+pub(super) fn decode(
+    level: Level,
+    decoder: &mut Decoder,
+    words: &[u8],
+    contexts: &[u8],
+    symbols: &mut [u8],
+) -> Result<bool> {
+    match level {
+        // SAFETY: the caller has made sure that the machine has the level.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => unsafe { avx2::decode(decoder, words, contexts, symbols) },
+        _ => portable::decode(decoder, words, contexts, symbols),
+    }
+}

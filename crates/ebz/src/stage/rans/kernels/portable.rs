@@ -1,0 +1,58 @@
+//! The coding loops lane by lane.
+
+use crate::error::{Error, Result};
+use crate::stage::rans::{Decoder, ESCAPE, Encoder, LANES, LOWEST, PRECISION, TOTAL};
+
+/// See [`super::encode`].
+pub(super) fn encode(
+    encoder: &mut Encoder,
+    symbols: &[u8],
+    contexts: &[u8],
+    states: &mut [u32; LANES],
+) -> usize {
+    let Encoder {
+        tables,
+        words,
+        rare,
+        ..
+    } = encoder;
+    let mut first = words.len();
+    for at in (0..symbols.len()).rev() {
+        let state = &mut states[at % LANES];
+        let span = tables.spans[tables.locate(contexts[at], symbols[at], rare)];
+        let (frequency, start) = (span & 0xffff, span >> 16);
+        if *state >> (32 - PRECISION) >= frequency {
+            first -= 1;
+            words[first] = *state as u16;
+            *state >>= 16;
+        }
+        *state = ((*state / frequency) << PRECISION) + *state % frequency + start;
+    }
+    first
+}
+
+/// See [`super::decode`].
+pub(super) fn decode(
+    decoder: &mut Decoder,
+    words: &[u8],
+    contexts: &[u8],
+    symbols: &mut [u8],
+) -> Result<bool> {
+    let mut escaped = false;
+    for (at, (symbol, &context)) in symbols.iter_mut().zip(contexts).enumerate() {
+        let state = &mut decoder.states[at % LANES];
+        let slot = usize::from(context) * TOTAL as usize + (*state % TOTAL) as usize;
+        let entry = decoder.slots[slot];
+        *symbol = entry as u8;
+        escaped |= *symbol == ESCAPE;
+        *state = (entry >> 20) * (*state >> PRECISION) + (entry >> 8 & 0xfff);
+        if *state < LOWEST {
+            let word = words
+                .get(decoder.position..decoder.position + 2)
+                .ok_or_else(|| Error::truncated("entropy coder words"))?;
+            *state = *state << 16 | u32::from(u16::from_le_bytes([word[0], word[1]]));
+            decoder.position += 2;
+        }
+    }
+    Ok(escaped)
+}
