@@ -82,6 +82,10 @@ impl Grid {
             let most = (target / inner).max(if inner <= 2 * target { 4 } else { 1 });
             let parts = extent.div_ceil(most);
             chunk[axis] = extent.div_ceil(parts);
+            if parts > 1 && chunk[axis] > 4 {
+                // Whole blocks for the codecs that work on blocks of four.
+                chunk[axis] = chunk[axis].next_multiple_of(4);
+            }
             inner *= chunk[axis];
             if parts > 1 {
                 break;
