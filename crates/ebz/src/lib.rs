@@ -13,6 +13,7 @@ pub mod codec;
 pub mod element;
 pub mod error;
 pub mod simd;
+pub mod stage;
 
 pub use bound::{Bound, BoundKind, Tolerance};
 pub use element::{Element, ElementType};

@@ -1,0 +1,59 @@
+//! How often each symbol occurs.
+
+use super::Symbol;
+use std::marker::PhantomData;
+
+/// Frequencies of the symbols of kind `S`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Histogram<S> {
+    counts: Vec<u32>,
+    kind: PhantomData<S>,
+}
+
+impl<S: Symbol> Histogram<S> {
+    /// A histogram from counts; `None` unless there is one for every symbol.
+    pub fn from_counts(counts: Vec<u32>) -> Option<Self> {
+        (counts.len() == S::ALPHABET).then_some(Self {
+            counts,
+            kind: PhantomData,
+        })
+    }
+
+    /// Counts `symbols`.
+    pub fn of(symbols: &[S]) -> Self {
+        // Four tables, because adjacent symbols are often equal and a counter that was just
+        // written is slow to read.
+        let mut parts = vec![0u32; 4 * S::ALPHABET];
+        let (a, rest) = parts.split_at_mut(S::ALPHABET);
+        let (b, rest) = rest.split_at_mut(S::ALPHABET);
+        let (c, d) = rest.split_at_mut(S::ALPHABET);
+        let quads = symbols.chunks_exact(4);
+        for &s in quads.remainder() {
+            a[s.index()] += 1;
+        }
+        for quad in quads {
+            a[quad[0].index()] += 1;
+            b[quad[1].index()] += 1;
+            c[quad[2].index()] += 1;
+            d[quad[3].index()] += 1;
+        }
+        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+            *a += *b + *c + *d;
+        }
+        parts.truncate(S::ALPHABET);
+        Self {
+            counts: parts,
+            kind: PhantomData,
+        }
+    }
+
+    /// How often each symbol occurs.
+    pub fn counts(&self) -> &[u32] {
+        &self.counts
+    }
+
+    /// Number of symbols counted.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().map(|&c| u64::from(c)).sum()
+    }
+}
