@@ -6,6 +6,9 @@ use crate::error::{Error, Result};
 use crate::stage::bits::{BitReader, BitWriter};
 use std::marker::PhantomData;
 
+/// Where a code in a word is followed by its length: there is room for two codes below.
+pub(super) const LENGTH_AT: u32 = 24;
+
 /// A complete prefix code for symbols of kind `S`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Book<S> {
@@ -50,7 +53,7 @@ impl<S: Symbol> Book<S> {
             .sum()
     }
 
-    /// Each symbol's code, its first bit lowest: the code itself, and its length above bit 16.
+    /// Each symbol's code, its first bit lowest: the code itself, and its length from bit [`LENGTH_AT`] on.
     pub(super) fn codes(&self) -> Vec<u32> {
         let mut next = self.first_codes();
         let code = |&length: &u8| {
@@ -60,7 +63,7 @@ impl<S: Symbol> Book<S> {
             let slot = &mut next[usize::from(length)];
             let code = slot.reverse_bits() >> (u32::BITS - u32::from(length));
             *slot += 1;
-            code | u32::from(length) << 16
+            code | u32::from(length) << LENGTH_AT
         };
         self.lengths.iter().map(code).collect()
     }

@@ -1,6 +1,6 @@
 //! Four bit streams to symbols.
 
-use super::table::{bits_of, count_of};
+use super::table::{ENTRIES, bits_of, count_of};
 use super::{MAX_LENGTH, STREAMS, Symbol, Table, segments};
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -37,7 +37,7 @@ pub fn decode<S: Symbol>(
     match simd {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => super::kernels::decode_bulk(&mut streams, table),
-        _ => decode_bulk_with(&mut streams, table),
+        _ => decode_bulk(&mut streams, table),
     }
     streams.into_iter().try_for_each(|s| s.finish(table))
 }
@@ -45,53 +45,51 @@ pub fn decode<S: Symbol>(
 /// A bit stream on its way to symbols.
 #[derive(Default)]
 pub(super) struct Stream<'a, S> {
-    source: &'a [u8],
+    pub(super) source: &'a [u8],
     /// Next bit of `source`.
-    bit: usize,
-    out: &'a mut [S],
+    pub(super) bit: usize,
+    pub(super) out: &'a mut [S],
     /// Symbols written.
-    done: usize,
+    pub(super) done: usize,
 }
 
 /// Lookups between two reads of a stream: eight bytes give at least 57 bits.
-const LOOKUPS: usize = 4;
+pub(super) const LOOKUPS: usize = 4;
 
 /// Decodes all streams in turns, as far as whole words can be read and written in each of them.
-#[inline(always)]
-pub(super) fn decode_bulk_with<S: Symbol>(
-    streams: &mut [Stream<'_, S>; STREAMS],
-    table: &Table<S>,
-) {
-    let entries = &*table.entries;
-    loop {
-        let rounds = streams.iter().map(Stream::safe_rounds).min().unwrap_or(0);
-        if rounds == 0 {
-            return;
-        }
-        let [a, b, c, d] = streams;
+fn decode_bulk<S: Symbol>(streams: &mut [Stream<'_, S>; STREAMS], table: &Table<S>) {
+    while let rounds @ 1.. = safe_rounds(streams) {
         for _ in 0..rounds {
-            let mut held = [a.word(), b.word(), c.word(), d.word()];
+            let mut held = [0; STREAMS];
+            for (held, stream) in held.iter_mut().zip(&*streams) {
+                *held = stream.word();
+            }
             for _ in 0..LOOKUPS {
-                a.step(&mut held[0], entries);
-                b.step(&mut held[1], entries);
-                c.step(&mut held[2], entries);
-                d.step(&mut held[3], entries);
+                for (held, stream) in held.iter_mut().zip(&mut *streams) {
+                    let entry = table.entries[*held as usize % ENTRIES];
+                    S::store(entry, &mut stream.out[stream.done..]);
+                    *held >>= bits_of(entry) & 63;
+                    stream.bit += bits_of(entry) as usize;
+                    stream.done += count_of(entry);
+                }
             }
         }
     }
 }
 
-impl<S: Symbol> Stream<'_, S> {
-    /// Rounds of [`LOOKUPS`] that certainly read and write within bounds.
-    fn safe_rounds(&self) -> usize {
-        let bytes_left = self.source.len() - (self.bit >> 3).min(self.source.len());
-        let bits_per_round = LOOKUPS * MAX_LENGTH as usize;
-        let reads = (bytes_left * 8).saturating_sub(64) / bits_per_round;
-        let room = self.out.len() - self.done;
+/// Rounds of [`LOOKUPS`] that read and write within bounds in every stream.
+pub(super) fn safe_rounds<S: Symbol>(streams: &[Stream<'_, S>; STREAMS]) -> usize {
+    let rounds = |stream: &Stream<'_, S>| {
+        let bits_left = (stream.source.len() * 8).saturating_sub(stream.bit);
+        let reads = bits_left.saturating_sub(64) / (LOOKUPS * MAX_LENGTH as usize);
+        let room = stream.out.len() - stream.done;
         let writes = room.saturating_sub(S::PER_WORD) / (LOOKUPS * S::PER_ENTRY);
         reads.min(writes)
-    }
+    };
+    streams.iter().map(rounds).min().unwrap_or(0)
+}
 
+impl<S: Symbol> Stream<'_, S> {
     /// The next bits of the source: at least 57.
     #[inline(always)]
     fn word(&self) -> u64 {
@@ -99,16 +97,6 @@ impl<S: Symbol> Stream<'_, S> {
         let mut word = [0; 8];
         word.copy_from_slice(&self.source[at..at + 8]);
         u64::from_le_bytes(word) >> (self.bit & 7)
-    }
-
-    /// One lookup.
-    #[inline(always)]
-    fn step(&mut self, held: &mut u64, entries: &[u64; 1 << MAX_LENGTH]) {
-        let entry = entries[*held as usize % entries.len()];
-        S::store(entry, &mut self.out[self.done..]);
-        *held >>= bits_of(entry) & 63;
-        self.bit += bits_of(entry) as usize;
-        self.done += count_of(entry);
     }
 
     /// Decodes what is left one lookup at a time, and checks that the source had all its bits.

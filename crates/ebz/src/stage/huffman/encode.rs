@@ -1,6 +1,7 @@
 //! Symbols to four bit streams.
 
-use super::{Book, STREAMS, Symbol, segments};
+use super::book::LENGTH_AT;
+use super::{Book, MAX_LENGTH, PAIRED, STREAMS, Symbol, segments};
 use crate::simd::Level;
 use crate::stage::varint;
 
@@ -14,12 +15,11 @@ pub fn encode<S: Symbol>(
     scratch: &mut Vec<u8>,
     out: &mut Vec<u8>,
 ) {
-    // Longest possible stream, and the eight bytes that a put writes at once.
-    let longest = symbols.len().div_ceil(STREAMS) * 12 / 8 + 16;
+    let longest = longest_stream(symbols.len().div_ceil(STREAMS));
     if scratch.len() < longest * STREAMS {
         scratch.resize(longest * STREAMS, 0);
     }
-    let codes = book.codes();
+    let codes = Codes::of(book, symbols.len());
     let mut rest = symbols;
     let mut sizes = [0; STREAMS];
     for ((size, stream), count) in sizes
@@ -37,52 +37,106 @@ pub fn encode<S: Symbol>(
     }
 }
 
-fn encode_stream<S: Symbol>(symbols: &[S], codes: &[u32], simd: Level, stream: &mut [u8]) -> usize {
+/// Room for the longest stream of this many symbols, and for the word that is written at its end.
+pub(super) fn longest_stream(symbols: usize) -> usize {
+    symbols * MAX_LENGTH as usize / 8 + 16
+}
+
+fn encode_stream<S: Symbol>(symbols: &[S], codes: &Codes, simd: Level, stream: &mut [u8]) -> usize {
     match simd {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => super::kernels::encode_stream(symbols, codes, stream),
-        _ => encode_stream_with(symbols, codes, stream),
+        _ => encode_stream_portable(symbols, codes, stream),
     }
 }
 
 /// Writes one stream and returns its length in bytes.
-#[inline(always)]
-pub(super) fn encode_stream_with<S: Symbol>(
-    symbols: &[S],
-    codes: &[u32],
-    stream: &mut [u8],
-) -> usize {
-    let codes = &codes[..S::ALPHABET];
-    let mut held = 0u64;
-    let mut bits = 0u32;
-    let mut at = 0;
-    let mut put = |word: u64, length: u32| {
-        held |= word << bits;
-        bits += length;
-        stream[at..at + 8].copy_from_slice(&held.to_le_bytes());
-        at += (bits >> 3) as usize;
-        held >>= bits & !7;
-        bits &= 7;
-    };
-    // Four codes of up to 12 bits and the up to 7 bits held make less than a word.
-    let quads = symbols.chunks_exact(4);
-    let tail = quads.remainder();
-    for quad in quads {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|i| codes[quad[i].index()]);
-        let (ab, ab_bits) = join(a, b);
-        let (cd, cd_bits) = join(c, d);
-        put(ab | cd << ab_bits, ab_bits + cd_bits);
+fn encode_stream_portable<S: Symbol>(symbols: &[S], codes: &Codes, stream: &mut [u8]) -> usize {
+    let mut writer = Writer::default();
+    let octets = symbols.chunks_exact(8);
+    let tail = octets.remainder();
+    for octet in octets {
+        let code = |i: usize| split(codes.single[octet[i].index()]);
+        let pairs = codes.pairs.as_ref().zip(S::pairs(octet));
+        let (first, second) = if let Some((pairs, [a, b, c, d])) = pairs {
+            let pair = |i: usize| split(pairs[i]);
+            (join(pair(a), pair(b)), join(pair(c), pair(d)))
+        } else {
+            (
+                join(join(code(0), code(1)), join(code(2), code(3))),
+                join(join(code(4), code(5)), join(code(6), code(7))),
+            )
+        };
+        // Eight codes mostly fit a word with the up to seven bits held, and four always do.
+        if first.1 + second.1 <= 56 {
+            writer.put(join(first, second), stream);
+        } else {
+            writer.put(first, stream);
+            writer.put(second, stream);
+        }
     }
     for symbol in tail {
-        let code = codes[symbol.index()];
-        put(u64::from(code & 0xffff), code >> 16);
+        writer.put(split(codes.single[symbol.index()]), stream);
     }
-    at + usize::from(bits > 0)
+    writer.at + usize::from(writer.bits > 0)
+}
+
+/// Codes by symbol, and by pairs of symbols below [`PAIRED`] where that pays.
+pub(super) struct Codes {
+    pub(super) single: Vec<u32>,
+    pub(super) pairs: Option<Box<[u32; PAIRED * PAIRED]>>,
+}
+
+impl Codes {
+    fn of<S: Symbol>(book: &Book<S>, symbols: usize) -> Self {
+        let single = book.codes();
+        // How often a symbol is too large for a pair, as the book sees it.
+        let large = book.lengths().iter().skip(PAIRED).filter(|l| **l > 0);
+        let share: u32 = large.map(|&l| 1 << (MAX_LENGTH - u32::from(l))).sum();
+        let worthwhile = S::HAS_PAIRS && symbols >= 1 << 14 && share < 1 << (MAX_LENGTH - 6);
+        let pairs = worthwhile.then(|| {
+            let mut pairs = Box::new([0; PAIRED * PAIRED]);
+            for (row, &b) in pairs.chunks_exact_mut(PAIRED).zip(&single) {
+                for (pair, &a) in row.iter_mut().zip(&single) {
+                    let (word, bits) = join(split(a), split(b));
+                    *pair = word as u32 | bits << LENGTH_AT;
+                }
+            }
+            pairs
+        });
+        Self { single, pairs }
+    }
+}
+
+/// A code and its length.
+#[inline(always)]
+pub(super) fn split(code: u32) -> (u64, u32) {
+    (u64::from(code & ((1 << LENGTH_AT) - 1)), code >> LENGTH_AT)
 }
 
 /// Two codes one behind the other, and their length.
 #[inline(always)]
-fn join(a: u32, b: u32) -> (u64, u32) {
-    let word = u64::from(a & 0xffff) | u64::from(b & 0xffff) << (a >> 16);
-    (word, (a >> 16) + (b >> 16))
+pub(super) fn join((a, a_bits): (u64, u32), (b, b_bits): (u64, u32)) -> (u64, u32) {
+    (a | b << (a_bits & 63), a_bits + b_bits)
+}
+
+/// Where a stream stands: whole bytes written, and up to seven bits held.
+#[derive(Default)]
+struct Writer {
+    held: u64,
+    bits: u32,
+    at: usize,
+}
+
+impl Writer {
+    /// Writes up to 56 bits.
+    #[inline(always)]
+    fn put(&mut self, (word, length): (u64, u32), stream: &mut [u8]) {
+        self.held |= word << (self.bits & 7);
+        self.bits += length;
+        stream[self.at..self.at + 8].copy_from_slice(&self.held.to_le_bytes());
+        self.at += (self.bits >> 3) as usize;
+        self.held >>= self.bits & 0x38;
+        self.bits &= 7;
+    }
 }

@@ -28,7 +28,10 @@ pub use table::Table;
 pub const MAX_LENGTH: u32 = 12;
 
 /// Bit streams per coded sequence.
-pub const STREAMS: usize = 4;
+pub const STREAMS: usize = 5;
+
+/// Symbols below this are encoded in pairs by one lookup.
+const PAIRED: usize = 64;
 
 /// A kind of symbol.
 pub trait Symbol: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
@@ -43,6 +46,10 @@ pub trait Symbol: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
     fn index(self) -> usize;
     /// The symbol with this index.
     fn from_index(index: usize) -> Self;
+    /// Whether [`Self::pairs`] ever finds any.
+    const HAS_PAIRS: bool;
+    /// Eight symbols as four pairs a + 64 b, if all of them are below [`PAIRED`].
+    fn pairs(octet: &[Self]) -> Option<[usize; 4]>;
     /// Writes the symbols of a table entry, and what follows them in it, to `out[..PER_WORD]`.
     fn store(entry: u64, out: &mut [Self]);
 }
@@ -59,6 +66,12 @@ impl Symbol for u8 {
     #[inline(always)]
     fn from_index(index: usize) -> Self {
         index as Self
+    }
+    // Bytes are occupancy masks here, whose values scatter over the whole range.
+    const HAS_PAIRS: bool = false;
+    #[inline(always)]
+    fn pairs(_: &[Self]) -> Option<[usize; 4]> {
+        None
     }
     #[inline(always)]
     fn store(entry: u64, out: &mut [Self]) {
@@ -78,6 +91,17 @@ impl Symbol for u16 {
     #[inline(always)]
     fn from_index(index: usize) -> Self {
         index as Self
+    }
+    const HAS_PAIRS: bool = true;
+    #[inline(always)]
+    fn pairs(octet: &[Self]) -> Option<[usize; 4]> {
+        let quad = |at: usize| -> u64 {
+            bytemuck::pod_read_unaligned(bytemuck::cast_slice(&octet[at..at + 4]))
+        };
+        let pair = |quad: u64| ((quad | quad >> 10) & 0xfff) as usize;
+        let (low, high) = (quad(0), quad(4));
+        ((low | high) & 0xffc0_ffc0_ffc0_ffc0 == 0)
+            .then(|| [pair(low), pair(low >> 32), pair(high), pair(high >> 32)])
     }
     #[inline(always)]
     fn store(entry: u64, out: &mut [Self]) {

@@ -1,5 +1,6 @@
 //! The decoding table: the next twelve bits of a stream → the symbols they begin with.
 
+use super::book::LENGTH_AT;
 use super::{Book, MAX_LENGTH, Symbol};
 use std::marker::PhantomData;
 
@@ -14,7 +15,8 @@ pub struct Table<S> {
     kind: PhantomData<S>,
 }
 
-const BITS_AT: u32 = 48;
+/// Where an entry holds the number of bits that it takes.
+pub(super) const BITS_AT: u32 = 48;
 const COUNT_AT: u32 = 56;
 
 /// Bits that the symbols of an entry take.
@@ -52,7 +54,7 @@ impl<S: Symbol> Table<S> {
         let longest = book.lengths().iter().copied().max().unwrap_or(0);
         let short = 1 << longest;
         for (symbol, &code) in book.codes().iter().enumerate() {
-            let length = code >> 16;
+            let length = code >> LENGTH_AT;
             if length > 0 {
                 let entry = symbol as u64 | u64::from(length) << BITS_AT | 1 << COUNT_AT;
                 let first = code as u16 as usize;

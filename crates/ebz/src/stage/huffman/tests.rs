@@ -33,7 +33,10 @@ fn naive_decode<S: Symbol>(stream: &[u8], book: &Book<S>, count: usize) -> Vec<u
             word |= u32::from(stream[bit / 8] >> (bit % 8) & 1) << length;
             bit += 1;
             length += 1;
-            if let Some(s) = codes.iter().position(|&c| c == word | length << 16) {
+            if let Some(s) = codes
+                .iter()
+                .position(|&c| c == word | length << book::LENGTH_AT)
+            {
                 return s;
             }
         }
