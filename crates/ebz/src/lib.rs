@@ -8,13 +8,53 @@
 #[cfg(not(target_endian = "little"))]
 compile_error!("ebz streams are little-endian and are written as memory holds them");
 
+mod array;
 pub mod bound;
 pub mod codec;
+pub mod container;
 pub mod element;
 pub mod error;
+mod options;
+mod parallel;
 pub mod simd;
 pub mod stage;
 
+pub use array::{Array, FiniteRange, MAX_AXES, View, ViewMut, element_count};
 pub use bound::{Bound, BoundKind, Tolerance};
+pub use container::{
+    FORMAT_VERSION, Frame, FrameHeader, FrameStats, Limits, Reader, StreamReader, Writer,
+    max_compressed_size, recover,
+};
 pub use element::{Element, ElementType};
 pub use error::{Error, Result};
+pub use options::Options;
+
+/// Compresses an array to a stream of its own.
+pub fn compress<T: Element>(view: &View<'_, T>, options: &Options) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    compress_into(view, options, &mut out)?;
+    Ok(out)
+}
+
+/// Compresses an array, replacing the contents of `out` but keeping its memory.
+pub fn compress_into<T: Element>(
+    view: &View<'_, T>,
+    options: &Options,
+    out: &mut Vec<u8>,
+) -> Result<FrameStats> {
+    out.clear();
+    let mut writer = Writer::new(out, options.clone())?;
+    let stats = writer.frame(view)?;
+    writer.finish()?;
+    Ok(stats)
+}
+
+/// Decompresses the array of a stream, with all cores.
+pub fn decompress<T: Element>(bytes: &[u8]) -> Result<Array<T>> {
+    Reader::from_source(bytes)?.read()
+}
+
+/// Decompresses the array of a stream into memory of the caller, with all cores.
+pub fn decompress_into<T: Element>(bytes: &[u8], out: &mut ViewMut<'_, T>) -> Result<()> {
+    Reader::from_source(bytes)?.frame(0)?.read_into(out)
+}

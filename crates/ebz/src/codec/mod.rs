@@ -141,7 +141,10 @@ pub struct Entry {
 /// Every codec.
 pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>()];
 
-/// The codec used when the user names none.
+/// Number of the codec that stores values as they are.
+pub(crate) const RAW: u16 = raw::Raw::INFO.id;
+
+/// The codec used when the user names none, and for exact values where the named one is not exact.
 pub const DEFAULT: &str = "raw";
 
 /// The codec with this name.

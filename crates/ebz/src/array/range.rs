@@ -1,0 +1,75 @@
+//! The range of the values of an array, which `range` bounds are relative to.
+
+use crate::element::Element;
+
+/// Smallest and largest finite value that is not the fill value, in double precision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FiniteRange {
+    /// Smallest value; above `max` if there is none.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+}
+
+impl FiniteRange {
+    /// The range of no values.
+    pub const EMPTY: Self = Self {
+        min: f64::INFINITY,
+        max: f64::NEG_INFINITY,
+    };
+
+    /// The range of some values.
+    pub fn of<T: Element>(values: &[T], fill: Option<f64>) -> Self {
+        const LANES: usize = 16;
+        let fill = fill.map_or(T::from_f64(f64::NAN), T::from_f64);
+        let infinity = T::from_f64(f64::INFINITY);
+        let mut min = [infinity; LANES];
+        let mut max = [T::from_f64(f64::NEG_INFINITY); LANES];
+        let mut take = |lane: usize, x: T| {
+            let counts = x.is_finite() && x != fill;
+            min[lane] = if counts && x < min[lane] {
+                x
+            } else {
+                min[lane]
+            };
+            max[lane] = if counts && x > max[lane] {
+                x
+            } else {
+                max[lane]
+            };
+        };
+        let (blocks, rest) = values.as_chunks::<LANES>();
+        for block in blocks {
+            for (lane, &x) in block.iter().enumerate() {
+                take(lane, x);
+            }
+        }
+        for &x in rest {
+            take(0, x);
+        }
+        let lanes = min.into_iter().zip(max);
+        lanes.fold(Self::EMPTY, |all, (min, max)| {
+            all.join(Self {
+                min: min.to_f64(),
+                max: max.to_f64(),
+            })
+        })
+    }
+
+    /// The range of both.
+    pub fn join(self, other: Self) -> Self {
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+
+    /// max − min; 0 if there are no values.
+    pub fn extent(self) -> f64 {
+        if self.min <= self.max {
+            self.max - self.min
+        } else {
+            0.0
+        }
+    }
+}

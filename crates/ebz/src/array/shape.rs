@@ -1,0 +1,46 @@
+//! Shapes: extents of the axes, slowest first.
+
+use crate::error::{Error, Result};
+
+/// The most axes an array may have.
+pub const MAX_AXES: usize = 16;
+
+/// Number of elements of an array of this shape; an error if it has too many axes or elements.
+pub fn element_count(shape: &[usize]) -> Result<usize> {
+    if shape.len() > MAX_AXES {
+        return Err(Error::invalid(format!(
+            "{} axes: at most {MAX_AXES} are supported",
+            shape.len()
+        )));
+    }
+    // Half of the address space, so that neither byte counts nor signed offsets overflow.
+    const MOST: usize = isize::MAX as usize / 16;
+    let mut count: usize = 1;
+    let mut nonzero: usize = 1;
+    for &extent in shape {
+        count = count.saturating_mul(extent);
+        nonzero = nonzero.saturating_mul(extent.max(1));
+    }
+    if nonzero > MOST {
+        return Err(Error::invalid(format!(
+            "an array of shape {} has more elements than this machine can address",
+            display(shape)
+        )));
+    }
+    Ok(count)
+}
+
+/// Strides, in elements, of a contiguous array.
+pub(crate) fn contiguous_strides(shape: &[usize]) -> Vec<isize> {
+    let mut strides = vec![1; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis] * shape[axis].max(1) as isize;
+    }
+    strides
+}
+
+/// A shape as users write it: `100x500x500`.
+pub(crate) fn display(shape: &[usize]) -> String {
+    let extents: Vec<_> = shape.iter().map(usize::to_string).collect();
+    extents.join("x")
+}

@@ -1,0 +1,138 @@
+//! The header of a frame: what the array is and how it was compressed.
+
+use super::bytes::{Fields, put_text};
+use super::grid::Grid;
+use crate::array::{MAX_AXES, element_count};
+use crate::bound::{Bound, BoundKind, Tolerance};
+use crate::codec::Params;
+use crate::element::ElementType;
+use crate::error::{Error, Result};
+
+/// Everything that a file says about one of its arrays.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct FrameHeader {
+    /// Type of the elements.
+    pub element: ElementType,
+    /// How the array is cut into chunks.
+    #[serde(skip)]
+    pub grid: Grid,
+    /// Number of the codec.
+    pub codec: u16,
+    /// Parameters of the codec.
+    pub params: Params,
+    /// The bound that the user asked for.
+    pub asked: Bound,
+    /// The guarantee that holds for every value.
+    pub tolerance: Tolerance,
+    /// The value that marks missing data.
+    pub fill: Option<f64>,
+    /// What the user keeps with the array.
+    pub metadata: serde_json::Value,
+    /// The version of the writer.
+    pub writer: String,
+}
+
+impl FrameHeader {
+    /// Extents of the array, slowest axis first.
+    pub fn shape(&self) -> &[usize] {
+        self.grid.shape()
+    }
+
+    /// Bytes of the array before compression.
+    pub fn raw_bytes(&self) -> usize {
+        self.shape().iter().product::<usize>() * self.element.size()
+    }
+
+    /// Appends the body of a frame record.
+    pub(super) fn write_to(&self, out: &mut Vec<u8>) {
+        let resolved = Bound::from(self.tolerance);
+        out.push(self.element as u8);
+        out.push(self.shape().len() as u8);
+        out.extend_from_slice(&self.codec.to_le_bytes());
+        out.push(self.asked.kind() as u8);
+        out.push(resolved.kind() as u8);
+        out.push(u8::from(self.fill.is_some()));
+        out.push(0);
+        for number in [
+            self.asked.value(),
+            resolved.value(),
+            self.fill.unwrap_or(0.0),
+        ] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        for &extent in self.shape().iter().chain(self.grid.chunk()) {
+            out.extend_from_slice(&(extent as u64).to_le_bytes());
+        }
+        put_text(out, &json(&self.params));
+        put_text(out, &json(&self.metadata));
+        put_text(out, &self.writer);
+    }
+
+    /// Reads the body of a frame record.
+    pub(super) fn read_from(body: &[u8]) -> Result<Self> {
+        let mut fields = Fields::new(body, "frame header");
+        let element = ElementType::from_id(fields.u8()?)?;
+        let axes = usize::from(fields.u8()?);
+        if axes > MAX_AXES {
+            return Err(Error::corrupt(format!("frame with {axes} axes")));
+        }
+        let codec = fields.u16()?;
+        let asked = kind(fields.u8()?)?;
+        let resolved = kind(fields.u8()?)?;
+        let has_fill = fields.u8()?;
+        if has_fill > 1 || fields.u8()? != 0 {
+            return Err(Error::corrupt("frame header with unknown flags"));
+        }
+        let asked = Bound::new(asked, fields.f64()?).map_err(as_corrupt)?;
+        let tolerance = match Bound::new(resolved, fields.f64()?).map_err(as_corrupt)? {
+            Bound::Abs(e) => Tolerance::Abs(e),
+            Bound::Pointwise(e) => Tolerance::Pointwise(e),
+            Bound::Precision(bits) => Tolerance::Precision(bits),
+            Bound::Lossless => Tolerance::Lossless,
+            other => return Err(Error::corrupt(format!("{other} as a resolved bound"))),
+        };
+        let fill = fields.f64()?;
+        let mut sizes = |_| fields.size();
+        let shape: Vec<_> = (0..axes).map(&mut sizes).collect::<Result<_>>()?;
+        let chunk: Vec<_> = (0..axes).map(&mut sizes).collect::<Result<_>>()?;
+        element_count(&shape).map_err(as_corrupt)?;
+        let grid = Grid::new(&shape, &chunk, element.size()).map_err(as_corrupt)?;
+        if grid.chunk() != chunk {
+            return Err(Error::corrupt("chunks larger than their array"));
+        }
+        let header = Self {
+            element,
+            grid,
+            codec,
+            params: parse(fields.text()?)?,
+            asked,
+            tolerance,
+            fill: (has_fill == 1).then_some(fill),
+            metadata: parse(fields.text()?)?,
+            writer: fields.text()?.to_string(),
+        };
+        fields.finish()?;
+        Ok(header)
+    }
+}
+
+fn kind(id: u8) -> Result<BoundKind> {
+    BoundKind::ALL
+        .into_iter()
+        .find(|k| *k as u8 == id)
+        .ok_or_else(|| Error::corrupt(format!("unknown kind of bound {id}")))
+}
+
+/// JSON of something whose serialisation cannot fail: string keys and plain values only.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn parse<'a, V: serde::Deserialize<'a>>(text: &'a str) -> Result<V> {
+    serde_json::from_str(text).map_err(|e| Error::corrupt(format!("frame header: {e}")))
+}
+
+/// A rule that users must keep is one that a writer has kept.
+fn as_corrupt(error: Error) -> Error {
+    Error::corrupt(error.to_string())
+}

@@ -1,0 +1,195 @@
+//! How an array is cut into chunks.
+
+use crate::array::{contiguous_strides, display, element_count};
+use crate::codec::Dims;
+use crate::error::{Error, Result};
+use std::ops::Range;
+
+/// Raw bytes of a chunk that the library aims at.
+const TARGET: usize = 2 << 20;
+
+/// The most raw bytes of a chunk: what a reader must be ready to hold.
+pub(crate) const MAX_CHUNK_BYTES: usize = 1 << 30;
+
+/// An array cut into chunks, which are numbered in C order.
+///
+/// A *slab* is a run of chunks that together hold a contiguous part of the array. Chunks of whole
+/// rows and planes, as the library chooses them, are slabs of their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    shape: Vec<usize>,
+    chunk: Vec<usize>,
+    /// Chunks along each axis.
+    counts: Vec<usize>,
+    /// First axis along which a chunk is longer than one; slabs are cut along it.
+    split: usize,
+}
+
+impl Grid {
+    /// A grid with chunks of the given extents.
+    pub fn new(shape: &[usize], chunk: &[usize], element_size: usize) -> Result<Self> {
+        element_count(shape)?;
+        if chunk.len() != shape.len() || chunk.contains(&0) {
+            return Err(Error::invalid(format!(
+                "chunks of {} do not fit an array of shape {}: give one extent of at least 1 per axis",
+                display(chunk),
+                display(shape)
+            )));
+        }
+        let chunk: Vec<_> = chunk
+            .iter()
+            .zip(shape)
+            .map(|(&c, &s)| c.min(s.max(1)))
+            .collect();
+        let bytes = element_count(&chunk)?.saturating_mul(element_size);
+        if bytes > MAX_CHUNK_BYTES {
+            return Err(Error::invalid(format!(
+                "chunks of {} take {bytes} bytes: at most {MAX_CHUNK_BYTES} are allowed",
+                display(&chunk)
+            )));
+        }
+        let counts: Vec<_> = shape
+            .iter()
+            .zip(&chunk)
+            .map(|(&s, &c)| s.div_ceil(c))
+            .collect();
+        let split = (0..shape.len())
+            .find(|&axis| chunk[axis] > 1)
+            .unwrap_or(shape.len().saturating_sub(1));
+        let grid = Self {
+            shape: shape.to_vec(),
+            chunk,
+            counts,
+            split,
+        };
+        if u32::try_from(grid.chunks()).is_err() {
+            return Err(Error::invalid(
+                "more than 2^32 chunks: choose larger ones".to_string(),
+            ));
+        }
+        Ok(grid)
+    }
+
+    /// A grid of contiguous chunks of about 2 MiB, all of nearly the same size.
+    pub fn automatic(shape: &[usize], element_size: usize) -> Result<Self> {
+        element_count(shape)?;
+        let target = TARGET / element_size;
+        let mut chunk = vec![1; shape.len()];
+        let mut inner = 1usize;
+        for axis in (0..shape.len()).rev() {
+            let extent = shape[axis].max(1);
+            // A few planes more than the target pay: the first plane of a chunk is predicted badly.
+            let most = (target / inner).max(if inner <= 2 * target { 4 } else { 1 });
+            let parts = extent.div_ceil(most);
+            chunk[axis] = extent.div_ceil(parts);
+            inner *= chunk[axis];
+            if parts > 1 {
+                break;
+            }
+        }
+        Self::new(shape, &chunk, element_size)
+    }
+
+    /// Extents of the array.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Extents of a chunk; chunks at the end of an axis may be shorter.
+    pub fn chunk(&self) -> &[usize] {
+        &self.chunk
+    }
+
+    /// Number of chunks.
+    pub fn chunks(&self) -> usize {
+        self.counts.iter().product()
+    }
+
+    /// Number of slabs.
+    pub fn slabs(&self) -> usize {
+        self.counts.iter().take(self.split + 1).product()
+    }
+
+    /// Chunks per slab.
+    pub(crate) fn chunks_per_slab(&self) -> usize {
+        self.counts.iter().skip(self.split + 1).product()
+    }
+
+    /// The box of the array that a chunk holds.
+    pub fn region(&self, chunk: usize) -> Vec<Range<usize>> {
+        let mut rest = chunk;
+        let mut region = vec![0..0; self.shape.len()];
+        for axis in (0..self.shape.len()).rev() {
+            let start = rest % self.counts[axis] * self.chunk[axis];
+            rest /= self.counts[axis];
+            region[axis] = start..(start + self.chunk[axis]).min(self.shape[axis]);
+        }
+        region
+    }
+
+    /// The box of the array that a slab holds.
+    pub(crate) fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
+        let mut region = self.region(slab * self.chunks_per_slab());
+        for (range, &extent) in region.iter_mut().zip(&self.shape).skip(self.split + 1) {
+            *range = 0..extent;
+        }
+        region
+    }
+
+    /// The slabs that touch a box which is not empty, in order.
+    pub(crate) fn slabs_touching(&self, region: &[Range<usize>]) -> Vec<usize> {
+        let mut slabs = vec![0];
+        for (axis, range) in region.iter().enumerate().take(self.split + 1) {
+            let first = range.start / self.chunk[axis];
+            let last = (range.end - 1) / self.chunk[axis];
+            slabs = slabs
+                .iter()
+                .flat_map(|s| (first..=last).map(move |i| s * self.counts[axis] + i))
+                .collect();
+        }
+        slabs
+    }
+
+    /// Number of values in a chunk.
+    pub fn chunk_len(&self, chunk: usize) -> usize {
+        self.region(chunk).iter().map(Range::len).product()
+    }
+}
+
+/// Extents of a box as a codec sees them.
+pub(crate) fn dims(extents: &[usize]) -> Dims {
+    let axes = extents.len();
+    let at = |back: usize| axes.checked_sub(back).map_or(1, |axis| extents[axis]);
+    Dims {
+        nz: extents[..axes.saturating_sub(2)].iter().product(),
+        ny: at(2),
+        nx: at(1),
+    }
+}
+
+/// Extents of a box.
+pub(crate) fn extents(region: &[Range<usize>]) -> Vec<usize> {
+    region.iter().map(Range::len).collect()
+}
+
+/// The part that two boxes share.
+pub(crate) fn intersect(a: &[Range<usize>], b: &[Range<usize>]) -> Vec<Range<usize>> {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| {
+            let start = a.start.max(b.start);
+            start..a.end.min(b.end).max(start)
+        })
+        .collect()
+}
+
+/// Where the first element of `inner` lies in a contiguous array that holds the box `outer`.
+pub(crate) fn origin(inner: &[Range<usize>], outer: &[Range<usize>]) -> usize {
+    let strides = contiguous_strides(&extents(outer));
+    inner
+        .iter()
+        .zip(outer)
+        .zip(strides)
+        .map(|((i, o), stride)| (i.start - o.start) * stride as usize)
+        .sum()
+}

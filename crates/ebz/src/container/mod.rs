@@ -1,0 +1,34 @@
+//! The `.ebz` container: frames of independent chunks, in checksummed records.
+//!
+//! ```text
+//! file   = signature, records, index record
+//! frame  = frame record, chunk records, end record (where the chunks are)
+//! record = 32-byte header (kind, frame, number, length, checksum), body
+//! ```
+//!
+//! `docs/format.md` gives every byte. The container knows codecs through their table only.
+
+mod bytes;
+mod frame;
+mod grid;
+mod index;
+mod reader;
+mod record;
+mod recover;
+mod source;
+mod stream;
+mod writer;
+
+pub use frame::FrameHeader;
+pub use grid::Grid;
+pub use reader::{Frame, Limits, Reader};
+pub use recover::{Recovered, recover};
+pub use source::Source;
+pub use stream::StreamReader;
+pub use writer::{FrameStats, Writer, max_compressed_size};
+
+/// First bytes of every file. Line ends and the high bit show damage by text-mode transfers.
+pub(crate) const SIGNATURE: [u8; 8] = *b"\x89EBZ\r\n\x1a\n";
+
+/// Format version that this library writes, and the newest that it reads.
+pub const FORMAT_VERSION: u16 = 1;

@@ -1,0 +1,543 @@
+//! Reading with random access: any frame, any region, several threads.
+
+use super::frame::FrameHeader;
+use super::grid::{self, dims, extents, intersect};
+use super::index::{self, FramePlace, Place};
+use super::record::{HEADER, Kind, Record};
+use super::source::Source;
+use super::{FORMAT_VERSION, SIGNATURE};
+use crate::array::{Array, ViewMut, contiguous_strides, display, scatter};
+use crate::codec::{self, Context, Entry};
+use crate::element::{Element, ElementType};
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::simd::Level;
+use std::fs::File;
+use std::io::Write;
+use std::ops::Range;
+use std::path::Path;
+
+/// Bytes of the signature, the version and what is reserved.
+pub(super) const FILE_HEADER: usize = 16;
+
+/// Output larger than this is written past the caches.
+const STREAMING: usize = 16 << 20;
+
+/// What a reader accepts of a stream before it reserves memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// The most bytes of an array in memory.
+    pub max_bytes: u64,
+    /// The most that an array may be larger than the bytes that hold it. No codec reaches the
+    /// default; a stream that claims more is hostile.
+    pub max_expansion: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_bytes: u64::MAX,
+            max_expansion: 1 << 16,
+        }
+    }
+}
+
+/// A complete `.ebz` file.
+#[derive(Debug)]
+pub struct Reader<S> {
+    source: S,
+    size: u64,
+    frames: Vec<FramePlace>,
+    limits: Limits,
+    threads: usize,
+    simd: Level,
+}
+
+impl Reader<File> {
+    /// Opens a file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_source(File::open(path)?)
+    }
+}
+
+impl<S: Source> Reader<S> {
+    /// Opens any source, for example a byte slice.
+    pub fn from_source(source: S) -> Result<Self> {
+        let size = source.size()?;
+        let mut scratch = Vec::new();
+        if size < FILE_HEADER as u64 {
+            return Err(not_ebz());
+        }
+        check_file_header(source.fetch(0, FILE_HEADER, &mut scratch)?)?;
+        let tail = size.checked_sub(index::TAIL as u64).ok_or_else(not_ebz)?;
+        let mut bytes = [0; index::TAIL];
+        bytes.copy_from_slice(source.fetch(tail, index::TAIL, &mut scratch)?);
+        let offset = index::read_tail(&bytes)?;
+        let length = size
+            .checked_sub(offset)
+            .and_then(|rest| rest.checked_sub(HEADER as u64))
+            .ok_or_else(|| Error::corrupt("the file index lies outside the file"))?;
+        let mut reader = Self {
+            source,
+            size,
+            frames: Vec::new(),
+            limits: Limits::default(),
+            threads: 0,
+            simd: Level::detect(),
+        };
+        let place = Place { offset, length };
+        let (record, body) = reader.record(place, &mut scratch)?;
+        if record.kind != Kind::Index {
+            return Err(Error::corrupt("no file index where it should be"));
+        }
+        reader.frames = index::read_frames(body)?;
+        Ok(reader)
+    }
+
+    /// Sets what is accepted before memory is reserved.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets the number of threads; 0 means all cores.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets the instructions that the kernels may use.
+    pub fn simd(mut self, level: Level) -> Self {
+        self.simd = level;
+        self
+    }
+
+    /// Number of frames.
+    pub fn frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Bytes of the file.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub(super) fn frame_places(&self) -> &[FramePlace] {
+        &self.frames
+    }
+
+    /// One of the arrays.
+    pub fn frame(&self, number: usize) -> Result<Frame<'_, S>> {
+        let place = self.frames.get(number).ok_or_else(|| {
+            Error::invalid(format!(
+                "there is no frame {number}: the file has {}",
+                self.frames.len()
+            ))
+        })?;
+        let mut scratch = Vec::new();
+        let expect = |record: Record, kind| {
+            (record.kind == kind && record.frame as usize == number && record.number == 0)
+                .then_some(())
+                .ok_or_else(|| Error::corrupt(format!("the index of frame {number} is wrong")))
+        };
+        let (record, body) = self.record(place.header, &mut scratch)?;
+        expect(record, Kind::Frame)?;
+        let header = FrameHeader::read_from(body)?;
+        let (record, body) = self.record(place.end, &mut scratch)?;
+        expect(record, Kind::End)?;
+        let chunks = index::read_chunks(body, header.grid.chunks())?;
+        Ok(Frame {
+            reader: self,
+            number: number as u32,
+            header,
+            chunks,
+        })
+    }
+
+    /// The first array, whole.
+    pub fn read<T: Element>(&self) -> Result<Array<T>> {
+        self.frame(0)?.read()
+    }
+
+    /// A region of the first array.
+    pub fn region<T: Element>(&self, region: &[Range<usize>]) -> Result<Array<T>> {
+        self.frame(0)?.region(region)
+    }
+
+    /// Reads and verifies a record.
+    fn record<'a>(&'a self, place: Place, scratch: &'a mut Vec<u8>) -> Result<(Record, &'a [u8])> {
+        if place.end() > self.size {
+            return Err(Error::corrupt(
+                "the index points behind the end of the file",
+            ));
+        }
+        let bytes = self
+            .source
+            .fetch(place.offset, place.record_len() as usize, scratch)?;
+        let (header, body) = bytes
+            .split_first_chunk::<HEADER>()
+            .ok_or_else(|| Error::truncated("the file ends within a record"))?;
+        let unverified = Record::read(header)?;
+        if unverified.record.length != place.length {
+            return Err(Error::corrupt(
+                "the index and a record disagree about a length",
+            ));
+        }
+        Ok((unverified.verify(body)?, body))
+    }
+}
+
+/// One array of a file.
+#[derive(Debug)]
+pub struct Frame<'a, S> {
+    reader: &'a Reader<S>,
+    number: u32,
+    header: FrameHeader,
+    chunks: Vec<Place>,
+}
+
+impl<S: Source> Frame<'_, S> {
+    /// What the file says about the array.
+    pub fn header(&self) -> &FrameHeader {
+        &self.header
+    }
+
+    /// Bytes that the chunks take in the file, with their record headers.
+    pub fn stored_bytes(&self) -> u64 {
+        self.chunks.iter().map(|p| p.record_len()).sum()
+    }
+
+    /// Bytes that each chunk takes in the file, without record headers.
+    pub fn chunk_bytes(&self) -> impl Iterator<Item = u64> + '_ {
+        self.chunks.iter().map(|p| p.length)
+    }
+
+    /// Verifies every checksum without decoding, and that the chunks lie within the file.
+    pub fn verify(&self) -> Result<()> {
+        let mut scratch = Vec::new();
+        for (number, place) in self.chunks.iter().enumerate() {
+            let (record, _) = self.reader.record(*place, &mut scratch)?;
+            self.expect(record, number)?;
+        }
+        Ok(())
+    }
+
+    /// The whole array.
+    pub fn read<T: Element>(&self) -> Result<Array<T>> {
+        let region: Vec<_> = self.header.shape().iter().map(|&n| 0..n).collect();
+        self.region(&region)
+    }
+
+    /// A region of the array; only the chunks that it touches are read.
+    pub fn region<T: Element>(&self, region: &[Range<usize>]) -> Result<Array<T>> {
+        self.check::<T>(region)?;
+        let shape = extents(region);
+        let mut values = vec![T::default(); shape.iter().product()];
+        self.read_slabs(region, &mut values)?;
+        Array::new(values, &shape)
+    }
+
+    /// The whole array into memory of the caller.
+    pub fn read_into<T: Element>(&self, out: &mut ViewMut<'_, T>) -> Result<()> {
+        let region: Vec<_> = self.header.shape().iter().map(|&n| 0..n).collect();
+        self.region_into(&region, out)
+    }
+
+    /// A region of the array into memory of the caller.
+    pub fn region_into<T: Element>(
+        &self,
+        region: &[Range<usize>],
+        out: &mut ViewMut<'_, T>,
+    ) -> Result<()> {
+        self.check::<T>(region)?;
+        let shape = extents(region);
+        if out.shape() != shape {
+            return Err(Error::invalid(format!(
+                "the output has shape {}, but the data has {}",
+                display(out.shape()),
+                display(&shape)
+            )));
+        }
+        if let Some(values) = out.as_mut_slice() {
+            return self.read_slabs(region, values);
+        }
+        let layout = out.layout.clone();
+        let data = &mut *out.data;
+        self.each_slab(region, |part, values: &[T]| {
+            let start = part.iter().zip(region).zip(&layout.strides);
+            let origin = start.fold(layout.offset as isize, |at, ((p, r), stride)| {
+                at + (p.start - r.start) as isize * stride
+            });
+            let shape = extents(part);
+            scatter(values, data, &shape, &layout.strides, origin as usize);
+            Ok(())
+        })
+    }
+
+    /// Writes a region as raw little-endian values in C order, in memory for a few chunks.
+    pub fn write_region(
+        &self,
+        region: &[Range<usize>],
+        out: &mut (dyn Write + Send),
+    ) -> Result<()> {
+        match self.header.element {
+            ElementType::F32 => self.write_region_as::<f32>(region, out),
+            ElementType::F64 => self.write_region_as::<f64>(region, out),
+        }
+    }
+
+    fn write_region_as<T: Element>(
+        &self,
+        region: &[Range<usize>],
+        out: &mut (dyn Write + Send),
+    ) -> Result<()> {
+        self.check::<T>(region)?;
+        self.each_slab(region, |_, values: &[T]| {
+            Ok(out.write_all(bytemuck::cast_slice(values))?)
+        })
+    }
+
+    /// Element type, region and limits.
+    fn check<T: Element>(&self, region: &[Range<usize>]) -> Result<()> {
+        if T::TYPE != self.header.element {
+            return Err(Error::invalid(format!(
+                "the array holds {} values, not {}",
+                self.header.element,
+                T::TYPE
+            )));
+        }
+        let shape = self.header.shape();
+        let inside = |(r, &n): (&Range<usize>, &usize)| r.start <= r.end && r.end <= n;
+        if region.len() != shape.len() || !region.iter().zip(shape).all(inside) {
+            return Err(Error::invalid(format!(
+                "the region is not within the array of shape {}",
+                display(shape)
+            )));
+        }
+        let bytes = region.iter().map(Range::len).product::<usize>() as u64 * T::SIZE as u64;
+        let limits = self.reader.limits;
+        let stored = self.stored_bytes();
+        if stored > self.reader.size {
+            return Err(Error::corrupt(
+                "the chunks take more bytes than the file has",
+            ));
+        }
+        check_expansion(self.header.raw_bytes() as u64, stored, limits.max_expansion)?;
+        if bytes > limits.max_bytes {
+            return Err(Error::LimitExceeded(format!(
+                "{bytes} bytes are needed but only {} are allowed: read a smaller region",
+                limits.max_bytes
+            )));
+        }
+        Ok(())
+    }
+
+    /// Decodes a region into contiguous memory, slabs in parallel.
+    fn read_slabs<T: Element>(&self, region: &[Range<usize>], out: &mut [T]) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let grid = &self.header.grid;
+        let entry = codec::by_id(self.header.codec)?;
+        let slabs = grid.slabs_touching(region);
+        let mut workers = self.workers(slabs.len(), size_of_val(out));
+        let mut rest = out;
+        let mut slabs = slabs.into_iter();
+        parallel::unordered(
+            &mut workers,
+            |_| {
+                Ok(slabs.next().map(|slab| {
+                    let part = intersect(&grid.slab_region(slab), region);
+                    let length = part.iter().map(Range::len).product();
+                    let (head, tail) = std::mem::take(&mut rest).split_at_mut(length);
+                    rest = tail;
+                    (slab, part, head)
+                }))
+            },
+            |worker, (slab, part, out)| self.decode_slab(entry, worker, slab, &part, out),
+        )
+    }
+
+    /// Decodes a region slab by slab and hands each over in order.
+    fn each_slab<T: Element>(
+        &self,
+        region: &[Range<usize>],
+        mut emit: impl FnMut(&[Range<usize>], &[T]) -> Result<()> + Send,
+    ) -> Result<()> {
+        if region.iter().any(|r| r.is_empty()) {
+            return Ok(());
+        }
+        let grid = &self.header.grid;
+        let entry = codec::by_id(self.header.codec)?;
+        let slabs = grid.slabs_touching(region);
+        let mut workers: Vec<_> = self
+            .workers(slabs.len(), 0)
+            .into_iter()
+            .map(|worker| (worker, Vec::new(), Vec::new()))
+            .collect();
+        let mut slabs = slabs.into_iter();
+        parallel::ordered(
+            &mut workers,
+            |_| Ok(slabs.next()),
+            |(worker, part, values), slab| {
+                *part = intersect(&grid.slab_region(slab), region);
+                values.resize(part.iter().map(Range::len).product(), T::default());
+                self.decode_slab(entry, worker, slab, part, values)
+            },
+            |(_, part, values)| emit(part, values),
+        )
+    }
+
+    fn workers(&self, jobs: usize, output: usize) -> Vec<Worker> {
+        let threads = parallel::threads(self.reader.threads).min(jobs).max(1);
+        let worker = || Worker::new(self.reader.simd, output >= STREAMING);
+        (0..threads).map(|_| worker()).collect()
+    }
+
+    /// Decodes the part of a slab that `part` asks for, into contiguous memory of that shape.
+    fn decode_slab<T: Element>(
+        &self,
+        entry: &Entry,
+        worker: &mut Worker,
+        slab: usize,
+        part: &[Range<usize>],
+        out: &mut [T],
+    ) -> Result<()> {
+        let grid = &self.header.grid;
+        let per_slab = grid.chunks_per_slab();
+        for number in slab * per_slab..(slab + 1) * per_slab {
+            let region = grid.region(number);
+            let wanted = intersect(&region, part);
+            if wanted.iter().any(|r| r.is_empty()) {
+                continue;
+            }
+            let (record, body) = self.reader.record(self.chunks[number], &mut worker.bytes)?;
+            self.expect(record, number)?;
+            let chunk = Coded { record, body };
+            place_chunk(entry, &chunk, &region, part, &mut worker.context, out)?;
+        }
+        Ok(())
+    }
+
+    fn expect(&self, record: Record, number: usize) -> Result<()> {
+        let is_chunk = matches!(record.kind, Kind::Coded | Kind::Raw);
+        if is_chunk && record.frame == self.number && record.number as usize == number {
+            return Ok(());
+        }
+        Err(Error::corrupt(format!(
+            "the index points to another record than chunk {number} of frame {}",
+            self.number
+        )))
+    }
+}
+
+/// Buffers of one thread.
+struct Worker {
+    context: Context,
+    bytes: Vec<u8>,
+}
+
+impl Worker {
+    fn new(simd: Level, streaming: bool) -> Self {
+        let mut context = Context::new(simd);
+        context.streaming = streaming;
+        Self {
+            context,
+            bytes: Vec::new(),
+        }
+    }
+}
+
+/// A verified chunk record.
+pub(super) struct Coded<'a> {
+    pub record: Record,
+    pub body: &'a [u8],
+}
+
+/// Decodes a chunk that holds the box `region`, and puts what `part` wants of it in its place in
+/// `out`, contiguous memory that holds the box `part`.
+pub(super) fn place_chunk<T: Element>(
+    entry: &Entry,
+    chunk: &Coded<'_>,
+    region: &[Range<usize>],
+    part: &[Range<usize>],
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    if region == part {
+        return decode_chunk(entry, chunk, &extents(region), context, out);
+    }
+    let shape = extents(region);
+    let mut values = context.take::<Vec<T>>();
+    values.resize(shape.iter().product(), T::default());
+    let decoded = decode_chunk(entry, chunk, &shape, context, &mut values);
+    if decoded.is_ok() {
+        let wanted = intersect(region, part);
+        let wanted_shape = extents(&wanted);
+        let mut kept = context.take::<Kept<T>>();
+        kept.0.resize(wanted_shape.iter().product(), T::default());
+        let strides = contiguous_strides(&shape);
+        let from = grid::origin(&wanted, region);
+        crate::array::gather(&values, &wanted_shape, &strides, from, &mut kept.0);
+        let strides = contiguous_strides(&extents(part));
+        let to = grid::origin(&wanted, part);
+        scatter(&kept.0, out, &wanted_shape, &strides, to);
+        context.put_back(kept);
+    }
+    context.put_back(values);
+    decoded
+}
+
+/// The part of a chunk that a region wants.
+struct Kept<T>(Vec<T>);
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+fn decode_chunk<T: Element>(
+    entry: &Entry,
+    chunk: &Coded<'_>,
+    shape: &[usize],
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    let entry = match chunk.record.kind {
+        Kind::Raw => codec::by_id(codec::RAW)?,
+        _ => entry,
+    };
+    entry.decode(chunk.body, dims(shape), context, out)
+}
+
+/// A claimed size that no codec reaches is an attack on memory.
+pub(super) fn check_expansion(raw: u64, stored: u64, most: u64) -> Result<()> {
+    if raw > stored.saturating_mul(most) {
+        return Err(Error::LimitExceeded(format!(
+            "the stream claims {raw} bytes of data in {stored} bytes, which no codec reaches: \
+             it is damaged or hostile"
+        )));
+    }
+    Ok(())
+}
+
+pub(super) fn check_file_header(bytes: &[u8]) -> Result<()> {
+    if bytes[..8] != SIGNATURE {
+        return Err(not_ebz());
+    }
+    let version = u16::from_le_bytes([bytes[8], bytes[9]]);
+    if version == 0 || version > FORMAT_VERSION {
+        return Err(Error::unsupported(format!(
+            "format version {version} is unknown to this version of ebz: use a newer one"
+        )));
+    }
+    if bytes[10..FILE_HEADER] != [0; 6] {
+        return Err(Error::corrupt("file header with unknown flags"));
+    }
+    Ok(())
+}
+
+pub(super) fn not_ebz() -> Error {
+    Error::corrupt("this is not an .ebz file")
+}

@@ -1,0 +1,137 @@
+//! What to do with an array: the one place where users' choices come together.
+
+use crate::bound::{Bound, BoundKind, Tolerance};
+use crate::codec::{self, Entry, Params};
+use crate::error::{Error, Result};
+use crate::simd::Level;
+
+/// How to compress an array.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What may change.
+    pub bound: Bound,
+    /// Name of the codec.
+    pub codec: String,
+    /// Parameters of the codec.
+    pub params: Params,
+    /// Extents of a chunk, one per axis; chosen by the library if absent.
+    pub chunk: Option<Vec<usize>>,
+    /// Threads; 0 means all cores.
+    pub threads: usize,
+    /// A value that marks missing data: kept exactly and left out of the range.
+    pub fill: Option<f64>,
+    /// Anything the user wants to keep with the array.
+    pub metadata: Option<serde_json::Value>,
+    /// Instructions that the kernels may use; the output does not depend on it.
+    pub simd: Level,
+}
+
+impl Options {
+    /// Defaults for everything but the bound.
+    pub fn new(bound: Bound) -> Self {
+        Self {
+            bound,
+            codec: codec::DEFAULT.into(),
+            params: Params::default(),
+            chunk: None,
+            threads: 0,
+            fill: None,
+            metadata: None,
+            simd: Level::detect(),
+        }
+    }
+
+    /// Sets the codec.
+    pub fn codec(mut self, name: impl Into<String>) -> Self {
+        self.codec = name.into();
+        self
+    }
+
+    /// Sets a parameter of the codec.
+    pub fn param(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.params.set(key, value);
+        self
+    }
+
+    /// Sets the extents of a chunk.
+    pub fn chunk(mut self, extents: &[usize]) -> Self {
+        self.chunk = Some(extents.to_vec());
+        self
+    }
+
+    /// Sets the number of threads; 0 means all cores.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Sets the value that marks missing data.
+    pub fn fill(mut self, value: f64) -> Self {
+        self.fill = Some(value);
+        self
+    }
+
+    /// Sets what is kept with the array.
+    pub fn metadata(mut self, metadata: serde_json::Value) -> Self {
+        self.metadata = Some(metadata);
+        self
+    }
+
+    /// Sets the instructions that the kernels may use.
+    pub fn simd(mut self, level: Level) -> Self {
+        self.simd = level;
+        self
+    }
+
+    /// Checks bound, codec and parameters; returns the codec.
+    pub fn check(&self) -> Result<&'static Entry> {
+        self.bound.validate()?;
+        let entry = codec::by_name(&self.codec)?;
+        let kind = self.bound.kind();
+        if !entry.offers(kind) {
+            let able: Vec<_> = codec::TABLE
+                .iter()
+                .filter(|e| e.offers(kind))
+                .map(|e| e.info.name)
+                .collect();
+            return Err(Error::unsupported(format!(
+                "codec {} does not offer {}: use {}",
+                self.codec,
+                kind.name(),
+                if able.is_empty() {
+                    "another bound (no codec of this version offers it)".into()
+                } else {
+                    able.join(" or ")
+                }
+            )));
+        }
+        entry.validate(&self.params)?;
+        Ok(entry)
+    }
+
+    /// The guarantee for every value, given the range (max − min) of the finite values if asked for.
+    pub fn tolerance(&self, range: impl FnOnce() -> Result<f64>) -> Result<Tolerance> {
+        let abs = |e: f64| match e {
+            e if e > 0.0 && e.is_finite() => Tolerance::Abs(e),
+            _ => Tolerance::Lossless,
+        };
+        Ok(match self.bound {
+            Bound::Abs(e) => abs(e),
+            Bound::Range(e) => abs(e * range()?),
+            Bound::Pointwise(e) if e > 0.0 => Tolerance::Pointwise(e),
+            Bound::Precision(bits) => Tolerance::Precision(bits),
+            Bound::Pointwise(_) | Bound::Lossless => Tolerance::Lossless,
+            Bound::Psnr(_) | Bound::Ratio(_) => {
+                return Err(Error::unsupported(format!(
+                    "{} is not available yet: use abs or range",
+                    self.bound.kind().name()
+                )));
+            }
+        })
+    }
+
+    /// Whether resolving the bound needs a pass over the whole array first.
+    pub fn needs_range(&self) -> bool {
+        self.bound.kind() == BoundKind::Range
+    }
+}

@@ -1,0 +1,125 @@
+//! Work on a sequence of jobs by several threads, with bounded memory.
+//!
+//! Each thread owns one state (buffers, scratch) and loops: take the next job, work, and, where
+//! order matters, wait for its turn to emit. There are never more jobs under way than states.
+
+use crate::error::{Error, Result};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Number of threads for a request, where 0 means all cores.
+pub(crate) fn threads(requested: usize) -> usize {
+    match requested {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `work` on every job of `next`, in any order, on one thread per state.
+pub(crate) fn unordered<S: Send, J: Send>(
+    states: &mut [S],
+    next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
+    work: impl Fn(&mut S, J) -> Result<()> + Sync,
+) -> Result<()> {
+    run(states, next, |state, _, job| work(state, job), || ())
+}
+
+/// Runs `work` on every job of `next` on one thread per state, and `emit` in the order of the jobs.
+pub(crate) fn ordered<S: Send, J: Send>(
+    states: &mut [S],
+    next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
+    work: impl Fn(&mut S, J) -> Result<()> + Sync,
+    emit: impl FnMut(&mut S) -> Result<()> + Send,
+) -> Result<()> {
+    struct Turn<E> {
+        emit: E,
+        number: u64,
+        failed: bool,
+    }
+    let turn = Mutex::new(Turn {
+        emit,
+        number: 0,
+        failed: false,
+    });
+    let moved = Condvar::new();
+    let finish = |state: &mut S, number: u64, job: J| {
+        work(state, job)?;
+        let mut turn = moved
+            .wait_while(lock(&turn), |t| t.number != number && !t.failed)
+            .unwrap_or_else(PoisonError::into_inner);
+        if turn.failed {
+            return Ok(());
+        }
+        (turn.emit)(state)?;
+        turn.number += 1;
+        moved.notify_all();
+        Ok(())
+    };
+    let fail = || {
+        lock(&turn).failed = true;
+        moved.notify_all();
+    };
+    run(states, next, finish, fail)
+}
+
+/// The loop of every thread; `work` also gets the job's number, `fail` wakes those who wait.
+fn run<S: Send, J: Send>(
+    states: &mut [S],
+    mut next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
+    work: impl Fn(&mut S, u64, J) -> Result<()> + Sync,
+    fail: impl Fn() + Sync,
+) -> Result<()> {
+    if let [state] = states {
+        let mut number = 0;
+        while let Some(job) = next(state)? {
+            work(state, number, job)?;
+            number += 1;
+        }
+        return Ok(());
+    }
+    struct Queue<N> {
+        next: N,
+        number: u64,
+        error: Option<Error>,
+    }
+    let queue = Mutex::new(Queue {
+        next,
+        number: 0,
+        error: None,
+    });
+    std::thread::scope(|scope| {
+        for state in states {
+            scope.spawn(|| {
+                loop {
+                    let (job, number) = {
+                        let mut queue = lock(&queue);
+                        if queue.error.is_some() {
+                            return;
+                        }
+                        match (queue.next)(state) {
+                            Ok(Some(job)) => {
+                                queue.number += 1;
+                                (job, queue.number - 1)
+                            }
+                            Ok(None) => return,
+                            Err(error) => {
+                                queue.error.get_or_insert(error);
+                                drop(queue);
+                                return fail();
+                            }
+                        }
+                    };
+                    if let Err(error) = work(state, number, job) {
+                        lock(&queue).error.get_or_insert(error);
+                        return fail();
+                    }
+                }
+            });
+        }
+    });
+    let queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    queue.error.map_or(Ok(()), Err)
+}
