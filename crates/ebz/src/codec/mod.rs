@@ -4,6 +4,7 @@
 //! threads. The container, the front ends, the tests and the benchmarks all iterate the table, so
 //! that a new codec is one folder and one row.
 
+mod ceaz;
 mod context;
 mod params;
 mod raw;

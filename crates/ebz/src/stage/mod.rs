@@ -1,5 +1,10 @@
-//! The stages that codecs are made of, as pairs: forward and inverse, encode and decode.
+//! The stages that codecs are made of, as pairs of `forward`/`inverse` or `encode`/`decode`.
 
-pub mod bits;
+pub(crate) mod bits;
 pub mod huffman;
-pub mod varint;
+pub(crate) mod occupancy;
+pub(crate) mod varint;
+pub(crate) mod word;
+
+/// Values per unit: the stages work on this many at a time.
+pub(crate) const UNIT: usize = 256;

@@ -1,0 +1,2 @@
+//! CEAZ.
+mod symbols;
