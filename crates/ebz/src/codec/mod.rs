@@ -4,7 +4,7 @@
 //! threads. The container, the front ends, the tests and the benchmarks all iterate the table, so
 //! that a new codec is one folder and one row.
 
-mod ceaz;
+pub mod ceaz;
 mod context;
 mod params;
 mod raw;
@@ -140,7 +140,7 @@ pub struct Entry {
 }
 
 /// Every codec.
-pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>()];
+pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>(), Entry::of::<ceaz::Ceaz>()];
 
 /// Number of the codec that stores values as they are.
 pub(crate) const RAW: u16 = raw::Raw::INFO.id;

@@ -1,8 +1,13 @@
 //! The stages that codecs are made of, as pairs of `forward`/`inverse` or `encode`/`decode`.
-
 pub(crate) mod bits;
-pub mod huffman;
+pub(crate) mod dualquant;
+pub(crate) mod exceptions;
+pub(crate) mod huffman;
+pub(crate) mod lags;
 pub(crate) mod occupancy;
+pub(crate) mod ordered;
+pub(crate) mod planes;
+pub(crate) mod quantize;
 pub(crate) mod varint;
 pub(crate) mod word;
 

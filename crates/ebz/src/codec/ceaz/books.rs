@@ -74,7 +74,9 @@ pub(super) fn decode<S: Offline>(
         table
     } else {
         let entry = S::shelf().get(usize::from(number));
-        &entry.ok_or_else(|| Error::corrupt("unknown offline book"))?.table
+        entry
+            .ok_or_else(|| Error::corrupt("unknown offline book"))?
+            .table()
     };
     huffman::decode(bytes, table, simd, symbols)
 }
@@ -95,7 +97,7 @@ fn choose<S: Offline>(
     let offline = (number, Cow::Borrowed(&entry.book));
     let keep = match rule {
         Rule::Offline => true,
-        Rule::Chi => (deviation(histogram) - entry.deviation).abs() <= KEEP,
+        Rule::Chi => (deviation(histogram) - implied_deviation(&entry.book)).abs() <= KEEP,
         Rule::Cost => false,
     };
     if keep {
@@ -112,12 +114,20 @@ fn choose<S: Offline>(
 }
 
 /// Standard deviation of the frequencies of all symbols, in thousandths.
-pub(super) fn deviation<S: Symbol>(histogram: &Histogram<S>) -> f64 {
+fn deviation<S: Symbol>(histogram: &Histogram<S>) -> f64 {
     let total = histogram.total().max(1) as f64;
-    let mean = 1000.0 / S::ALPHABET as f64;
-    let squares = histogram.counts().iter().map(|&count| {
-        let difference = f64::from(count) * 1000.0 / total - mean;
-        difference * difference
-    });
-    (squares.sum::<f64>() / S::ALPHABET as f64).sqrt()
+    let counts = histogram.counts().iter();
+    deviation_of::<S>(counts.map(|&count| f64::from(count) / total))
+}
+
+/// The same of the frequencies that a book is best for.
+fn implied_deviation<S: Symbol>(book: &Book<S>) -> f64 {
+    let lengths = book.lengths().iter();
+    deviation_of::<S>(lengths.map(|&length| 0.5f64.powi(length.into())))
+}
+
+fn deviation_of<S: Symbol>(frequencies: impl Iterator<Item = f64>) -> f64 {
+    let mean = 1.0 / S::ALPHABET as f64;
+    let squares: f64 = frequencies.map(|f| (f - mean) * (f - mean)).sum();
+    1000.0 * (squares / S::ALPHABET as f64).sqrt()
 }

@@ -67,12 +67,11 @@ pub struct Cursor {
 }
 
 impl<W: Word> Occupancy<W> {
-    /// Forgets everything but the memory, and makes room for this many units.
-    pub fn start(&mut self, units: usize) {
+    /// Forgets everything but the memory.
+    pub fn clear(&mut self) {
         self.classes.clear();
         self.masks.clear();
         self.count = 0;
-        self.reserve(units * UNIT);
     }
 
     /// The masks of the masked units.
@@ -96,6 +95,7 @@ impl<W: Word> Occupancy<W> {
             _ => Class::Masked,
         };
         self.classes.push(class);
+        self.reserve(self.count + UNIT);
         let out = &mut self.values[self.count..];
         match class {
             Class::Empty => {}
@@ -113,7 +113,7 @@ impl<W: Word> Occupancy<W> {
 
     /// Prepares for [`Self::inverse`] from what a stream says: first the classes.
     pub fn set_classes(&mut self, bytes: &mut &[u8], units: usize) -> Result<&mut [u8]> {
-        self.start(0);
+        self.clear();
         classes::read_from(bytes, units, &mut self.classes)?;
         let masked = self.classes.iter().filter(|c| **c == Class::Masked);
         self.masks.resize(masked.count() * MASKS, 0);
@@ -160,7 +160,7 @@ impl<W: Word> Occupancy<W> {
     fn reserve(&mut self, count: usize) {
         let needed = count + UNIT;
         if self.values.len() < needed {
-            self.values.resize(needed, W::default());
+            self.values.resize(needed.next_power_of_two(), W::default());
         }
     }
 }
@@ -197,7 +197,6 @@ mod tests {
     fn split<W: Word>(residuals: &[W], simd: Level) -> Occupancy<W> {
         let (units, _) = residuals.as_chunks();
         let mut split = Occupancy::default();
-        split.start(units.len());
         units.iter().for_each(|unit| split.forward(unit, simd));
         split
     }
