@@ -2,6 +2,7 @@
 
 use crate::codec::{Coder, Entry};
 use crate::error::{Error, Result};
+use crate::stage::quantize::Staged;
 
 /// Type of the elements of an array, with its number in the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -72,6 +73,7 @@ mod sealed {
 /// A floating-point type that ebz compresses: `f32` or `f64`.
 pub trait Element:
     sealed::Sealed
+    + Staged
     + bytemuck::Pod
     + Copy
     + Default

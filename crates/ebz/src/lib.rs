@@ -17,7 +17,7 @@ pub mod error;
 mod options;
 mod parallel;
 pub mod simd;
-pub mod stage;
+mod stage;
 
 pub use array::{Array, FiniteRange, MAX_AXES, View, ViewMut, element_count};
 pub use bound::{Bound, BoundKind, Tolerance};

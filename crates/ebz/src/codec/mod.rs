@@ -6,6 +6,7 @@
 
 pub mod ceaz;
 mod context;
+mod fz;
 mod params;
 mod raw;
 
@@ -140,13 +141,17 @@ pub struct Entry {
 }
 
 /// Every codec.
-pub static TABLE: &[Entry] = &[Entry::of::<raw::Raw>(), Entry::of::<ceaz::Ceaz>()];
+pub static TABLE: &[Entry] = &[
+    Entry::of::<raw::Raw>(),
+    Entry::of::<fz::Fz>(),
+    Entry::of::<ceaz::Ceaz>(),
+];
 
 /// Number of the codec that stores values as they are.
 pub(crate) const RAW: u16 = raw::Raw::INFO.id;
 
 /// The codec used when the user names none, and for exact values where the named one is not exact.
-pub const DEFAULT: &str = "raw";
+pub const DEFAULT: &str = "fz";
 
 /// The codec with this name.
 pub fn by_name(name: &str) -> Result<&'static Entry> {

@@ -43,3 +43,25 @@ impl Level {
             .filter(|level| level.is_available())
     }
 }
+
+impl Level {
+    /// Runs `f` compiled for this level: what is inlined into it may use the level's instructions.
+    #[inline(always)]
+    pub(crate) fn run<R>(self, f: impl FnOnce() -> R) -> R {
+        match self {
+            Self::Portable => f(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => {
+                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+                fn run<R>(f: impl FnOnce() -> R) -> R {
+                    f()
+                }
+                assert!(self.is_available(), "this machine has no AVX2");
+                // SAFETY: the machine has these instructions, as just checked.
+                unsafe { run(f) }
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Avx2 => f(),
+        }
+    }
+}

@@ -1,4 +1,11 @@
 //! The stages that codecs are made of, as pairs of `forward`/`inverse` or `encode`/`decode`.
+//!
+//! ```text
+//! values ─► dualquant (quantize ─► lags) ─► residual units ─► planes ─► bytes
+//!               │                                └► occupancy ─► huffman ─► bytes
+//!               └► exceptions: what cannot be quantized, exactly
+//! ```
+
 pub(crate) mod bits;
 pub(crate) mod dualquant;
 pub(crate) mod exceptions;

@@ -149,11 +149,7 @@ pub fn frequencies<T: Element>(
 
 fn count<W: Word>(values: usize, scratch: &mut Scratch) -> Frequencies {
     let residuals = scratch.residuals.of_width::<W>();
-    let symbols = symbols::split(
-        residuals.values(),
-        &mut scratch.symbols,
-        &mut scratch.rest,
-    );
+    let symbols = symbols::split(residuals.values(), &mut scratch.symbols, &mut scratch.rest);
     Frequencies {
         masks: Histogram::of(residuals.masks()).counts().to_vec(),
         symbols: Histogram::of(symbols).counts().to_vec(),

@@ -75,7 +75,8 @@ pub fn books(histograms: &str) -> Result<Vec<u8>> {
 }
 
 fn book<S: Symbol>(line: &str) -> Result<Book<S>> {
-    let counts: std::result::Result<Vec<u32>, _> = line.split_whitespace().map(str::parse).collect();
+    let counts: std::result::Result<Vec<u32>, _> =
+        line.split_whitespace().map(str::parse).collect();
     let histogram = counts.ok().and_then(Histogram::from_counts);
     let histogram =
         histogram.ok_or_else(|| Error::invalid("a line must hold 256 or 1024 frequencies"))?;
@@ -92,7 +93,15 @@ mod tests {
         assert_eq!(made, include_bytes!("offline_books.bin"));
         let (masks, residuals) = read_from(&made).unwrap();
         assert!(!masks.is_empty());
-        assert!(masks.iter().all(|e| e.book.lengths().iter().all(|&l| l > 0)));
-        assert!(residuals.iter().all(|e| e.book.lengths().iter().all(|&l| l > 0)));
+        assert!(
+            masks
+                .iter()
+                .all(|e| e.book.lengths().iter().all(|&l| l > 0))
+        );
+        assert!(
+            residuals
+                .iter()
+                .all(|e| e.book.lengths().iter().all(|&l| l > 0))
+        );
     }
 }

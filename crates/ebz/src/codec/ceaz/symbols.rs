@@ -42,18 +42,18 @@ pub(super) fn split<'a, W: Word>(
 }
 
 /// The largest shift leaves ten bits to the symbol.
-const fn max_shift<W: Word>() -> u32 {
-    W::BITS - 10
+fn max_shift<W: Word>() -> u32 {
+    16 * W::PARTS as u32 - 10
 }
 
 /// The residuals as symbols, where they are of that type.
 fn as_symbols<W: Word>(values: &[W]) -> Option<&[u16]> {
-    (W::BITS == 16).then(|| bytemuck::cast_slice(values))
+    (W::PARTS == 1).then(|| bytemuck::cast_slice(values))
 }
 
 /// The residuals as symbols, where they are of that type.
 fn as_symbols_mut<W: Word>(values: &mut [W]) -> Option<&mut [u16]> {
-    (W::BITS == 16).then(|| bytemuck::cast_slice_mut(values))
+    (W::PARTS == 1).then(|| bytemuck::cast_slice_mut(values))
 }
 
 /// The smallest shift that leaves few exceptions.

@@ -44,8 +44,6 @@ pub trait Symbol: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
 
     /// The symbol as an index below [`Self::ALPHABET`].
     fn index(self) -> usize;
-    /// The symbol with this index.
-    fn from_index(index: usize) -> Self;
     /// Whether [`Self::pairs`] ever finds any.
     const HAS_PAIRS: bool;
     /// Eight symbols as four pairs a + 64 b, if all of them are below [`PAIRED`].
@@ -62,10 +60,6 @@ impl Symbol for u8 {
     #[inline(always)]
     fn index(self) -> usize {
         usize::from(self)
-    }
-    #[inline(always)]
-    fn from_index(index: usize) -> Self {
-        index as Self
     }
     // Bytes are occupancy masks here, whose values scatter over the whole range.
     const HAS_PAIRS: bool = false;
@@ -87,10 +81,6 @@ impl Symbol for u16 {
     #[inline(always)]
     fn index(self) -> usize {
         usize::from(self & 1023)
-    }
-    #[inline(always)]
-    fn from_index(index: usize) -> Self {
-        index as Self
     }
     const HAS_PAIRS: bool = true;
     #[inline(always)]

@@ -13,11 +13,11 @@ impl Random {
     }
 
     /// Two-sided geometric-like symbols: the smaller, the more frequent.
-    fn symbols<S: Symbol>(&mut self, count: usize, spread: u64) -> Vec<S> {
+    fn symbols<S: Symbol + TryFrom<u64>>(&mut self, count: usize, spread: u64) -> Vec<S> {
         let mut symbol = || {
             let scale = self.next() % 8;
             let width = (spread >> scale).clamp(1, S::ALPHABET as u64);
-            S::from_index((self.next() % width) as usize)
+            S::try_from(self.next() % width).unwrap_or_default()
         };
         (0..count).map(|_| symbol()).collect()
     }

@@ -1,0 +1,76 @@
+//! Bytes to values.
+
+use super::HEADER;
+use crate::codec::{Context, Dims};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::simd::Level;
+use crate::stage::UNIT;
+use crate::stage::dualquant::{self, Fetch, Plan};
+use crate::stage::planes;
+use crate::stage::word::Word;
+
+/// Coded units: a code for each 16-bit part of a unit, and the planes behind each other.
+struct CodedUnits<'a> {
+    level: Level,
+    codes: std::slice::Iter<'a, u8>,
+    planes: &'a [u8],
+}
+
+impl Fetch for CodedUnits<'_> {
+    #[inline(always)]
+    fn unit<W: Word>(&mut self, residuals: &mut [W; UNIT]) -> Result<()> {
+        if W::PARTS > 1 {
+            residuals.fill(W::default());
+        }
+        for part in 0..W::PARTS {
+            let code = *self.codes.next().ok_or_else(too_short)?;
+            let length = match bytemuck::try_cast_mut(residuals) {
+                Ok(unit) => planes::decode(self.level, code, self.planes, unit)?,
+                Err(_) => {
+                    let mut unit = [0; UNIT];
+                    let length = planes::decode(self.level, code, self.planes, &mut unit)?;
+                    for (residual, value) in residuals.iter_mut().zip(unit) {
+                        *residual = residual.add(W::from_part(value, part));
+                    }
+                    length
+                }
+            };
+            self.planes = self.planes.get(length..).ok_or_else(too_short)?;
+        }
+        Ok(())
+    }
+}
+
+/// Fills `out` from a coded chunk.
+pub(super) fn decode<T: Element>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    // 3. Header, codes, planes, exceptions.
+    let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or_else(too_short)?;
+    let (plan, length) = header.split_first_chunk().ok_or_else(too_short)?;
+    let plan = Plan::read_from(plan)?;
+    let length = length.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
+    let codes = dualquant::units(out.len()) * plan.parts::<T>();
+    let (codes, rest) = rest.split_at_checked(codes).ok_or_else(too_short)?;
+    let (planes, exceptions) = rest.split_at_checked(length).ok_or_else(too_short)?;
+
+    // 2. Bit planes of every unit. 1. Undo prediction and quantization.
+    let mut units = CodedUnits {
+        level: context.simd,
+        codes: codes.iter(),
+        planes,
+    };
+    dualquant::inverse(&plan, dims, context, &mut units, exceptions, out)?;
+    if !units.planes.is_empty() {
+        return Err(Error::corrupt("bytes behind the last bit plane"));
+    }
+    Ok(())
+}
+
+fn too_short() -> Error {
+    Error::corrupt("fz chunk is too short")
+}

@@ -1,0 +1,52 @@
+//! `fz`: dual quantization and bit planes, at the speed of memory.
+//!
+//! After FZ-GPU: quantize, predict on integers, transpose bits, drop zeros. The differences from
+//! the paper are in `docs/differences.md`.
+//!
+//! ```text
+//! values ─► dualquant ─► units of 256 residuals ─► planes ─► codes, planes, exceptions
+//! ```
+
+mod decode;
+mod encode;
+
+use super::{Codec, Context, Dims, Info, Task};
+use crate::bound::BoundKind;
+use crate::element::Element;
+use crate::error::Result;
+use crate::stage::dualquant::Plan;
+
+/// The codec at memory speed.
+pub struct Fz;
+
+/// Bytes before the codes: the plan and the length of the planes.
+const HEADER: usize = Plan::SIZE + 4;
+
+impl Codec for Fz {
+    const INFO: Info = Info {
+        id: 1,
+        name: "fz",
+        summary: "dual quantization and bit planes, at the speed of memory",
+        tolerances: &[BoundKind::Abs, BoundKind::Lossless],
+        params: &[],
+    };
+
+    fn encode<T: Element>(
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        encode::encode(values, task, context, out);
+        Ok(())
+    }
+
+    fn decode<T: Element>(
+        bytes: &[u8],
+        dims: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Result<()> {
+        decode::decode(bytes, dims, context, out)
+    }
+}

@@ -1,0 +1,166 @@
+//! Choices for a chunk from a few samples of it: the lattice, and the lags of the prediction.
+//!
+//! Samples lie at fixed places, so that the choice depends on the values only.
+
+use super::at_level;
+use crate::codec::Dims;
+use crate::element::Element;
+use crate::simd::Level;
+use crate::stage::UNIT;
+use crate::stage::lags::{Lags, distances};
+use crate::stage::planes::{self, MAX_UNIT};
+use crate::stage::quantize::{Quantizer, Real, Via};
+use crate::stage::word::Word;
+
+/// Values looked at for the range of a chunk.
+const VALUES: usize = 512;
+
+/// Units per unit that is looked at, and the most of these.
+const RARITY: usize = 256;
+const MOST_UNITS: usize = 8;
+
+/// A lattice for the bulk of the values; `None` if no lattice of this width serves them.
+pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
+    level: Level,
+    bound: f64,
+    values: &[T],
+    fill: Option<f64>,
+) -> Option<Quantizer<T, F>> {
+    let bits = 16 * W::PARTS as u32;
+    let most = ((1u64 << (bits - 1)) - 2) as f64;
+    let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
+
+    // 1. Where the bulk of the values lies. Outliers and fill values do not count.
+    let stride = values.len().div_ceil(VALUES).max(1);
+    let mut sample: Vec<f64> = values
+        .iter()
+        .step_by(stride)
+        .filter(|x| Element::is_finite(**x) && **x != fill_value)
+        .map(|x| x.to_f64())
+        .collect();
+    let share = sample.len() / 32;
+    let (low, high) = match sample.len() {
+        0 => (0.0, 0.0),
+        length => {
+            let low = *sample.select_nth_unstable_by(share, f64::total_cmp).1;
+            let high = *sample
+                .select_nth_unstable_by(length - 1 - share, f64::total_cmp)
+                .1;
+            (low, high)
+        }
+    };
+
+    // 2. Base 0 if the coordinates fit: then zeros stay zeros. Otherwise the middle.
+    let step = 2.0 * bound;
+    let magnitude = low.abs().max(high.abs()) / step;
+    let span = (high - low) / step;
+    let base = if magnitude * 1.25 <= most {
+        0.0
+    } else if span * 0.75 <= most {
+        T::from_f64(low + (high - low) / 2.0).to_f64()
+    } else {
+        return None;
+    };
+
+    // 3. Rounding of the lattice may push values near the middle of two points over the bound: if
+    //    any of a sample is, the step shrinks by as much as rounding can add.
+    let exact_step = Quantizer::<T, F>::new(step, base, bound, bits, fill);
+    if exact_step.step.value() <= 0.0 {
+        return None;
+    }
+    let near = |x: &T| Element::is_finite(*x) && (x.to_f64() - base).abs() / step < most;
+    let pushed = |unit: &[T; UNIT]| {
+        let mut q = [W::default(); UNIT];
+        let good = at_level(
+            level,
+            #[inline(always)]
+            || exact_step.forward(unit, &mut q),
+        );
+        let fails = |x: &&T| **x != fill_value && near(x) && !exact_step.accepts::<W>(**x);
+        !good && unit.iter().find(fails).is_some()
+    };
+    let places = sample_places(values.len(), 0);
+    if !places.into_iter().any(|at| pushed(&window(values, at))) {
+        return Some(exact_step);
+    }
+    let loss = magnitude * 4.0 * <T as Real>::EPSILON;
+    (loss < 0.25).then(|| Quantizer::new(step * (1.0 - loss), base, bound, bits, fill))
+}
+
+/// The set of lags whose residuals take the fewest bytes on sampled units.
+pub(super) fn lags<T: Element, W: Word>(
+    level: Level,
+    values: &[T],
+    dims: Dims,
+    number: impl Fn(&[T; UNIT], &mut [W; UNIT]) -> bool,
+) -> Lags {
+    let lags = distances(dims);
+    let mut candidates = Lags::candidates(dims);
+    let (Some(default), false) = (candidates.next(), values.len() <= 2 * UNIT) else {
+        return Lags(1);
+    };
+    let mut costs = [0usize; 8];
+    for at in sample_places(values.len(), lags.iter().sum()) {
+        // Numbers with every combination of lags before the sample.
+        let mut numbers = [[W::default(); UNIT]; 8];
+        for (set, numbers) in numbers
+            .iter_mut()
+            .enumerate()
+            .take(usize::from(default.0) + 1)
+        {
+            let back: usize = (0..3).filter(|i| set >> i & 1 == 1).map(|i| lags[i]).sum();
+            if let Some(at) = at.checked_sub(back) {
+                at_level(
+                    level,
+                    #[inline(always)]
+                    || number(&window(values, at), numbers),
+                );
+            }
+        }
+        for set in 0..=usize::from(default.0) {
+            let mut residuals = [W::default(); UNIT];
+            for (part, numbers) in numbers.iter().enumerate() {
+                if part & set == part {
+                    let negative = part.count_ones() % 2 == 1;
+                    for (residual, number) in residuals.iter_mut().zip(numbers) {
+                        *residual = if negative {
+                            residual.sub(*number)
+                        } else {
+                            residual.add(*number)
+                        };
+                    }
+                }
+            }
+            costs[set] += size(level, &residuals.map(Word::zigzag));
+        }
+    }
+    let best = |a: &Lags, b: &Lags| costs[usize::from(a.0)].cmp(&costs[usize::from(b.0)]);
+    std::iter::once(default)
+        .chain(candidates)
+        .min_by(best)
+        .unwrap_or(default)
+}
+
+/// Bytes of a unit as bit planes.
+fn size<W: Word>(level: Level, residuals: &[W; UNIT]) -> usize {
+    let mut out = [0; MAX_UNIT];
+    (0..W::PARTS)
+        .map(|part| planes::encode(level, &residuals.map(|r| r.part(part)), &mut out).1 + 1)
+        .sum()
+}
+
+/// Starts of sampled units, each at least `before` values behind the start where possible.
+fn sample_places(values: usize, before: usize) -> impl IntoIterator<Item = usize> {
+    let count = (values / UNIT / RARITY).clamp(1, MOST_UNITS);
+    let last = values.saturating_sub(UNIT);
+    let first = before.min(last);
+    let stride = (last - first) / count;
+    // In the middle of equal parts.
+    (0..count).map(move |i| first + i * stride + stride / 2)
+}
+
+/// The unit that starts at a place; filled up with the last value at the end.
+fn window<T: Element>(values: &[T], at: usize) -> [T; UNIT] {
+    let mut units = super::Units::of(&values[at.min(values.len())..]);
+    units.next().map_or([T::default(); UNIT], |(unit, _)| unit)
+}

@@ -1,0 +1,116 @@
+//! Bit planes of a unit of 256 16-bit residuals: width, dense planes, sparse planes.
+//!
+//! Byte b of a plane holds one bit of each of the values 8b … 8b + 7, lowest first. Planes above
+//! the highest bit in use are not stored. The lowest planes, up to the last that is hardly sparse,
+//! are stored as they are (32 bytes); of the others only the bytes that are not zero:
+//!
+//! ```text
+//! code     1 byte, kept apart: width · (width + 1) / 2 + number of dense planes
+//! dense    32 bytes each
+//! groups   4 bits a sparse plane, two planes a byte, lower nibble first: which of its four
+//!          8-byte groups are not zero
+//! sparse   for each plane: a mask byte for each group that is not zero, then the bytes that
+//!          are not zero
+//! ```
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+#[cfg(test)]
+mod tests;
+
+use super::UNIT;
+use crate::error::{Error, Result};
+use crate::simd::Level;
+
+/// Bytes of a plane.
+const PLANE: usize = UNIT / 8;
+
+/// A plane with this many bytes in use is stored dense: masks would cost more than they save.
+const DENSE: u32 = 28;
+
+/// Number of codes.
+const CODES: usize = 17 * 18 / 2;
+
+/// Bytes that the longest unit may seem to have, and a word: encoders may write, and decoders may
+/// read, that far.
+pub(crate) const MAX_UNIT: usize = 16 * (PLANE + 4) + 16;
+
+/// Width and number of dense planes of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Shape {
+    width: u8,
+    dense: u8,
+}
+
+impl Shape {
+    #[inline(always)]
+    fn code(self) -> u8 {
+        let width = u16::from(self.width);
+        (width * (width + 1) / 2) as u8 + self.dense
+    }
+}
+
+/// The shape of every code.
+static SHAPES: [Shape; CODES] = {
+    let mut shapes = [Shape { width: 0, dense: 0 }; CODES];
+    let (mut width, mut dense) = (0, 0);
+    let mut code = 0;
+    while code < CODES {
+        shapes[code] = Shape { width, dense };
+        if dense == width {
+            width += 1;
+            dense = 0;
+        } else {
+            dense += 1;
+        }
+        code += 1;
+    }
+    shapes
+};
+
+/// Encodes a unit to the start of `out`; returns its code and length.
+#[inline(always)]
+pub(crate) fn encode(level: Level, unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (u8, usize) {
+    let (shape, length) = match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => avx2::encode(unit, out),
+        _ => portable::encode(unit, out),
+    };
+    (shape.code(), length)
+}
+
+/// Decodes the unit with this code from the start of `bytes`; returns how many bytes it took.
+#[inline(always)]
+pub(crate) fn decode(
+    level: Level,
+    code: u8,
+    bytes: &[u8],
+    unit: &mut [u16; UNIT],
+) -> Result<usize> {
+    let shape = SHAPES
+        .get(usize::from(code))
+        .ok_or_else(|| Error::corrupt(format!("bit planes with code {code}")))?;
+    if shape.width == 0 {
+        unit.fill(0);
+        return Ok(0);
+    }
+    // Decoders may read up to the longest unit; the last ones of a chunk are moved to have that.
+    let mut padded = [0; MAX_UNIT];
+    let window: &[u8; MAX_UNIT] = match bytes.first_chunk() {
+        Some(window) => window,
+        None => {
+            padded[..bytes.len()].copy_from_slice(bytes);
+            &padded
+        }
+    };
+    let length = match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => avx2::decode(*shape, window, unit),
+        _ => portable::decode(*shape, window, unit),
+    };
+    if length > bytes.len() {
+        return Err(Error::corrupt("bit planes end too early"));
+    }
+    Ok(length)
+}
