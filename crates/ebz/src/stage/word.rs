@@ -1,7 +1,7 @@
 //! Integers that residuals are made of, with arithmetic modulo their size.
 
 /// `u16`, `u32` or `u64`.
-pub trait Word: Copy + Default + Eq + Send + Sync + bytemuck::Pod + 'static {
+pub trait Word: Copy + Default + Ord + Send + Sync + bytemuck::Pod + 'static {
     /// 16-bit parts per word.
     const PARTS: usize;
 

@@ -1,5 +1,6 @@
 //! Values of a chunk to bytes.
 
+use super::estimate::Entropy;
 use super::{Residuals, Scratch, books, rule, sort, symbols};
 use crate::codec::{Context, Task};
 use crate::element::Element;
@@ -77,7 +78,7 @@ fn encode_residuals<W: Word>(
 
     // 3.3 What does not fit a symbol.
     rest.clear();
-    let symbols = symbols::split(residuals.values(), symbols, rest);
+    let symbols = symbols::split(residuals.values(), simd, symbols, rest);
     varint::write(rest.len() as u64, out);
     out.extend_from_slice(rest);
 
@@ -103,6 +104,8 @@ struct Gather<'a> {
 }
 
 impl Sink for Gather<'_> {
+    type Estimate = Entropy;
+
     fn restart(&mut self) {
         self.residuals.narrow.clear();
         self.residuals.wide.clear();
@@ -139,17 +142,22 @@ pub fn frequencies<T: Element>(
     };
     let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
     let found = match plan.parts::<T>() {
-        1 => count::<u16>(values.len(), &mut scratch),
-        2 => count::<u32>(values.len(), &mut scratch),
-        _ => count::<u64>(values.len(), &mut scratch),
+        1 => count::<u16>(values.len(), context.simd, &mut scratch),
+        2 => count::<u32>(values.len(), context.simd, &mut scratch),
+        _ => count::<u64>(values.len(), context.simd, &mut scratch),
     };
     context.put_back(scratch);
     found
 }
 
-fn count<W: Word>(values: usize, scratch: &mut Scratch) -> Frequencies {
+fn count<W: Word>(values: usize, simd: Level, scratch: &mut Scratch) -> Frequencies {
     let residuals = scratch.residuals.of_width::<W>();
-    let symbols = symbols::split(residuals.values(), &mut scratch.symbols, &mut scratch.rest);
+    let symbols = symbols::split(
+        residuals.values(),
+        simd,
+        &mut scratch.symbols,
+        &mut scratch.rest,
+    );
     Frequencies {
         masks: Histogram::of(residuals.masks()).counts().to_vec(),
         symbols: Histogram::of(symbols).counts().to_vec(),

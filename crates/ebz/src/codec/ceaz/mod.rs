@@ -14,6 +14,7 @@
 mod books;
 mod decode;
 mod encode;
+mod estimate;
 mod offline;
 mod symbols;
 

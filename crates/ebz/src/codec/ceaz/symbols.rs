@@ -6,6 +6,7 @@
 //! on: the true number is in the list of exceptions.
 
 use crate::error::{Error, Result};
+use crate::simd::Level;
 use crate::stage::bits;
 use crate::stage::word::Word;
 
@@ -13,32 +14,64 @@ use crate::stage::word::Word;
 pub(super) const ESCAPE: u16 = 1023;
 /// Exceptions cost more than a larger shift if they are more than one residual in this many.
 const RARE: usize = 128;
+/// Residuals looked at to find the shift.
+const SAMPLE: usize = 8192;
 
 /// Splits `values` into symbols, and appends the shift, the low bits and the exceptions to `rest`.
 /// The symbols are `values` themselves where nothing needs to be split off.
 pub(super) fn split<'a, W: Word>(
     values: &'a [W],
+    simd: Level,
     symbols: &'a mut Vec<u16>,
     rest: &mut Vec<u8>,
 ) -> &'a [u16] {
-    let largest = values.iter().map(|v| v.unsigned()).max().unwrap_or(0);
-    if largest < ESCAPE.into()
+    let largest = simd.run(
+        #[inline(always)]
+        || values.iter().copied().fold(W::default(), W::max),
+    );
+    if largest < W::truncate(ESCAPE.into())
         && let Some(symbols) = as_symbols(values)
     {
         rest.push(0);
         return symbols;
     }
-    let shift = shift_for(values, largest);
+    let shift = shift_for(values);
     rest.push(shift as u8);
     bits::pack(values.iter().map(|v| v.unsigned()), shift, rest);
-    let symbol = |v: &W| (v.unsigned() >> shift).min(ESCAPE.into()) as u16;
-    symbols.clear();
-    symbols.extend(values.iter().map(symbol));
-    for (value, _) in values.iter().zip(&*symbols).filter(|(_, s)| **s == ESCAPE) {
-        let exception = value.unsigned() >> shift;
-        rest.extend_from_slice(&exception.to_le_bytes()[..size_of::<W>()]);
+    symbols.resize(values.len(), 0);
+    simd.run(
+        #[inline(always)]
+        || match as_symbols(values) {
+            Some(values) if shift == 0 => {
+                for (symbol, value) in symbols.iter_mut().zip(values) {
+                    *symbol = (*value).min(ESCAPE);
+                }
+            }
+            _ => {
+                for (symbol, value) in symbols.iter_mut().zip(values) {
+                    *symbol = (value.unsigned() >> shift).min(ESCAPE.into()) as u16;
+                }
+            }
+        },
+    );
+    for (block, values) in symbols.chunks(BLOCK).zip(values.chunks(BLOCK)) {
+        if has_escape(block) {
+            let escaped = values.iter().zip(block).filter(|(_, s)| **s == ESCAPE);
+            for (value, _) in escaped {
+                let exception = value.unsigned() >> shift;
+                rest.extend_from_slice(&exception.to_le_bytes()[..size_of::<W>()]);
+            }
+        }
     }
     symbols
+}
+
+/// Symbols that are searched for exceptions at a time.
+const BLOCK: usize = 64;
+
+#[inline(always)]
+fn has_escape(block: &[u16]) -> bool {
+    block.iter().fold(false, |any, &s| any | (s == ESCAPE))
 }
 
 /// The largest shift leaves ten bits to the symbol.
@@ -56,18 +89,17 @@ fn as_symbols_mut<W: Word>(values: &mut [W]) -> Option<&mut [u16]> {
     (W::PARTS == 1).then(|| bytemuck::cast_slice_mut(values))
 }
 
-/// The smallest shift that leaves few exceptions.
-fn shift_for<W: Word>(values: &[W], largest: u64) -> u32 {
-    if largest < ESCAPE.into() {
-        return 0;
-    }
+/// The smallest shift that leaves few exceptions, as far as a sample tells.
+fn shift_for<W: Word>(values: &[W]) -> u32 {
     let mut per_width = [0usize; 65];
-    for value in values {
+    let sample = values.iter().step_by(values.len().div_ceil(SAMPLE).max(1));
+    for value in sample {
         per_width[(u64::BITS - value.unsigned().leading_zeros()) as usize] += 1;
     }
+    let total: usize = per_width.iter().sum();
     let exceptions = |shift: u32| per_width[11 + shift as usize..].iter().sum::<usize>();
     (0..max_shift::<W>())
-        .find(|&shift| exceptions(shift) <= values.len() / RARE)
+        .find(|&shift| exceptions(shift) <= total / RARE)
         .unwrap_or(max_shift::<W>())
 }
 
@@ -93,8 +125,8 @@ pub(super) fn join<W: Word>(
         && let Some(symbols) = as_symbols_mut(values)
     {
         decode(symbols)?;
-        for block in symbols.chunks_mut(64) {
-            if block.iter().fold(false, |any, &s| any | (s == ESCAPE)) {
+        for block in symbols.chunks_mut(BLOCK) {
+            if has_escape(block) {
                 for symbol in block.iter_mut().filter(|s| **s == ESCAPE) {
                     *symbol = take_exception::<W>(rest)? as u16;
                 }
@@ -131,7 +163,7 @@ mod tests {
 
     fn round_trip<W: Word + std::fmt::Debug>(values: &[W]) -> Vec<u8> {
         let (mut buffer, mut rest) = (Vec::new(), Vec::new());
-        let symbols = split(values, &mut buffer, &mut rest).to_vec();
+        let symbols = split(values, Level::detect(), &mut buffer, &mut rest).to_vec();
         assert!(symbols.iter().all(|&s| s <= ESCAPE));
         let mut back = vec![W::default(); values.len()];
         let mut bytes = rest.as_slice();
