@@ -1,5 +1,6 @@
 //! Which code book a chunk uses: one of the offline books, named by its number, or one of its own.
 
+use super::estimate::{POINT, entropy};
 use super::offline;
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -26,91 +27,160 @@ const KEEP: f64 = 5.18;
 
 /// In place of an offline book's number: the book follows.
 const OWN: u8 = 255;
+/// In place of an offline book's number: the book of the group before.
+const SAME: u8 = 254;
 
 /// Symbols that have offline books.
 pub(super) trait Offline: Symbol {
-    /// The offline books and their tables.
+    /// The offline books.
     fn shelf() -> &'static [offline::Entry<Self>];
 }
 
-/// Codes symbols with the book that the rule chooses. Appends the book's number, the book if it is
-/// a new one, and the coded symbols.
-pub(super) fn encode<S: Offline>(
-    symbols: &[S],
-    rule: Rule,
-    sort: Sort,
-    simd: Level,
-    scratch: &mut Vec<u8>,
-    out: &mut Vec<u8>,
-) {
-    if symbols.is_empty() {
-        return;
-    }
-    let histogram = Histogram::of(symbols);
-    let (number, book) = choose(&histogram, rule, sort);
-    out.push(number);
-    if number == OWN {
-        book.write_to(out);
-    }
-    huffman::encode(symbols, &book, simd, scratch, out);
+/// Codes symbols with the books that the rule chooses.
+pub(super) struct Encoder<'a> {
+    pub rule: Rule,
+    pub sort: Sort,
+    pub simd: Level,
+    /// Memory for streams.
+    pub streams: &'a mut Vec<u8>,
 }
 
-/// Undoes [`encode`].
-pub(super) fn decode<S: Offline>(
-    bytes: &mut &[u8],
-    table: &mut Table<S>,
-    simd: Level,
-    symbols: &mut [S],
-) -> Result<()> {
-    if symbols.is_empty() {
-        return Ok(());
+impl Encoder<'_> {
+    /// Appends for each group that is not empty: the number of its book, the book if it is a new
+    /// one, and the coded symbols.
+    pub fn encode<S: Offline, const N: usize>(&mut self, groups: [&[S]; N], out: &mut Vec<u8>) {
+        let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
+        let mut next = groups.peek().map(|symbols| Histogram::of(symbols));
+        while let Some(mut histogram) = next.take() {
+            // 1. As many groups as are better off with one book.
+            let mut run = Vec::with_capacity(N);
+            run.extend(groups.next());
+            while let Some(symbols) = groups.peek() {
+                let other = Histogram::of(symbols);
+                if !self.share(&histogram, &other) {
+                    next = Some(other);
+                    break;
+                }
+                histogram.add(&other);
+                run.extend(groups.next());
+            }
+            // 2. Their book. 3. Their symbols.
+            let (mut number, book) = self.choose(&histogram);
+            for symbols in run {
+                out.push(number);
+                if number == OWN {
+                    book.write_to(out);
+                }
+                number = SAME;
+                huffman::encode(symbols, &book, self.simd, self.streams, out);
+            }
+        }
     }
-    let (&number, rest) = bytes
-        .split_first()
-        .ok_or_else(|| Error::truncated("the number of a code book is missing"))?;
-    *bytes = rest;
-    let table = if number == OWN {
-        table.rebuild(&Book::read_from(bytes)?, symbols.len());
-        table
-    } else {
-        let entry = S::shelf().get(usize::from(number));
-        entry
-            .ok_or_else(|| Error::corrupt("unknown offline book"))?
-            .table()
-    };
-    huffman::decode(bytes, table, simd, symbols)
+
+    /// Whether two groups take less space with one book than with two.
+    fn share<S: Symbol>(&self, a: &Histogram<S>, b: &Histogram<S>) -> bool {
+        if self.rule != Rule::Cost {
+            return false;
+        }
+        let mut both = a.clone();
+        both.add(b);
+        cost_with_book(&both) <= cost_with_book(a) + cost_with_book(b)
+    }
+
+    /// The book for symbols of these frequencies, and its number.
+    fn choose<S: Offline>(&self, histogram: &Histogram<S>) -> (u8, Cow<'static, Book<S>>) {
+        // Offline books have a code for every symbol.
+        let costs = S::shelf().iter().enumerate().map(|(number, entry)| {
+            let cost = entry.book.cost(histogram).unwrap_or(u64::MAX);
+            (cost, number as u8, entry)
+        });
+        let own = || Book::of(histogram, self.sort);
+        let best = costs.min_by_key(|&(cost, number, _)| (cost, number));
+        let Some((cost, number, entry)) = best else {
+            return (OWN, Cow::Owned(own()));
+        };
+        let offline = (number, Cow::Borrowed(&entry.book));
+        match self.rule {
+            Rule::Offline => offline,
+            Rule::Chi => {
+                let chi = (deviation(histogram) - implied_deviation(&entry.book)).abs();
+                if chi <= KEEP {
+                    offline
+                } else {
+                    (OWN, Cow::Owned(own()))
+                }
+            }
+            // No book is smaller than this.
+            Rule::Cost if cost <= 8 * 16 => offline,
+            Rule::Cost => {
+                let own = own();
+                let mut stored = Vec::new();
+                own.write_to(&mut stored);
+                let own_cost = own.cost(histogram).unwrap_or(u64::MAX);
+                if cost <= own_cost.saturating_add(8 * stored.len() as u64) {
+                    offline
+                } else {
+                    (OWN, Cow::Owned(own))
+                }
+            }
+        }
+    }
 }
 
-fn choose<S: Offline>(
-    histogram: &Histogram<S>,
-    rule: Rule,
-    sort: Sort,
-) -> (u8, Cow<'static, Book<S>>) {
-    // Offline books have a code for every symbol.
-    let costs = S::shelf().iter().enumerate().map(|(number, entry)| {
-        let cost = entry.book.cost(histogram).unwrap_or(u64::MAX);
-        (cost, number as u8, entry)
-    });
-    let Some((cost, number, entry)) = costs.min_by_key(|&(cost, number, _)| (cost, number)) else {
-        return (OWN, Cow::Owned(Book::of(histogram, sort)));
-    };
-    let offline = (number, Cow::Borrowed(&entry.book));
-    let keep = match rule {
-        Rule::Offline => true,
-        Rule::Chi => (deviation(histogram) - implied_deviation(&entry.book)).abs() <= KEEP,
-        Rule::Cost => false,
-    };
-    if keep {
-        return offline;
+/// Decodes symbols with the books that the stream names.
+pub(super) struct Decoder<'a, S> {
+    /// The table of the last new book.
+    table: &'a mut Table<S>,
+    /// The number of the last book.
+    number: Option<u8>,
+    simd: Level,
+    /// Symbols to come, of all groups.
+    total: usize,
+}
+
+impl<'a, S: Offline> Decoder<'a, S> {
+    /// A decoder for `total` symbols; `table` is memory for its tables.
+    pub fn new(table: &'a mut Table<S>, simd: Level, total: usize) -> Self {
+        Self {
+            table,
+            number: None,
+            simd,
+            total,
+        }
     }
-    let own = Book::of(histogram, sort);
-    let mut stored = Vec::new();
-    own.write_to(&mut stored);
-    let own_cost = own.cost(histogram).unwrap_or(u64::MAX);
-    match rule {
-        Rule::Cost if cost <= own_cost.saturating_add(8 * stored.len() as u64) => offline,
-        _ => (OWN, Cow::Owned(own)),
+
+    /// Fills the symbols of a group.
+    pub fn decode(&mut self, bytes: &mut &[u8], symbols: &mut [S]) -> Result<()> {
+        if symbols.is_empty() {
+            return Ok(());
+        }
+        match bytes.split_off_first() {
+            Some(&SAME) => {}
+            Some(&number) => {
+                if number == OWN {
+                    self.table.rebuild(&Book::read_from(bytes)?, self.total);
+                }
+                self.number = Some(number);
+            }
+            None => return Err(Error::truncated("the number of a code book is missing")),
+        }
+        let unknown = || Error::corrupt("unknown code book");
+        let table = match self.number.ok_or_else(unknown)? {
+            OWN => &*self.table,
+            number => S::shelf()
+                .get(usize::from(number))
+                .ok_or_else(unknown)?
+                .table(),
+        };
+        huffman::decode(bytes, table, self.simd, symbols)
     }
+}
+
+/// About the bits that symbols of these frequencies and a book of their own take.
+fn cost_with_book<S: Symbol>(histogram: &Histogram<S>) -> u64 {
+    let counts = histogram.counts();
+    let occurring = counts.iter().filter(|c| **c > 0).count() as u64;
+    (entropy(counts) >> POINT) + 2 * occurring + 64
 }
 
 /// Standard deviation of the frequencies of all symbols, in thousandths.

@@ -1,12 +1,13 @@
 //! Bytes of a chunk to values: the steps of `encode.rs`, from its end to its beginning.
 
-use super::{Residuals, Scratch, books, symbols};
+use super::books::Decoder;
+use super::{Residuals, Scratch, labels, symbols};
 use crate::codec::{Context, Dims};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::dualquant::{self, Fetch, Plan};
-use crate::stage::occupancy::Cursor;
+use crate::stage::occupancy::{Cursor, GROUPS};
 use crate::stage::word::Word;
 use crate::stage::{UNIT, varint};
 
@@ -71,17 +72,33 @@ fn decode_residuals<W: Word>(
     } = scratch;
     let residuals = residuals.of_width::<W>();
 
-    // 3.1 Classes of units.
-    let masks = residuals.set_classes(bytes, units)?;
+    // 3.1 Labels of units.
+    let mut decoder = Decoder::new(mask_table, simd, units);
+    labels::read_from(bytes, &mut decoder, residuals.set_labels(units))?;
 
     // 3.2 Masks.
-    books::decode(bytes, mask_table, simd, masks)?;
+    let total = (0..GROUPS)
+        .map(|group| residuals.set_masks(group).len())
+        .sum();
+    let mut decoder = Decoder::new(mask_table, simd, total);
+    for group in 0..GROUPS {
+        decoder.decode(bytes, residuals.set_masks(group))?;
+    }
 
     // 3.3 and 3.4 Symbols, and what did not fit them.
     let mut rest = take_block(bytes)?;
-    symbols::join(residuals.set_masks(), symbols, &mut rest, |symbols| {
-        books::decode(bytes, symbol_table, simd, symbols)
-    })?;
+    let total = (0..GROUPS)
+        .map(|group| residuals.set_values(group).len())
+        .sum();
+    let mut decoder = Decoder::new(symbol_table, simd, total);
+    for group in 0..GROUPS {
+        symbols::join(
+            residuals.set_values(group),
+            &mut symbols[0],
+            &mut rest,
+            |symbols| decoder.decode(bytes, symbols),
+        )?;
+    }
     if !rest.is_empty() {
         return Err(Error::corrupt("exceptions are left over"));
     }

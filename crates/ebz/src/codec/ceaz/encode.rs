@@ -1,14 +1,15 @@
 //! Values of a chunk to bytes.
 
+use super::books::Encoder;
 use super::estimate::Entropy;
-use super::{Residuals, Scratch, books, rule, sort, symbols};
+use super::{Residuals, Scratch, labels, rule, sort, symbols};
 use crate::codec::{Context, Task};
 use crate::element::Element;
 use crate::error::Result;
 use crate::simd::Level;
 use crate::stage::dualquant::{self, Sink};
 use crate::stage::huffman::Histogram;
-use crate::stage::occupancy::Occupancy;
+use crate::stage::occupancy::{GROUPS, Occupancy};
 use crate::stage::word::Word;
 use crate::stage::{UNIT, varint};
 use std::any::Any;
@@ -60,7 +61,6 @@ fn encode_residuals<W: Word>(
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let (rule, sort) = (rule(task.params)?, sort(task.params)?);
     let Scratch {
         residuals,
         symbols,
@@ -69,21 +69,30 @@ fn encode_residuals<W: Word>(
         ..
     } = scratch;
     let residuals = residuals.of_width::<W>();
+    let mut coder = Encoder {
+        rule: rule(task.params)?,
+        sort: sort(task.params)?,
+        simd,
+        streams,
+    };
 
-    // 3.1 Classes of units.
-    residuals.write_classes(out);
+    // 3.1 Labels of units.
+    labels::write_to(residuals.labels(), &mut coder, out);
 
     // 3.2 Masks.
-    books::encode(residuals.masks(), rule, sort, simd, streams, out);
+    coder.encode::<_, GROUPS>(std::array::from_fn(|group| residuals.masks(group)), out);
 
     // 3.3 What does not fit a symbol.
     rest.clear();
-    let symbols = symbols::split(residuals.values(), simd, symbols, rest);
+    let mut groups: [&[u16]; GROUPS] = [&[]; GROUPS];
+    for ((group, symbols), slot) in (0..GROUPS).zip(symbols).zip(&mut groups) {
+        *slot = symbols::split(residuals.values(group), simd, symbols, rest);
+    }
     varint::write(rest.len() as u64, out);
     out.extend_from_slice(rest);
 
     // 3.4 Symbols.
-    books::encode(symbols, rule, sort, simd, streams, out);
+    coder.encode(groups, out);
     Ok(())
 }
 
@@ -121,10 +130,10 @@ impl Sink for Gather<'_> {
 /// How often each mask and each symbol occurs in a chunk.
 #[derive(Debug, Clone, Default)]
 pub struct Frequencies {
-    /// By mask of eight residuals.
-    pub masks: Vec<u32>,
-    /// By symbol, for residuals that the masks leave over.
-    pub symbols: Vec<u32>,
+    /// By group of units, and by mask of eight residuals.
+    pub masks: Vec<Vec<u32>>,
+    /// By group of units, and by symbol, for residuals that the masks leave over.
+    pub symbols: Vec<Vec<u32>>,
     /// Residuals that the masks take away: zeros.
     pub zeros: usize,
 }
@@ -152,15 +161,16 @@ pub fn frequencies<T: Element>(
 
 fn count<W: Word>(values: usize, simd: Level, scratch: &mut Scratch) -> Frequencies {
     let residuals = scratch.residuals.of_width::<W>();
-    let symbols = symbols::split(
-        residuals.values(),
-        simd,
-        &mut scratch.symbols,
-        &mut scratch.rest,
-    );
-    Frequencies {
-        masks: Histogram::of(residuals.masks()).counts().to_vec(),
-        symbols: Histogram::of(symbols).counts().to_vec(),
-        zeros: values.saturating_sub(symbols.len()),
+    let mut found = Frequencies {
+        zeros: values.next_multiple_of(UNIT),
+        ..Frequencies::default()
+    };
+    for (group, symbols) in (0..GROUPS).zip(&mut scratch.symbols) {
+        let masks = Histogram::of(residuals.masks(group));
+        let symbols = symbols::split(residuals.values(group), simd, symbols, &mut scratch.rest);
+        found.zeros -= symbols.len();
+        found.masks.push(masks.counts().to_vec());
+        found.symbols.push(Histogram::of(symbols).counts().to_vec());
     }
+    found
 }

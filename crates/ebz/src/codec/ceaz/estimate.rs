@@ -60,10 +60,10 @@ impl Estimate for Entropy {
 }
 
 /// Binary digits of a logarithm.
-const POINT: u32 = 16;
+pub(super) const POINT: u32 = 16;
 
 /// Bits that symbols of these frequencies take at best, times 2^[`POINT`].
-fn entropy(counts: &[u32]) -> u64 {
+pub(super) fn entropy(counts: &[u32]) -> u64 {
     let total: u64 = counts.iter().map(|&c| u64::from(c)).sum();
     let bits = |&count: &u32| u64::from(count) * (log2(total) - log2(count.into()));
     counts.iter().filter(|c| **c > 0).map(bits).sum()

@@ -1,11 +1,10 @@
 //! CEAZ: dual quantization, then Huffman coding with code books that fit the data.
 //!
 //! ```text
-//! values ─► dualquant ─► residual units ─► occupancy ─┬► classes of units ─► runs
-//!               └► exceptions                         ├► masks ─────────► Huffman
-//!                                                     └► residuals that are not 0
-//!                                                          └► symbols ──► Huffman
-//!                                                             └► low bits, exceptions
+//! values ─► dualquant ─► residual units ─► occupancy ─┬► labels of units ─► runs or Huffman
+//!               └► exceptions                         ├► masks ───────────► Huffman
+//!                                                     └► residuals ─► symbols ─► Huffman
+//!                                                                └► low bits, exceptions
 //! ```
 //!
 //! A chunk names its books: offline ones by number, new ones by themselves, so that every chunk
@@ -15,6 +14,7 @@ mod books;
 mod decode;
 mod encode;
 mod estimate;
+mod labels;
 mod offline;
 mod symbols;
 
@@ -27,7 +27,7 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::stage::exceptions::Exceptions;
 use crate::stage::huffman::{Sort, Table};
-use crate::stage::occupancy::Occupancy;
+use crate::stage::occupancy::{GROUPS, Occupancy};
 use books::Rule;
 
 /// The codec `ceaz`.
@@ -100,7 +100,7 @@ fn sort(params: &Params) -> Result<Sort> {
 struct Scratch {
     residuals: Residuals,
     exceptions: Exceptions,
-    symbols: Vec<u16>,
+    symbols: [Vec<u16>; GROUPS],
     rest: Vec<u8>,
     streams: Vec<u8>,
     mask_table: Table<u8>,

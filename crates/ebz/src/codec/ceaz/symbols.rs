@@ -25,6 +25,9 @@ pub(super) fn split<'a, W: Word>(
     symbols: &'a mut Vec<u16>,
     rest: &mut Vec<u8>,
 ) -> &'a [u16] {
+    if values.is_empty() {
+        return &[];
+    }
     let largest = simd.run(
         #[inline(always)]
         || values.iter().copied().fold(W::default(), W::max),
@@ -111,11 +114,13 @@ pub(super) fn join<W: Word>(
     rest: &mut &[u8],
     decode: impl FnOnce(&mut [u16]) -> Result<()>,
 ) -> Result<()> {
-    let (&shift, tail) = rest
-        .split_first()
+    if values.is_empty() {
+        return Ok(());
+    }
+    let shift = rest
+        .split_off_first()
         .ok_or_else(|| Error::truncated("the shift is missing"))?;
-    *rest = tail;
-    let shift = u32::from(shift);
+    let shift = u32::from(*shift);
     if shift > max_shift::<W>() {
         return Err(Error::corrupt("impossible shift"));
     }
@@ -187,7 +192,7 @@ mod tests {
 
     #[test]
     fn every_residual_comes_back() {
-        assert_eq!(round_trip::<u16>(&[]), [0]);
+        assert!(round_trip::<u16>(&[]).is_empty());
         assert_eq!(round_trip::<u16>(&[0, 5, 1022]), [0]);
         assert_eq!(round_trip::<u32>(&[0, 5, 1022]), [0]);
         let mut values = vec![7u16; 1000];

@@ -47,6 +47,13 @@ impl<S: Symbol> Histogram<S> {
         }
     }
 
+    /// Adds the frequencies of other symbols.
+    pub fn add(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+    }
+
     /// How often each symbol occurs.
     pub fn counts(&self) -> &[u32] {
         &self.counts

@@ -1,18 +1,17 @@
 //! Takes zeros out of residuals, and puts them back.
 //!
-//! In: units of 256 residuals, most of them small, many of them 0. Out: a class for each unit; for
-//! units with some zeros a mask of 32 bytes, whose bit i of byte j says that residual 8 j + i is
-//! not 0; and the residuals that are not 0, or all of them where a unit has hardly any zeros.
+//! In: units of 256 residuals, most of them small, many of them 0. Out: for each unit its group,
+//! by the size of its residuals, and whether it has a mask; in each group the masks of 32 bytes,
+//! whose bit i of byte j says that residual 8 j + i is not 0, and the residuals that are not 0, or
+//! all of them for units with so few zeros that they have no mask.
 //!
 //! An entropy coder then spends less than a bit on a zero (one symbol of the mask stands for
-//! eight residuals), nothing at all on empty units, and sees eight neighbours at once.
+//! eight residuals), nothing at all on units of zeros, sees eight neighbours at once, and calm
+//! and busy places of a field apart from each other.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod classes;
 mod portable;
-
-use classes::Class;
 
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -21,9 +20,21 @@ use crate::stage::word::Word;
 use std::any::Any;
 
 /// Mask bytes per unit.
-pub const MASKS: usize = UNIT / 8;
-/// A unit with fewer zeros than this keeps them: its mask would cost more than it saves.
-const FEW_ZEROS: u32 = 16;
+const MASKS: usize = UNIT / 8;
+/// Groups of units that are not all zeros: the mean residual grows by a factor of 4 from one to
+/// the next. It is below ¼ in the first, and above 256 in the last.
+pub(crate) const GROUPS: usize = 7;
+/// A unit with fewer zeros than this has no mask, which would cost more than it saves.
+const FEW_ZEROS: usize = 16;
+
+/// The label of a unit: its group, or [`EMPTY`], and [`FULL`] if it has no mask.
+type Label = u8;
+/// All residuals are 0.
+const EMPTY: Label = 7;
+/// All residuals are kept.
+const FULL: Label = 8;
+/// Labels are below this.
+pub(crate) const LABELS: u8 = 16;
 
 /// The inner loops for residuals of type `V`.
 #[derive(Clone, Copy)]
@@ -38,6 +49,7 @@ struct Kernels<W> {
 }
 
 impl<W: Word> Kernels<W> {
+    #[inline(always)]
     fn of(simd: Level) -> Self {
         #[cfg(target_arch = "x86_64")]
         if simd == Level::Avx2
@@ -51,111 +63,135 @@ impl<W: Word> Kernels<W> {
 
 /// Residuals without their zeros. Its memory is kept from chunk to chunk.
 #[derive(Default)]
-pub struct Occupancy<W> {
-    classes: Vec<Class>,
+pub(crate) struct Occupancy<W> {
+    labels: Vec<Label>,
+    groups: [Group<W>; GROUPS],
+}
+
+/// The units of a group.
+#[derive(Default)]
+struct Group<W> {
     masks: Vec<u8>,
+    /// Longer than `count` by a unit at least, so that kernels can work on whole units.
     values: Vec<W>,
     count: usize,
 }
 
 /// Where [`Occupancy::inverse`] stands.
-#[derive(Debug, Default)]
-pub struct Cursor {
+#[derive(Default)]
+pub(crate) struct Cursor {
     unit: usize,
-    mask: usize,
-    value: usize,
+    masks: [usize; GROUPS],
+    values: [usize; GROUPS],
 }
 
 impl<W: Word> Occupancy<W> {
     /// Forgets everything but the memory.
     pub fn clear(&mut self) {
-        self.classes.clear();
-        self.masks.clear();
-        self.count = 0;
+        self.labels.clear();
+        for group in &mut self.groups {
+            group.masks.clear();
+            group.count = 0;
+        }
     }
 
-    /// The masks of the masked units.
-    pub fn masks(&self) -> &[u8] {
-        &self.masks
+    /// The label of each unit.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
     }
 
-    /// The residuals that are left.
-    pub fn values(&self) -> &[W] {
-        &self.values[..self.count]
+    /// The masks of a group.
+    pub fn masks(&self, group: usize) -> &[u8] {
+        &self.groups[group].masks
+    }
+
+    /// The residuals of a group.
+    pub fn values(&self, group: usize) -> &[W] {
+        let group = &self.groups[group];
+        &group.values[..group.count]
     }
 
     /// Appends a unit.
+    #[inline(always)]
     pub fn forward(&mut self, unit: &[W; UNIT], simd: Level) {
         let kernels = Kernels::<W>::of(simd);
         let masks = (kernels.masks)(unit);
         let present = ones(&masks);
-        let class = match present {
-            0 => Class::Empty,
-            n if n > UNIT as u32 - FEW_ZEROS => Class::Full,
-            _ => Class::Masked,
-        };
-        self.classes.push(class);
-        self.reserve(self.count + UNIT);
-        let out = &mut self.values[self.count..];
-        match class {
-            Class::Empty => {}
-            Class::Masked => {
-                (kernels.compact)(unit, &masks, out);
-                self.masks.extend_from_slice(&masks);
-                self.count += present as usize;
-            }
-            Class::Full => {
-                out[..UNIT].copy_from_slice(unit);
-                self.count += UNIT;
-            }
+        if present == 0 {
+            self.labels.push(EMPTY);
+            return;
+        }
+        let number = size_of_residuals(unit);
+        let group = &mut self.groups[number];
+        group.reserve(group.count + UNIT);
+        let out = &mut group.values[group.count..];
+        if present > UNIT - FEW_ZEROS {
+            self.labels.push(number as Label | FULL);
+            out[..UNIT].copy_from_slice(unit);
+            group.count += UNIT;
+        } else {
+            self.labels.push(number as Label);
+            (kernels.compact)(unit, &masks, out);
+            group.masks.extend_from_slice(&masks);
+            group.count += present;
         }
     }
 
-    /// Prepares for [`Self::inverse`] from what a stream says: first the classes.
-    pub fn set_classes(&mut self, bytes: &mut &[u8], units: usize) -> Result<&mut [u8]> {
+    /// Prepares for [`Self::inverse`] from a stream: first room for the labels of the units.
+    pub fn set_labels(&mut self, units: usize) -> &mut [Label] {
         self.clear();
-        classes::read_from(bytes, units, &mut self.classes)?;
-        let masked = self.classes.iter().filter(|c| **c == Class::Masked);
-        self.masks.resize(masked.count() * MASKS, 0);
-        Ok(&mut self.masks)
+        self.labels.resize(units, EMPTY);
+        &mut self.labels
     }
 
-    /// Then, once the caller has filled the masks, room for the residuals that are left.
-    pub fn set_masks(&mut self) -> &mut [W] {
-        let full = self.classes.iter().filter(|c| **c == Class::Full);
-        self.count = full.count() * UNIT + ones(&self.masks) as usize;
-        self.reserve(self.count);
-        &mut self.values[..self.count]
+    /// Then, once these are filled, room for the masks of each group.
+    pub fn set_masks(&mut self, group: usize) -> &mut [u8] {
+        let units = self.count(group as Label);
+        let group = &mut self.groups[group];
+        group.masks.resize(units * MASKS, 0);
+        &mut group.masks
     }
 
-    /// Appends the classes.
-    pub fn write_classes(&self, out: &mut Vec<u8>) {
-        classes::write_to(&self.classes, out);
+    /// Then, once these are filled, room for the residuals of each group.
+    pub fn set_values(&mut self, group: usize) -> &mut [W] {
+        let full = self.count(group as Label | FULL);
+        let group = &mut self.groups[group];
+        group.count = full * UNIT + ones(&group.masks);
+        group.reserve(group.count);
+        &mut group.values[..group.count]
+    }
+
+    fn count(&self, label: Label) -> usize {
+        self.labels.iter().filter(|l| **l == label).count()
     }
 
     /// Fills the next unit.
+    #[inline(always)]
     pub fn inverse(&self, at: &mut Cursor, unit: &mut [W; UNIT], simd: Level) -> Result<()> {
-        let kernels = Kernels::<W>::of(simd);
         let missing = || Error::corrupt("units are missing");
-        let class = self.classes.get(at.unit).ok_or_else(missing)?;
+        let label = *self.labels.get(at.unit).ok_or_else(missing)?;
         at.unit += 1;
-        let values = &self.values[at.value..];
-        match class {
-            Class::Empty => unit.fill(W::default()),
-            Class::Masked => {
-                let masks = self.masks[at.mask..].first_chunk().ok_or_else(missing)?;
-                (kernels.expand)(values, masks, unit);
-                at.mask += MASKS;
-                at.value += ones(masks) as usize;
-            }
-            Class::Full => {
-                unit.copy_from_slice(&values[..UNIT]);
-                at.value += UNIT;
-            }
+        let number = usize::from(label & !FULL);
+        let Some(group) = self.groups.get(number) else {
+            unit.fill(W::default());
+            return Ok(());
+        };
+        let values = &group.values[at.values[number]..];
+        if label & FULL != 0 {
+            unit.copy_from_slice(&values[..UNIT]);
+            at.values[number] += UNIT;
+        } else {
+            let masks = &group.masks[at.masks[number]..];
+            let masks = masks.first_chunk().ok_or_else(missing)?;
+            (Kernels::<W>::of(simd).expand)(values, masks, unit);
+            at.masks[number] += MASKS;
+            at.values[number] += ones(masks);
         }
         Ok(())
     }
+}
 
+impl<W: Word> Group<W> {
     /// Room for `count` residuals, and for kernels to touch a unit at any of them.
     fn reserve(&mut self, count: usize) {
         let needed = count + UNIT;
@@ -165,30 +201,41 @@ impl<W: Word> Occupancy<W> {
     }
 }
 
+/// The group of a unit that is not all zeros, by the sum of its residuals.
+#[inline(always)]
+fn size_of_residuals<W: Word>(unit: &[W; UNIT]) -> usize {
+    // Larger residuals do not change the group, and sums stay within 32 bits.
+    let most = W::truncate(u16::MAX.into());
+    let sum: u32 = unit.iter().map(|&r| r.min(most).unsigned() as u32).sum();
+    (sum.max(1).ilog2().saturating_sub(4) as usize / 2).min(GROUPS - 1)
+}
+
 /// Number of bits set.
-fn ones(masks: &[u8]) -> u32 {
+fn ones(masks: &[u8]) -> usize {
     let (words, rest) = masks.as_chunks::<8>();
     let words = words.iter().map(|w| u64::from_le_bytes(*w).count_ones());
-    words.sum::<u32>() + rest.iter().map(|m| m.count_ones()).sum::<u32>()
+    let rest = rest.iter().map(|m| m.count_ones());
+    words.chain(rest).map(|n| n as usize).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Units of every kind: empty, sparse, half, nearly full, full.
+    /// Units of every kind: empty, sparse, dense, with small and large residuals.
     fn units(kinds: usize) -> Vec<u16> {
         let mut state = 1u32;
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             state >> 16
         };
-        let densities = [0, 1, 30, 128, 235, 245, 250, 256, 3, 0, 200];
+        let densities = [0, 1, 30, 128, 235, 250, 256, 3, 0, 200];
         let mut residuals = Vec::new();
         for unit in 0..kinds {
+            let mask = (1 << (1 + unit % 16)) - 1;
             for _ in 0..UNIT {
                 let present = next() % 256 < densities[unit % densities.len()];
-                residuals.push(if present { next() as u16 | 1 } else { 0 });
+                residuals.push(if present { (next() & mask) as u16 } else { 0 });
             }
         }
         residuals
@@ -205,20 +252,19 @@ mod tests {
         let portable = split(residuals, Level::Portable);
         for simd in Level::available() {
             let split = split(residuals, simd);
-            assert_eq!(split.classes, portable.classes);
-            assert_eq!(split.masks(), portable.masks());
-            assert!(split.values() == portable.values());
-
-            let mut stored = Vec::new();
-            split.write_classes(&mut stored);
+            assert_eq!(split.labels(), portable.labels());
             let mut joined = Occupancy::default();
-            let mut rest = stored.as_slice();
-            let masks = joined
-                .set_classes(&mut rest, residuals.len() / UNIT)
-                .unwrap();
-            assert!(rest.is_empty());
-            masks.copy_from_slice(split.masks());
-            joined.set_masks().copy_from_slice(split.values());
+            joined
+                .set_labels(split.labels().len())
+                .copy_from_slice(split.labels());
+            for group in 0..GROUPS {
+                assert_eq!(split.masks(group), portable.masks(group));
+                assert!(split.values(group) == portable.values(group));
+                joined.set_masks(group).copy_from_slice(split.masks(group));
+                joined
+                    .set_values(group)
+                    .copy_from_slice(split.values(group));
+            }
             let mut at = Cursor::default();
             let mut unit = [W::default(); UNIT];
             for expected in residuals.as_chunks::<UNIT>().0 {
@@ -234,18 +280,30 @@ mod tests {
         for kinds in [0, 1, 2, 3, 11, 100] {
             let residuals = units(kinds);
             round_trip(&residuals);
-            let wide: Vec<u32> = residuals.iter().map(|&r| u32::from(r) << 13).collect();
-            round_trip(&wide);
-            let wider: Vec<u64> = residuals.iter().map(|&r| u64::from(r) << 40).collect();
-            round_trip(&wider);
+            round_trip::<u32>(
+                &residuals
+                    .iter()
+                    .map(|&r| u32::from(r) << 13)
+                    .collect::<Vec<_>>(),
+            );
+            round_trip::<u64>(
+                &residuals
+                    .iter()
+                    .map(|&r| u64::from(r) << 40)
+                    .collect::<Vec<_>>(),
+            );
         }
     }
 
     #[test]
-    fn runs_of_zeros_cost_nothing_each() {
-        let split = split(&vec![0u16; 1000 * UNIT], Level::Portable);
-        let mut stored = Vec::new();
-        split.write_classes(&mut stored);
-        assert!(stored.len() < 5 && split.masks().is_empty() && split.values().is_empty());
+    fn groups_follow_the_mean() {
+        for (residual, group) in [(1, 2), (4, 3), (15, 3), (16, 4), (256, 6), (9999u16, 6)] {
+            assert_eq!(size_of_residuals(&[residual; UNIT]), group, "{residual}");
+        }
+        let mut one = [0u64; UNIT];
+        one[77] = u64::MAX;
+        assert_eq!(size_of_residuals(&one), 5);
+        one[77] = 1;
+        assert_eq!(size_of_residuals(&one), 0);
     }
 }
