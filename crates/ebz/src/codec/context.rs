@@ -8,8 +8,7 @@ use std::any::Any;
 /// Scratch memory is kept from chunk to chunk, because fresh memory costs more than the codecs
 /// themselves: every page is cleared and mapped on first touch.
 pub struct Context {
-    /// The instructions that kernels may use. No byte of output depends on it.
-    pub simd: Level,
+    simd: Level,
     /// Decoded values go past the caches, because the output is too large to be found there later.
     pub streaming: bool,
     scratch: Vec<Box<dyn Any + Send>>,
@@ -22,13 +21,19 @@ impl Default for Context {
 }
 
 impl Context {
-    /// A context without scratch memory yet.
+    /// A context without scratch memory yet, for this level or the best below that the machine has.
     pub fn new(simd: Level) -> Self {
         Self {
-            simd,
+            simd: simd.or_available(),
             streaming: false,
             scratch: Vec::new(),
         }
+    }
+
+    /// The instructions that kernels may use: always a level that the machine has. No byte of
+    /// output depends on it.
+    pub fn simd(&self) -> Level {
+        self.simd
     }
 
     /// Takes this worker's scratch of type `S`, as the last user put it back, or a default one.

@@ -20,3 +20,14 @@ pub(crate) mod word;
 
 /// Values per unit: the stages work on this many at a time.
 pub(crate) const UNIT: usize = 256;
+
+/// A unit at the start of a cache line, so that no vector of it crosses into the next.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Aligned<T>(pub [T; UNIT]);
+
+impl<T: Copy + Default> Default for Aligned<T> {
+    fn default() -> Self {
+        Self([T::default(); UNIT])
+    }
+}

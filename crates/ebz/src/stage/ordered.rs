@@ -4,19 +4,25 @@ use super::UNIT;
 use super::word::Word;
 use crate::element::Element;
 
-/// The number of a value: bit patterns of negative values are reversed.
+/// Reverses the order of negative numbers, in the top bits of a word.
+#[inline(always)]
+fn flip_negative(bits: u64) -> u64 {
+    let sign = bits.cast_signed() >> 63;
+    bits ^ (sign.cast_unsigned() >> 1)
+}
+
+/// The number of a value.
 #[inline(always)]
 fn to_order<T: Element, W: Word>(value: T) -> W {
     let shift = 64 - 8 * T::SIZE;
-    let bits = (value.to_word() << shift).cast_signed();
-    W::truncate((bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()).cast_unsigned() >> shift)
+    W::truncate(flip_negative(value.to_word() << shift) >> shift)
 }
 
 /// The value of a number.
 #[inline(always)]
 fn from_order<T: Element, W: Word>(number: W) -> T {
-    let number = number.signed();
-    T::from_word((number ^ ((number >> 63).cast_unsigned() >> 1).cast_signed()).cast_unsigned())
+    let shift = 64 - 8 * T::SIZE;
+    T::from_word(flip_negative(number.signed().cast_unsigned() << shift) >> shift)
 }
 
 /// Numbers of a unit of values.

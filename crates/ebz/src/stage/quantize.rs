@@ -155,7 +155,7 @@ pub(crate) struct Quantizer<T, F> {
     fill: T,
 }
 
-impl<T: Element + Via<F> + Real, F: Real> Quantizer<T, F> {
+impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     /// A lattice with the given step for q of `bits` bits, of which every value is checked
     /// against `bound`.
     ///
@@ -180,51 +180,71 @@ impl<T: Element + Via<F> + Real, F: Real> Quantizer<T, F> {
         }
     }
 
-    /// Lattice coordinate and decoded value of `x`, and whether both are usable.
+    /// Lattice coordinate of `x`, and whether it is usable. `PLAIN`: no base and no fill value.
     #[inline(always)]
-    fn one<W: Word>(&self, x: T, has_fill: bool) -> (W, T, bool) {
-        let scaled = <T as Via<F>>::up(x).sub(self.base).mul(self.inverse);
-        let rounded = scaled.add(F::ROUNDER);
+    fn one<W: Word, const PLAIN: bool>(&self, x: T) -> (W, bool) {
+        let real = <T as Via<F>>::up(x);
+        let offset = if PLAIN { real } else { real.sub(self.base) };
+        let rounded = offset.mul(self.inverse).add(F::ROUNDER);
         let q = rounded.sub(F::ROUNDER);
-        let decoded = <T as Via<F>>::down(q.mul(self.step).add(self.base));
+        let decoded = Self::decode::<PLAIN>(q, self.step, self.base);
         // NaN and infinities fail both comparisons.
-        let good = (Real::sub(decoded, x).abs() <= self.limit)
-            & (q.abs() <= self.most)
-            & !(has_fill & (x == self.fill));
-        (W::truncate(rounded.bits()), decoded, good)
+        let good = (Real::sub(decoded, x).abs() <= self.limit) & (q.abs() <= self.most);
+        (
+            W::truncate(rounded.bits()),
+            good & (PLAIN | (x != self.fill)),
+        )
+    }
+
+    /// The value of a coordinate.
+    #[inline(always)]
+    fn decode<const PLAIN: bool>(q: F, step: F, base: F) -> T {
+        let offset = q.mul(step);
+        <T as Via<F>>::down(if PLAIN { offset } else { offset.add(base) })
     }
 
     /// Coordinates of a unit of values; false if at least one value cannot be quantized.
     #[inline(always)]
     pub fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool {
-        let has_fill = self.fill == self.fill;
-        let mut good = true;
-        if has_fill {
-            for (q, &x) in q.iter_mut().zip(values) {
-                let (coordinate, _, usable) = self.one::<W>(x, true);
-                *q = coordinate;
-                good &= usable;
-            }
+        if self.base.value() == 0.0 && self.fill != self.fill {
+            self.forward_unit::<W, true>(values, q)
         } else {
-            for (q, &x) in q.iter_mut().zip(values) {
-                let (coordinate, _, usable) = self.one::<W>(x, false);
-                *q = coordinate;
-                good &= usable;
-            }
+            self.forward_unit::<W, false>(values, q)
         }
-        good
+    }
+
+    #[inline(always)]
+    fn forward_unit<W: Word, const PLAIN: bool>(
+        &self,
+        values: &[T; UNIT],
+        q: &mut [W; UNIT],
+    ) -> bool {
+        // As wide as the elements, so that vectors of it go with theirs.
+        let mut bad = T::Order::default();
+        for (q, &x) in q.iter_mut().zip(values) {
+            let (coordinate, good) = self.one::<W, PLAIN>(x);
+            *q = coordinate;
+            bad = bad.or(T::Order::truncate(u64::from(!good)));
+        }
+        bad == T::Order::default()
     }
 
     /// Whether one value can be quantized.
     pub fn accepts<W: Word>(&self, x: T) -> bool {
-        self.one::<W>(x, true).2
+        self.one::<W, false>(x).1
     }
 
     /// Values of a unit of coordinates.
     #[inline(always)]
     pub fn inverse<W: Word>(step: F, base: F, q: &[W; UNIT], values: &mut [T; UNIT]) {
-        for (value, q) in values.iter_mut().zip(q) {
-            *value = <T as Via<F>>::down(F::from_i64(q.signed()).mul(step).add(base));
+        if base.value() == 0.0 {
+            for (value, q) in values.iter_mut().zip(q) {
+                *value = Self::decode::<true>(F::from_i64(q.signed()), step, base);
+            }
+        } else {
+            for (value, q) in values.iter_mut().zip(q) {
+                *value = Self::decode::<false>(F::from_i64(q.signed()), step, base);
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ pub trait Word: Copy + Default + Ord + Send + Sync + bytemuck::Pod + 'static {
 
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
     /// Small magnitudes of either sign to small numbers: 0, −1, 1, −2 … become 0, 1, 2, 3 …
     fn zigzag(self) -> Self;
     fn unzigzag(self) -> Self;
@@ -34,6 +35,10 @@ macro_rules! word {
             #[inline(always)]
             fn sub(self, other: Self) -> Self {
                 self.wrapping_sub(other)
+            }
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                self | other
             }
             #[inline(always)]
             fn zigzag(self) -> Self {

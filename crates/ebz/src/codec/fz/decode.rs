@@ -60,7 +60,7 @@ pub(super) fn decode<T: Element>(
 
     // 2. Bit planes of every unit. 1. Undo prediction and quantization.
     let mut units = CodedUnits {
-        level: context.simd,
+        level: context.simd(),
         codes: codes.iter(),
         planes,
     };

@@ -86,7 +86,7 @@ pub(super) fn encode<T: Element>(
 ) {
     let mut scratch = context.take::<Scratch>();
     let Scratch { exceptions, units } = &mut *scratch;
-    units.level = Some(context.simd);
+    units.level = Some(context.simd());
 
     // 1. Quantize and predict. 2. Bit planes of every unit.
     let plan = dualquant::forward(values, task, context, exceptions, units);

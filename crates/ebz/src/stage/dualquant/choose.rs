@@ -153,6 +153,5 @@ fn sample_places(values: usize, before: usize, count: usize) -> impl IntoIterato
 
 /// The unit that starts at a place; filled up with the last value at the end.
 fn window<T: Element>(values: &[T], at: usize) -> [T; UNIT] {
-    let mut units = super::Units::of(&values[at.min(values.len())..]);
-    units.next().map_or([T::default(); UNIT], |(unit, _)| unit)
+    super::padded(&values[at.min(values.len())..])
 }

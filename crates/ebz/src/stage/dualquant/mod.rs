@@ -10,17 +10,17 @@
 
 mod choose;
 
-use super::UNIT;
 use super::exceptions::{self, Exceptions};
-use super::lags::{Differences, Lags};
+use super::lags::{Differences, Lags, Numbers};
 use super::ordered;
 use super::quantize::{Quantizer, Real, Staged, Via};
 use super::word::Word;
+use super::{Aligned, UNIT};
 use crate::bound::Tolerance;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::simd::Level;
+use crate::simd::{Level, memory};
 
 /// How the numbers of a chunk come about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +87,9 @@ impl Plan {
         }
     }
 }
+
+/// How far ahead, in bytes, values are asked for: measured, flat around this.
+const AHEAD: usize = 4096;
 
 /// Number of units of a chunk.
 pub(crate) fn units(values: usize) -> usize {
@@ -168,7 +171,7 @@ where
     W: Word,
     S: Sink,
 {
-    let level = context.simd;
+    let level = context.simd();
     let Some(lattice) = choose::lattice::<T, F, W>(level, bound, values, task.fill) else {
         let nothing = Plan {
             mode,
@@ -195,21 +198,25 @@ where
     let done = level.run(
         #[inline(always)]
         || {
-            let mut q = [W::default(); UNIT];
-            let mut last = W::default();
-            for (number, (unit, valid)) in Units::of(values).enumerate() {
-                if !lattice.forward(&unit, &mut q) {
-                    let excepted = repeat_over_exceptions(&lattice, &unit, valid, last, &mut q);
-                    exceptions.push_unit(number, &unit, &excepted);
-                    if exceptions.len() > most {
-                        return false;
+            let mut q = Numbers::<W>::default();
+            let mut residuals = Aligned::<W>::default();
+            for_each_unit(
+                values,
+                #[inline(always)]
+                |number, unit, valid| {
+                    if !lattice.forward(unit, q.unit()) {
+                        let excepted = repeat_over_exceptions(&lattice, unit, valid, &mut q);
+                        exceptions.push_unit(number, unit, &excepted);
+                        if exceptions.len() > most {
+                            return false;
+                        }
                     }
-                }
-                last = q[UNIT - 1];
-                differences.forward(&mut q);
-                sink.unit(&q);
-            }
-            true
+                    differences.forward(&q, &mut residuals.0);
+                    q.advance();
+                    sink.unit(&residuals.0);
+                    true
+                },
+            )
         },
     );
     context.put_back(differences);
@@ -222,15 +229,15 @@ fn repeat_over_exceptions<T: Element + Via<F>, F: Real, W: Word>(
     lattice: &Quantizer<T, F>,
     unit: &[T; UNIT],
     valid: usize,
-    mut last: W,
-    q: &mut [W; UNIT],
+    q: &mut Numbers<W>,
 ) -> [bool; UNIT] {
+    let mut last = q.last();
     std::array::from_fn(|i| {
         let good = lattice.accepts::<W>(unit[i]);
         if !good {
-            q[i] = last;
+            q.unit()[i] = last;
         }
-        last = q[i];
+        last = q.unit()[i];
         !good && i < valid
     })
 }
@@ -243,7 +250,7 @@ fn exact<T: Element, S: Sink>(
     exceptions: &mut Exceptions,
     sink: &mut S,
 ) -> Plan {
-    let level = context.simd;
+    let level = context.simd();
     sink.restart();
     exceptions.clear();
     let number = |values: &[T; UNIT], numbers: &mut [T::Order; UNIT]| {
@@ -256,12 +263,19 @@ fn exact<T: Element, S: Sink>(
     level.run(
         #[inline(always)]
         || {
-            let mut numbers = [T::Order::default(); UNIT];
-            for (unit, _) in Units::of(values) {
-                ordered::forward(&unit, &mut numbers);
-                differences.forward(&mut numbers);
-                sink.unit(&numbers);
-            }
+            let mut numbers = Numbers::<T::Order>::default();
+            let mut residuals = Aligned::<T::Order>::default();
+            for_each_unit(
+                values,
+                #[inline(always)]
+                |_, unit, _| {
+                    ordered::forward(unit, numbers.unit());
+                    differences.forward(&numbers, &mut residuals.0);
+                    numbers.advance();
+                    sink.unit(&residuals.0);
+                    true
+                },
+            )
         },
     );
     context.put_back(differences);
@@ -319,61 +333,66 @@ fn restore<T: Element, W: Word, S: Fetch>(
     out: &mut [T],
     values: impl Fn(&[W; UNIT], &mut [T; UNIT]),
 ) -> Result<()> {
-    let level = context.simd;
+    let (level, streaming) = (context.simd(), context.streaming);
     let mut differences = context.take::<Differences<W>>();
     differences.start(lags, dims);
     let done = level.run(
         #[inline(always)]
         || {
-            let mut numbers = [W::default(); UNIT];
+            let mut residuals = Aligned::<W>::default();
+            let mut numbers = Numbers::<W>::default();
             let (units, rest) = out.as_chunks_mut::<UNIT>();
             for unit in units {
-                source.unit(&mut numbers)?;
-                differences.inverse(level, &mut numbers);
-                values(&numbers, unit);
+                source.unit(&mut residuals.0)?;
+                differences.inverse(level, &mut residuals.0, &mut numbers);
+                if streaming {
+                    let mut decoded = Aligned::<T>::default();
+                    values(numbers.unit(), &mut decoded.0);
+                    memory::copy_streaming(&decoded.0, unit);
+                } else {
+                    values(numbers.unit(), unit);
+                }
             }
             if !rest.is_empty() {
-                let mut unit = [T::default(); UNIT];
-                source.unit(&mut numbers)?;
-                differences.inverse(level, &mut numbers);
-                values(&numbers, &mut unit);
-                rest.copy_from_slice(&unit[..rest.len()]);
+                let mut decoded = Aligned::<T>::default();
+                source.unit(&mut residuals.0)?;
+                differences.inverse(level, &mut residuals.0, &mut numbers);
+                values(numbers.unit(), &mut decoded.0);
+                rest.copy_from_slice(&decoded.0[..rest.len()]);
             }
             Ok(())
         },
     );
+    if streaming {
+        memory::end_streaming();
+    }
     context.put_back(differences);
     done
 }
 
-/// The units of some values, with the number of values in each; the last one is filled up with
-/// its last value.
-struct Units<'a, T> {
-    values: &'a [T],
-}
-
-impl<'a, T: Element> Units<'a, T> {
-    fn of(values: &'a [T]) -> Self {
-        Self { values }
-    }
-}
-
-impl<T: Element> Iterator for Units<'_, T> {
-    type Item = ([T; UNIT], usize);
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        if let Some((unit, rest)) = self.values.split_first_chunk() {
-            self.values = rest;
-            return Some((*unit, UNIT));
+/// Calls `f` with the number, the values and the count of valid values of every unit, until it
+/// returns false; returns whether it never did. The last unit is filled up with its last value.
+#[inline(always)]
+fn for_each_unit<T: Element>(
+    values: &[T],
+    mut f: impl FnMut(usize, &[T; UNIT], usize) -> bool,
+) -> bool {
+    let (units, rest) = values.as_chunks::<UNIT>();
+    for (number, unit) in units.iter().enumerate() {
+        memory::prefetch(unit, AHEAD);
+        if !f(number, unit, UNIT) {
+            return false;
         }
-        let last = *self.values.last()?;
-        let mut unit = [last; UNIT];
-        let valid = self.values.len();
-        unit[..valid].copy_from_slice(self.values);
-        self.values = &[];
-        Some((unit, valid))
     }
+    rest.is_empty() || f(units.len(), &padded(rest), rest.len())
+}
+
+/// A unit that starts with some values and repeats the last one.
+fn padded<T: Element>(values: &[T]) -> [T; UNIT] {
+    let mut unit = [values.last().copied().unwrap_or_default(); UNIT];
+    let length = values.len().min(UNIT);
+    unit[..length].copy_from_slice(&values[..length]);
+    unit
 }
 
 /// Compiled for `level`: see [`Level::run`].

@@ -1,27 +1,25 @@
 //! Prefix sums, which the compiler does not vectorise by itself.
 
 use super::UNIT;
-use crate::simd::Level;
 use std::arch::x86_64::*;
 
-/// Sums up a unit from `last` on, which becomes the last sum.
+/// Sums up a unit from `last` on.
 #[inline(always)]
-pub(super) fn prefix_sum(level: Level, last: &mut u16, unit: &mut [u16; UNIT]) {
-    debug_assert!(level == Level::Avx2);
-    // SAFETY: the level is only in use where the machine has these instructions.
-    unsafe { prefix_sum_avx2(last, unit) }
+pub(super) fn prefix_sum(last: u16, unit: &[u16; UNIT], sums: &mut [u16; UNIT]) {
+    // SAFETY: callers come here only at levels that have these instructions.
+    unsafe { prefix_sum_avx2(last, unit, sums) }
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn prefix_sum_avx2(last: &mut u16, unit: &mut [u16; UNIT]) {
+fn prefix_sum_avx2(last: u16, unit: &[u16; UNIT], sums: &mut [u16; UNIT]) {
     let mut carry = _mm256_set1_epi16(last.cast_signed());
     // The last element of each 128-bit lane to all elements of the lane.
     let spread = _mm256_set1_epi16(0x0f0e);
-    for part in unit.as_chunks_mut::<16>().0 {
-        let pointer = part.as_mut_ptr().cast::<__m256i>();
-        // SAFETY: the pointer is to 16 values of 2 bytes.
-        let mut sum = unsafe { _mm256_loadu_si256(pointer) };
+    let parts = unit.as_chunks::<16>().0.iter();
+    for (part, sums) in parts.zip(sums.as_chunks_mut::<16>().0) {
+        // SAFETY: the reference is to 32 bytes.
+        let mut sum = unsafe { _mm256_loadu_si256(part.as_ptr().cast()) };
         sum = _mm256_add_epi16(sum, _mm256_slli_si256::<2>(sum));
         sum = _mm256_add_epi16(sum, _mm256_slli_si256::<4>(sum));
         sum = _mm256_add_epi16(sum, _mm256_slli_si256::<8>(sum));
@@ -31,8 +29,7 @@ fn prefix_sum_avx2(last: &mut u16, unit: &mut [u16; UNIT]) {
         let all = _mm256_add_epi16(totals, _mm256_permute2x128_si256::<0x01>(totals, totals));
         sum = _mm256_add_epi16(_mm256_add_epi16(sum, low), carry);
         carry = _mm256_add_epi16(carry, all);
-        // SAFETY: as for the load.
-        unsafe { _mm256_storeu_si256(pointer, sum) };
+        // SAFETY: the reference is to 32 bytes.
+        unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) };
     }
-    *last = unit[UNIT - 1];
 }

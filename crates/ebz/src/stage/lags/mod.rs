@@ -40,11 +40,54 @@ pub(crate) fn distances(dims: Dims) -> [usize; 3] {
     [1, dims.nx, dims.nx * dims.ny]
 }
 
-/// Differences of a chunk, unit by unit.
+/// Numbers in front of a unit: as many as keep the unit at the start of a cache line.
+const FRONT: usize = 32;
+
+/// A unit of numbers with the last number of the unit before right in front of it.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Numbers<W>([W; FRONT + UNIT]);
+
+impl<W: Word> Default for Numbers<W> {
+    fn default() -> Self {
+        Self([W::default(); FRONT + UNIT])
+    }
+}
+
+impl<W: Word> Numbers<W> {
+    /// The unit.
+    #[inline(always)]
+    pub fn unit(&mut self) -> &mut [W; UNIT] {
+        self.0
+            .last_chunk_mut()
+            .expect("there is a unit behind the front")
+    }
+
+    /// The last number before the unit.
+    #[inline(always)]
+    pub fn last(&self) -> W {
+        self.0[FRONT - 1]
+    }
+
+    /// Makes way for the next unit.
+    #[inline(always)]
+    pub fn advance(&mut self) {
+        self.0[FRONT - 1] = self.0[FRONT + UNIT - 1];
+    }
+
+    /// Differences of neighbours.
+    #[inline(always)]
+    fn differences(&self, out: &mut [W; UNIT]) {
+        let pairs = self.0[FRONT..].iter().zip(&self.0[FRONT - 1..]);
+        for (out, (number, before)) in out.iter_mut().zip(pairs) {
+            *out = number.sub(*before);
+        }
+    }
+}
+
+/// Differences of a chunk, unit by unit. Every stage writes to where the next one keeps its past.
 #[derive(Debug, Default)]
 pub(crate) struct Differences<W> {
-    /// The last value before the unit, for lag 1.
-    last: W,
     along_x: bool,
     row: History<W>,
     plane: History<W>,
@@ -54,59 +97,85 @@ impl<W: Word> Differences<W> {
     /// Starts a chunk.
     pub fn start(&mut self, lags: Lags, dims: Dims) {
         let [_, row, plane] = distances(dims);
-        self.last = W::default();
         self.along_x = lags.has(0);
         self.row.start(if lags.has(1) { row } else { 0 });
         self.plane.start(if lags.has(2) { plane } else { 0 });
     }
 
-    /// Turns the next unit of numbers into zigzag residuals, in place.
+    /// Turns the next unit of numbers into zigzag residuals.
     #[inline(always)]
-    pub fn forward(&mut self, unit: &mut [W; UNIT]) {
-        if self.along_x {
-            let before = std::mem::replace(&mut self.last, unit[UNIT - 1]);
-            let numbers = *unit;
-            for i in 1..UNIT {
-                unit[i] = numbers[i].sub(numbers[i - 1]);
+    pub fn forward(&mut self, numbers: &Numbers<W>, residuals: &mut [W; UNIT]) {
+        let Self {
+            along_x,
+            row,
+            plane,
+        } = self;
+        let along_x = |out: &mut [W; UNIT]| match along_x {
+            true => numbers.differences(out),
+            false => out.copy_from_slice(&numbers.0[FRONT..]),
+        };
+        match (row.lag > 0, plane.lag > 0) {
+            (true, true) => {
+                along_x(row.next());
+                row.difference(plane.next());
+                plane.difference(residuals);
             }
-            unit[0] = numbers[0].sub(before);
+            (true, false) => {
+                along_x(row.next());
+                row.difference(residuals);
+            }
+            (false, true) => {
+                along_x(plane.next());
+                plane.difference(residuals);
+            }
+            (false, false) => along_x(residuals),
         }
-        self.row.forward(unit);
-        self.plane.forward(unit);
-        for residual in unit.iter_mut() {
+        for residual in residuals.iter_mut() {
             *residual = residual.zigzag();
         }
     }
 
-    /// Turns the next unit of zigzag residuals back into numbers, in place.
+    /// Turns the next unit of zigzag residuals back into numbers, which are filled in.
     #[inline(always)]
-    pub fn inverse(&mut self, level: Level, unit: &mut [W; UNIT]) {
-        for residual in unit.iter_mut() {
+    pub fn inverse(&mut self, level: Level, residuals: &mut [W; UNIT], numbers: &mut Numbers<W>) {
+        let Self {
+            along_x,
+            row,
+            plane,
+        } = self;
+        for residual in residuals.iter_mut() {
             *residual = residual.unzigzag();
         }
-        self.plane.inverse(unit);
-        self.row.inverse(unit);
-        if self.along_x {
-            prefix_sum(level, &mut self.last, unit);
+        let mut sums: &[W; UNIT] = residuals;
+        if plane.lag > 0 {
+            sums = plane.sum(sums);
         }
+        if row.lag > 0 {
+            sums = row.sum(sums);
+        }
+        match along_x {
+            true => prefix_sum(level, numbers.last(), sums, numbers.unit()),
+            false => *numbers.unit() = *sums,
+        }
+        numbers.advance();
     }
 }
 
-/// Sums up a unit from `last` on, which becomes the last sum.
+/// Sums up a unit from `last` on.
 #[inline(always)]
-fn prefix_sum<W: Word>(level: Level, last: &mut W, unit: &mut [W; UNIT]) {
+fn prefix_sum<W: Word>(level: Level, mut last: W, unit: &[W; UNIT], sums: &mut [W; UNIT]) {
     #[cfg(target_arch = "x86_64")]
-    if let (Level::Avx2, Ok(last), Ok(unit)) = (
+    if let (Level::Avx2 | Level::Avx512, Ok(unit), Ok(sums)) = (
         level,
-        bytemuck::try_cast_mut::<W, u16>(last),
-        bytemuck::try_cast_mut::<[W; UNIT], [u16; UNIT]>(unit),
+        bytemuck::try_cast_ref::<[W; UNIT], [u16; UNIT]>(unit),
+        bytemuck::try_cast_mut::<[W; UNIT], [u16; UNIT]>(sums),
     ) {
-        return avx2::prefix_sum(level, last, unit);
+        return avx2::prefix_sum(last.part(0), unit, sums);
     }
     let _ = level;
-    for number in unit.iter_mut() {
-        *last = last.add(*number);
-        *number = *last;
+    for (sum, number) in sums.iter_mut().zip(unit) {
+        last = last.add(*number);
+        *sum = last;
     }
 }
 
@@ -115,69 +184,78 @@ fn prefix_sum<W: Word>(level: Level, last: &mut W, unit: &mut [W; UNIT]) {
 struct History<W> {
     /// 0 if the lag is not in use.
     lag: usize,
-    /// Where the numbers one lag before the next unit start.
+    /// Where the numbers one lag before the current unit are.
     at: usize,
-    window: Vec<W>,
+    /// Where the window starts in the buffer: such that units begin at cache lines.
+    start: usize,
+    buffer: Vec<W>,
 }
 
 impl<W: Word> History<W> {
     fn start(&mut self, lag: usize) {
         self.lag = lag;
-        self.at = 0;
         if lag > 0 {
+            const LINE: usize = 64;
             // Longer windows are moved less often, shorter ones stay in the cache.
             let length = lag + (3 * lag).clamp(16 * UNIT, 1 << 20).next_multiple_of(UNIT);
-            if self.window.len() < length {
-                self.window.resize(length, W::default());
+            let length = length + UNIT + LINE / size_of::<W>();
+            if self.buffer.len() < length {
+                self.buffer.resize(length, W::default());
             }
-            self.window[..lag].fill(W::default());
+            // One unit before the first, where `next` will move on from.
+            self.start = self.buffer[lag..].as_ptr().align_offset(LINE);
+            self.at = self.start;
+            self.buffer[self.at + UNIT..self.at + UNIT + lag].fill(W::default());
         }
     }
 
-    /// Slides on by one unit; returns the numbers from one lag before it to its end.
+    /// Slides on by one unit; returns the place for its numbers.
     #[inline(always)]
-    fn advance(&mut self) -> &mut [W] {
-        let needed = self.lag + UNIT;
-        if self.at + needed > self.window.len() {
-            self.window.copy_within(self.at..self.at + self.lag, 0);
-            self.at = 0;
-        }
-        let start = self.at;
-        self.at += UNIT;
-        &mut self.window[start..start + needed]
-    }
-
-    #[inline(always)]
-    fn forward(&mut self, unit: &mut [W; UNIT]) {
-        if self.lag == 0 {
-            return;
-        }
-        let lag = self.lag;
-        let window = self.advance();
-        window[lag..].copy_from_slice(unit);
-        for (number, before) in unit.iter_mut().zip(&window[..UNIT]) {
-            *number = number.sub(*before);
-        }
-    }
-
-    #[inline(always)]
-    fn inverse(&mut self, unit: &mut [W; UNIT]) {
-        if self.lag == 0 {
-            return;
-        }
-        let lag = self.lag;
-        let window = self.advance();
-        if lag >= UNIT {
-            let (before, now) = window.split_at_mut(lag);
-            for ((number, before), now) in unit.iter_mut().zip(before).zip(now) {
-                *number = number.add(*before);
-                *now = *number;
-            }
+    fn next(&mut self) -> &mut [W; UNIT] {
+        let end = self.at + UNIT + self.lag;
+        if end + UNIT > self.buffer.len() {
+            self.buffer.copy_within(self.at + UNIT..end, self.start);
+            self.at = self.start;
         } else {
-            for (i, number) in unit.iter_mut().enumerate() {
-                *number = number.add(window[i]);
-                window[lag + i] = *number;
+            self.at += UNIT;
+        }
+        self.now()
+    }
+
+    #[inline(always)]
+    fn now(&mut self) -> &mut [W; UNIT] {
+        self.buffer[self.at + self.lag..]
+            .as_chunks_mut::<UNIT>()
+            .0
+            .first_mut()
+            .expect("room for a unit")
+    }
+
+    /// The current unit minus what lies one lag before it.
+    #[inline(always)]
+    fn difference(&self, out: &mut [W; UNIT]) {
+        let before = &self.buffer[self.at..self.at + UNIT];
+        let now = &self.buffer[self.at + self.lag..self.at + self.lag + UNIT];
+        for ((out, now), before) in out.iter_mut().zip(now).zip(before) {
+            *out = now.sub(*before);
+        }
+    }
+
+    /// Slides on by one unit, whose numbers are `unit` plus what lies one lag before them.
+    #[inline(always)]
+    fn sum(&mut self, unit: &[W; UNIT]) -> &[W; UNIT] {
+        self.next();
+        let (at, lag) = (self.at, self.lag);
+        // Pieces as long as the lag need only what lies before them.
+        for (piece, start) in unit
+            .chunks(lag.min(UNIT))
+            .zip((at..).step_by(lag.min(UNIT)))
+        {
+            let (before, now) = self.buffer[start..].split_at_mut(lag);
+            for ((now, number), before) in now.iter_mut().zip(piece).zip(before) {
+                *now = number.add(*before);
             }
         }
+        self.now()
     }
 }

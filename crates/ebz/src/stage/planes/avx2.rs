@@ -59,12 +59,16 @@ fn encode_avx2(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
         }
     }
     let start = out.as_mut_ptr();
-    let mut at = 0;
-    for plane in &planes[..dense] {
-        // SAFETY: at most 16 planes of 32 bytes lie within `out`.
-        unsafe { _mm256_storeu_si256(start.add(at).cast(), *plane) };
-        at += PLANE;
+    // More than the dense ones are written, because a loop of unknown length is slower.
+    let store = |i: usize| {
+        // SAFETY: 16 planes of 32 bytes lie within `out`.
+        unsafe { _mm256_storeu_si256(start.add(PLANE * i).cast(), planes[i]) };
+    };
+    (0..8).for_each(store);
+    if dense > 8 {
+        (8..16).for_each(store);
     }
+    let mut at = PLANE * dense;
 
     // 3. Groups of the sparse planes, then their masks and bytes.
     let mut groups = 0u64;

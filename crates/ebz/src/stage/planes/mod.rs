@@ -15,6 +15,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 #[cfg(test)]
 mod tests;
@@ -75,6 +77,8 @@ pub(crate) fn encode(level: Level, unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT])
     let (shape, length) = match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => avx2::encode(unit, out),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => avx512::encode(unit, out),
         _ => portable::encode(unit, out),
     };
     (shape.code(), length)
@@ -107,6 +111,8 @@ pub(crate) fn decode(
     let length = match level {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => avx2::decode(*shape, window, unit),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => avx512::decode(*shape, window, unit),
         _ => portable::decode(*shape, window, unit),
     };
     if length > bytes.len() {
