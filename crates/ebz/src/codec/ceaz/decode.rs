@@ -30,7 +30,7 @@ fn decode_with<T: Element>(
     scratch: &mut Scratch,
     out: &mut [T],
 ) -> Result<()> {
-    let simd = context.simd;
+    let simd = context.simd();
     let (plan, mut bytes) = bytes
         .split_first_chunk::<{ Plan::SIZE }>()
         .ok_or_else(|| Error::truncated("the plan of a chunk is cut off"))?;

@@ -34,7 +34,7 @@ fn encode_with<T: Element>(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     // 1. Quantize and predict: residual units without zeros.
-    let simd = context.simd;
+    let simd = context.simd();
     let residuals = &mut scratch.residuals;
     let exceptions = &mut scratch.exceptions;
     let mut sink = Gather { residuals, simd };
@@ -147,13 +147,13 @@ pub fn frequencies<T: Element>(
     let mut scratch = context.take::<Scratch>();
     let mut sink = Gather {
         residuals: &mut scratch.residuals,
-        simd: context.simd,
+        simd: context.simd(),
     };
     let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
     let found = match plan.parts::<T>() {
-        1 => count::<u16>(values.len(), context.simd, &mut scratch),
-        2 => count::<u32>(values.len(), context.simd, &mut scratch),
-        _ => count::<u64>(values.len(), context.simd, &mut scratch),
+        1 => count::<u16>(values.len(), context.simd(), &mut scratch),
+        2 => count::<u32>(values.len(), context.simd(), &mut scratch),
+        _ => count::<u64>(values.len(), context.simd(), &mut scratch),
     };
     context.put_back(scratch);
     found

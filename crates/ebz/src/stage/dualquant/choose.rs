@@ -119,7 +119,8 @@ pub(super) fn lags<T: Element, W: Word, E: Estimate>(
                 );
             }
         }
-        for set in 0..=usize::from(default.0) {
+        let sets = usize::from(default.0) + 1;
+        for (set, estimate) in estimates.iter_mut().enumerate().take(sets) {
             let mut residuals = [W::default(); UNIT];
             for (part, numbers) in numbers.iter().enumerate() {
                 if part & set == part {
@@ -133,7 +134,7 @@ pub(super) fn lags<T: Element, W: Word, E: Estimate>(
                     }
                 }
             }
-            estimates[set].add(level, &residuals.map(Word::zigzag));
+            estimate.add(level, &residuals.map(Word::zigzag));
         }
     }
     std::iter::once(default)

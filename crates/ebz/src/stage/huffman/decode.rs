@@ -36,7 +36,7 @@ pub fn decode<S: Symbol>(
     }
     match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => super::kernels::decode_bulk(&mut streams, table),
+        Level::Avx2 | Level::Avx512 => super::kernels::decode_bulk(&mut streams, table),
         _ => decode_bulk(&mut streams, table),
     }
     streams.into_iter().try_for_each(|s| s.finish(table))

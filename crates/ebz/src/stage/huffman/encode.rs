@@ -45,7 +45,7 @@ pub(super) fn longest_stream(symbols: usize) -> usize {
 fn encode_stream<S: Symbol>(symbols: &[S], codes: &Codes, simd: Level, stream: &mut [u8]) -> usize {
     match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => super::kernels::encode_stream(symbols, codes, stream),
+        Level::Avx2 | Level::Avx512 => super::kernels::encode_stream(symbols, codes, stream),
         _ => encode_stream_portable(symbols, codes, stream),
     }
 }

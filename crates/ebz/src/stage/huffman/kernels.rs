@@ -59,7 +59,7 @@ pub(super) fn encode_stream<S: Symbol>(symbols: &[S], codes: &Codes, stream: &mu
         let whole = unsafe { at.offset_from_unsigned(stream.as_ptr()) };
         whole + usize::from(bits > 0)
     }
-    // SAFETY: called for `Level::Avx2` only, which includes these features.
+    // SAFETY: called for `Level::Avx2` and above, which include these features.
     unsafe { with_bmi2(symbols, codes, stream) }
 }
 
@@ -105,6 +105,6 @@ pub(super) fn decode_bulk<S: Symbol>(streams: &mut [Stream<'_, S>; STREAMS], tab
             }
         }
     }
-    // SAFETY: called for `Level::Avx2` only, which includes these features.
+    // SAFETY: called for `Level::Avx2` and above, which include these features.
     unsafe { with_bmi2(streams, table) }
 }

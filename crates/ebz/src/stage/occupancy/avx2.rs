@@ -57,7 +57,7 @@ fn masks(unit: &[u16; UNIT]) -> [u8; MASKS] {
         }
         masks
     }
-    // SAFETY: these kernels are used for `Level::Avx2` only.
+    // SAFETY: these kernels are used for `Level::Avx2` and above.
     unsafe { with_avx2(unit) }
 }
 
@@ -76,7 +76,7 @@ fn compact(unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16]) {
             }
         }
     }
-    // SAFETY: these kernels are used for `Level::Avx2` only.
+    // SAFETY: these kernels are used for `Level::Avx2` and above.
     unsafe { with_avx2(unit, masks, out) }
 }
 
@@ -95,6 +95,6 @@ fn expand(values: &[u16], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
             }
         }
     }
-    // SAFETY: these kernels are used for `Level::Avx2` only.
+    // SAFETY: these kernels are used for `Level::Avx2` and above.
     unsafe { with_avx2(values, masks, unit) }
 }

@@ -52,7 +52,7 @@ impl<W: Word> Kernels<W> {
     #[inline(always)]
     fn of(simd: Level) -> Self {
         #[cfg(target_arch = "x86_64")]
-        if simd == Level::Avx2
+        if simd >= Level::Avx2
             && let Some(kernels) = (&avx2::KERNELS as &dyn Any).downcast_ref::<Self>()
         {
             return *kernels;
