@@ -16,6 +16,7 @@ pub mod element;
 pub mod error;
 mod options;
 mod parallel;
+mod search;
 pub mod simd;
 mod stage;
 
