@@ -84,14 +84,16 @@ impl Encoder<'_> {
         }
         let mut both = a.clone();
         both.add(b);
-        cost_with_book(&both) <= cost_with_book(a) + cost_with_book(b)
+        let cost = |h: &Histogram<S>| cost_with_book(h.occurring(), 2) + 64;
+        cost(&both) <= cost(a) + cost(b)
     }
 
     /// The book for symbols of these frequencies, and its number.
     fn choose<S: Offline>(&self, histogram: &Histogram<S>) -> (u8, Cow<'static, Book<S>>) {
+        let counts = histogram.occurring();
         // Offline books have a code for every symbol.
         let costs = S::shelf().iter().enumerate().map(|(number, entry)| {
-            let cost = entry.book.cost(histogram).unwrap_or(u64::MAX);
+            let cost = entry.book.cost(counts).unwrap_or(u64::MAX);
             (cost, number as u8, entry)
         });
         let own = || Book::of(histogram, self.sort);
@@ -110,13 +112,13 @@ impl Encoder<'_> {
                     (OWN, Cow::Owned(own()))
                 }
             }
-            // No book is smaller than this.
-            Rule::Cost if cost <= 8 * 16 => offline,
+            // No book makes it smaller than that.
+            Rule::Cost if cost <= cost_with_book(counts, 1) => offline,
             Rule::Cost => {
                 let own = own();
                 let mut stored = Vec::new();
                 own.write_to(&mut stored);
-                let own_cost = own.cost(histogram).unwrap_or(u64::MAX);
+                let own_cost = own.cost(counts).unwrap_or(u64::MAX);
                 if cost <= own_cost.saturating_add(8 * stored.len() as u64) {
                     offline
                 } else {
@@ -176,11 +178,11 @@ impl<'a, S: Offline> Decoder<'a, S> {
     }
 }
 
-/// About the bits that symbols of these frequencies and a book of their own take.
-fn cost_with_book<S: Symbol>(histogram: &Histogram<S>) -> u64 {
-    let counts = histogram.counts();
+/// About the bits that symbols of these frequencies and a book of their own take, if the book has
+/// `bits` bits for each symbol that occurs.
+fn cost_with_book(counts: &[u32], bits: u64) -> u64 {
     let occurring = counts.iter().filter(|c| **c > 0).count() as u64;
-    (entropy(counts) >> POINT) + 2 * occurring + 64
+    (entropy(counts) >> POINT) + bits * occurring
 }
 
 /// Standard deviation of the frequencies of all symbols, in thousandths.

@@ -13,6 +13,7 @@ pub(super) const LENGTH_AT: u32 = 24;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Book<S> {
     lengths: Vec<u8>,
+    codes: Vec<u32>,
     kind: PhantomData<S>,
 }
 
@@ -32,8 +33,13 @@ const RUN: (u64, u32) = (0b111, 3);
 impl<S: Symbol> Book<S> {
     /// The book for these frequencies.
     pub fn of(histogram: &Histogram<S>, sort: Sort) -> Self {
+        Self::of_lengths(lengths(histogram.counts(), sort))
+    }
+
+    fn of_lengths(lengths: Vec<u8>) -> Self {
         Self {
-            lengths: lengths(histogram.counts(), sort),
+            codes: codes(&lengths),
+            lengths,
             kind: PhantomData,
         }
     }
@@ -44,41 +50,20 @@ impl<S: Symbol> Book<S> {
     }
 
     /// Bits that symbols of these frequencies take; `None` if one of them has no code.
-    pub fn cost(&self, histogram: &Histogram<S>) -> Option<u64> {
-        let pairs = histogram.counts().iter().zip(&self.lengths);
-        pairs
-            .map(|(&count, &length)| {
-                (count == 0 || length > 0).then_some(u64::from(count) * u64::from(length))
-            })
-            .sum()
+    pub fn cost(&self, counts: &[u32]) -> Option<u64> {
+        let mut cost = 0;
+        let mut missing = false;
+        for (&count, &length) in counts.iter().zip(&self.lengths) {
+            missing |= count > 0 && length == 0;
+            cost += u64::from(count) * u64::from(length);
+        }
+        (!missing).then_some(cost)
     }
 
-    /// Each symbol's code, its first bit lowest: the code itself, and its length from bit [`LENGTH_AT`] on.
-    pub(super) fn codes(&self) -> Vec<u32> {
-        let mut next = self.first_codes();
-        let code = |&length: &u8| {
-            if length == 0 {
-                return 0;
-            }
-            let slot = &mut next[usize::from(length)];
-            let code = slot.reverse_bits() >> (u32::BITS - u32::from(length));
-            *slot += 1;
-            code | u32::from(length) << LENGTH_AT
-        };
-        self.lengths.iter().map(code).collect()
-    }
-
-    /// The first code of each length, in canonical order: shorter before longer, then by symbol.
-    fn first_codes(&self) -> [u32; MAX_LENGTH as usize + 1] {
-        let mut per_length = [0u32; MAX_LENGTH as usize + 1];
-        for &length in self.lengths.iter().filter(|&&l| l > 0) {
-            per_length[usize::from(length)] += 1;
-        }
-        let mut first = [0; MAX_LENGTH as usize + 1];
-        for length in 1..first.len() {
-            first[length] = (first[length - 1] + per_length[length - 1]) << 1;
-        }
-        first
+    /// Each symbol's code, its first bit lowest: the code itself, and its length from bit
+    /// [`LENGTH_AT`] on.
+    pub(super) fn codes(&self) -> &[u32] {
+        &self.codes
     }
 
     /// Appends the lengths.
@@ -148,9 +133,29 @@ impl<S: Symbol> Book<S> {
         if sum != 1 << MAX_LENGTH {
             return Err(Error::corrupt("code lengths do not form a complete code"));
         }
-        Ok(Self {
-            lengths,
-            kind: PhantomData,
-        })
+        Ok(Self::of_lengths(lengths))
     }
+}
+
+/// Canonical codes: shorter before longer, then by symbol.
+fn codes(lengths: &[u8]) -> Vec<u32> {
+    let mut per_length = [0u32; MAX_LENGTH as usize + 1];
+    for &length in lengths {
+        per_length[usize::from(length)] += 1;
+    }
+    per_length[0] = 0;
+    let mut next = [0u32; MAX_LENGTH as usize + 1];
+    for length in 1..next.len() {
+        next[length] = (next[length - 1] + per_length[length - 1]) << 1;
+    }
+    let code = |&length: &u8| {
+        if length == 0 {
+            return 0;
+        }
+        let slot = &mut next[usize::from(length)];
+        let code = slot.reverse_bits() >> (u32::BITS - u32::from(length));
+        *slot += 1;
+        code | u32::from(length) << LENGTH_AT
+    };
+    lengths.iter().map(code).collect()
 }

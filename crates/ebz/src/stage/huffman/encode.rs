@@ -42,7 +42,12 @@ pub(super) fn longest_stream(symbols: usize) -> usize {
     symbols * MAX_LENGTH as usize / 8 + 16
 }
 
-fn encode_stream<S: Symbol>(symbols: &[S], codes: &Codes, simd: Level, stream: &mut [u8]) -> usize {
+fn encode_stream<S: Symbol>(
+    symbols: &[S],
+    codes: &Codes<'_>,
+    simd: Level,
+    stream: &mut [u8],
+) -> usize {
     match simd {
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => super::kernels::encode_stream(symbols, codes, stream),
@@ -51,7 +56,7 @@ fn encode_stream<S: Symbol>(symbols: &[S], codes: &Codes, simd: Level, stream: &
 }
 
 /// Writes one stream and returns its length in bytes.
-fn encode_stream_portable<S: Symbol>(symbols: &[S], codes: &Codes, stream: &mut [u8]) -> usize {
+fn encode_stream_portable<S: Symbol>(symbols: &[S], codes: &Codes<'_>, stream: &mut [u8]) -> usize {
     let mut writer = Writer::default();
     let octets = symbols.chunks_exact(8);
     let tail = octets.remainder();
@@ -82,13 +87,13 @@ fn encode_stream_portable<S: Symbol>(symbols: &[S], codes: &Codes, stream: &mut 
 }
 
 /// Codes by symbol, and by pairs of symbols below [`PAIRED`] where that pays.
-pub(super) struct Codes {
-    pub(super) single: Vec<u32>,
+pub(super) struct Codes<'a> {
+    pub(super) single: &'a [u32],
     pub(super) pairs: Option<Box<[u32; PAIRED * PAIRED]>>,
 }
 
-impl Codes {
-    fn of<S: Symbol>(book: &Book<S>, symbols: usize) -> Self {
+impl<'a> Codes<'a> {
+    fn of<S: Symbol>(book: &'a Book<S>, symbols: usize) -> Self {
         let single = book.codes();
         // How often a symbol is too large for a pair, as the book sees it.
         let large = book.lengths().iter().skip(PAIRED).filter(|l| **l > 0);
@@ -96,8 +101,8 @@ impl Codes {
         let worthwhile = S::HAS_PAIRS && symbols >= 1 << 14 && share < 1 << (MAX_LENGTH - 6);
         let pairs = worthwhile.then(|| {
             let mut pairs = Box::new([0; PAIRED * PAIRED]);
-            for (row, &b) in pairs.chunks_exact_mut(PAIRED).zip(&single) {
-                for (pair, &a) in row.iter_mut().zip(&single) {
+            for (row, &b) in pairs.chunks_exact_mut(PAIRED).zip(single) {
+                for (pair, &a) in row.iter_mut().zip(single) {
                     let (word, bits) = join(split(a), split(b));
                     *pair = word as u32 | bits << LENGTH_AT;
                 }

@@ -21,28 +21,32 @@ impl<S: Symbol> Histogram<S> {
 
     /// Counts `symbols`.
     pub fn of(symbols: &[S]) -> Self {
-        // Four tables, because adjacent symbols are often equal and a counter that was just
-        // written is slow to read.
-        let mut parts = vec![0u32; 4 * S::ALPHABET];
-        let (a, rest) = parts.split_at_mut(S::ALPHABET);
-        let (b, rest) = rest.split_at_mut(S::ALPHABET);
-        let (c, d) = rest.split_at_mut(S::ALPHABET);
-        let quads = symbols.chunks_exact(4);
-        for &s in quads.remainder() {
-            a[s.index()] += 1;
+        // Several tables, because adjacent symbols are often equal and a counter that was just
+        // written is slow to read. For few symbols one table is faster than four to add up.
+        let tables = if symbols.len() < S::ALPHABET { 1 } else { 4 };
+        let mut counts = vec![0u32; tables * S::ALPHABET];
+        let mut quads = &symbols[..0];
+        if tables == 4 {
+            let (a, rest) = counts.split_at_mut(S::ALPHABET);
+            let (b, rest) = rest.split_at_mut(S::ALPHABET);
+            let (c, d) = rest.split_at_mut(S::ALPHABET);
+            quads = &symbols[..symbols.len() & !3];
+            for quad in quads.chunks_exact(4) {
+                a[quad[0].index()] += 1;
+                b[quad[1].index()] += 1;
+                c[quad[2].index()] += 1;
+                d[quad[3].index()] += 1;
+            }
+            for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+                *a += *b + *c + *d;
+            }
+            counts.truncate(S::ALPHABET);
         }
-        for quad in quads {
-            a[quad[0].index()] += 1;
-            b[quad[1].index()] += 1;
-            c[quad[2].index()] += 1;
-            d[quad[3].index()] += 1;
+        for symbol in &symbols[quads.len()..] {
+            counts[symbol.index()] += 1;
         }
-        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
-            *a += *b + *c + *d;
-        }
-        parts.truncate(S::ALPHABET);
         Self {
-            counts: parts,
+            counts,
             kind: PhantomData,
         }
     }
@@ -57,6 +61,12 @@ impl<S: Symbol> Histogram<S> {
     /// How often each symbol occurs.
     pub fn counts(&self) -> &[u32] {
         &self.counts
+    }
+
+    /// The same without the symbols behind the last one that occurs.
+    pub fn occurring(&self) -> &[u32] {
+        let last = self.counts.iter().rposition(|&c| c > 0);
+        &self.counts[..last.map_or(0, |last| last + 1)]
     }
 
     /// Number of symbols counted.

@@ -6,10 +6,14 @@ use super::encode::{Codes, join, longest_stream, split};
 use super::table::{BITS_AT, ENTRIES, count_of};
 use super::{STREAMS, Symbol, Table};
 
-pub(super) fn encode_stream<S: Symbol>(symbols: &[S], codes: &Codes, stream: &mut [u8]) -> usize {
+pub(super) fn encode_stream<S: Symbol>(
+    symbols: &[S],
+    codes: &Codes<'_>,
+    stream: &mut [u8],
+) -> usize {
     /// The same steps as the portable loop without bounds checks: twice as fast.
     #[target_feature(enable = "bmi1,bmi2")]
-    fn with_bmi2<S: Symbol>(symbols: &[S], codes: &Codes, stream: &mut [u8]) -> usize {
+    fn with_bmi2<S: Symbol>(symbols: &[S], codes: &Codes<'_>, stream: &mut [u8]) -> usize {
         assert!(stream.len() >= longest_stream(symbols.len()));
         assert!(codes.single.len() == S::ALPHABET);
         let single = codes.single.as_ptr();
