@@ -84,7 +84,7 @@ impl Encoder<'_> {
         }
         let mut both = a.clone();
         both.add(b);
-        let cost = |h: &Histogram<S>| cost_with_book(h.occurring(), 2) + 64;
+        let cost = |h: &Histogram<S>| cost_with_book(h.occurring());
         cost(&both) <= cost(a) + cost(b)
     }
 
@@ -112,8 +112,8 @@ impl Encoder<'_> {
                     (OWN, Cow::Owned(own()))
                 }
             }
-            // No book makes it smaller than that.
-            Rule::Cost if cost <= cost_with_book(counts, 1) => offline,
+            // A new book is not worth making.
+            Rule::Cost if cost <= cost_with_book(counts) => offline,
             Rule::Cost => {
                 let own = own();
                 let mut stored = Vec::new();
@@ -178,11 +178,11 @@ impl<'a, S: Offline> Decoder<'a, S> {
     }
 }
 
-/// About the bits that symbols of these frequencies and a book of their own take, if the book has
-/// `bits` bits for each symbol that occurs.
-fn cost_with_book(counts: &[u32], bits: u64) -> u64 {
+/// About the bits that symbols of these frequencies and a book of their own take: a book has some
+/// two bits for each symbol that occurs.
+fn cost_with_book(counts: &[u32]) -> u64 {
     let occurring = counts.iter().filter(|c| **c > 0).count() as u64;
-    (entropy(counts) >> POINT) + bits * occurring
+    (entropy(counts) >> POINT) + 2 * occurring + 64
 }
 
 /// Standard deviation of the frequencies of all symbols, in thousandths.
