@@ -14,6 +14,7 @@ pub mod codec;
 pub mod container;
 pub mod element;
 pub mod error;
+pub mod metrics;
 mod options;
 mod parallel;
 mod search;
@@ -59,3 +60,8 @@ pub fn decompress<T: Element>(bytes: &[u8]) -> Result<Array<T>> {
 pub fn decompress_into<T: Element>(bytes: &[u8], out: &mut ViewMut<'_, T>) -> Result<()> {
     Reader::from_source(bytes)?.frame(0)?.read_into(out)
 }
+
+/// The examples of the README are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

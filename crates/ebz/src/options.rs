@@ -117,7 +117,7 @@ impl Options {
         };
         Ok(match self.bound {
             Bound::Abs(e) => abs(e),
-            Bound::Range(e) => abs(e * range()?),
+            Bound::Range(e) => abs(product_down(e, range()?)),
             Bound::Pointwise(e) if e > 0.0 => Tolerance::Pointwise(e),
             Bound::Precision(bits) => Tolerance::Precision(bits),
             Bound::Pointwise(_) | Bound::Lossless => Tolerance::Lossless,
@@ -134,5 +134,17 @@ impl Options {
     /// Whether resolving the bound needs a pass over the whole array first.
     pub fn needs_range(&self) -> bool {
         self.bound.kind() == BoundKind::Range
+    }
+}
+
+/// A number that is not above a · b, and the largest such one unless the product is tiny.
+fn product_down(a: f64, b: f64) -> f64 {
+    // Below this the error of the product may be too small to be seen.
+    const TINY: f64 = 1e-280;
+    let product = a * b;
+    if product < TINY || a.mul_add(b, -product) < 0.0 {
+        product.next_down()
+    } else {
+        product
     }
 }

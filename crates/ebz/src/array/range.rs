@@ -64,12 +64,19 @@ impl FiniteRange {
         }
     }
 
-    /// max − min; 0 if there are no values.
+    /// The largest number that is not above max − min; 0 if there are no values.
     pub fn extent(self) -> f64 {
-        if self.min <= self.max {
-            self.max - self.min
+        if self.min > self.max {
+            return 0.0;
+        }
+        let extent = self.max - self.min;
+        // What the difference lost to rounding (Knuth's two-sum).
+        let min = self.max - extent;
+        let lost = (self.max - (extent + min)) - (self.min - min);
+        if lost < 0.0 {
+            extent.next_down()
         } else {
-            0.0
+            extent
         }
     }
 }

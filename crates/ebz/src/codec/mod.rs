@@ -6,9 +6,11 @@
 
 pub mod ceaz;
 mod context;
+mod de_zfp;
 mod fz;
 mod params;
 mod raw;
+mod zfp_v;
 
 pub use context::Context;
 pub use params::{Param, Params};
@@ -144,6 +146,8 @@ pub struct Entry {
 pub static TABLE: &[Entry] = &[
     Entry::of::<raw::Raw>(),
     Entry::of::<fz::Fz>(),
+    Entry::of::<de_zfp::DeZfp>(),
+    Entry::of::<zfp_v::ZfpV>(),
     Entry::of::<ceaz::Ceaz>(),
 ];
 

@@ -85,8 +85,8 @@ impl FrameHeader {
         }
         let asked = Bound::new(asked, fields.f64()?).map_err(as_corrupt)?;
         let tolerance = match Bound::new(resolved, fields.f64()?).map_err(as_corrupt)? {
-            Bound::Abs(e) => Tolerance::Abs(e),
-            Bound::Pointwise(e) => Tolerance::Pointwise(e),
+            Bound::Abs(e) if e > 0.0 => Tolerance::Abs(e),
+            Bound::Pointwise(e) if e > 0.0 => Tolerance::Pointwise(e),
             Bound::Precision(bits) => Tolerance::Precision(bits),
             Bound::Lossless => Tolerance::Lossless,
             other => return Err(Error::corrupt(format!("{other} as a resolved bound"))),

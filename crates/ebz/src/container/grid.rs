@@ -107,7 +107,10 @@ impl Grid {
 
     /// Number of slabs.
     pub fn slabs(&self) -> usize {
-        self.counts.iter().take(self.split + 1).product()
+        match self.chunks() {
+            0 => 0,
+            _ => self.counts.iter().take(self.split + 1).product(),
+        }
     }
 
     /// Chunks per slab.

@@ -204,7 +204,8 @@ impl<S: Source> Frame<'_, S> {
 
     /// Bytes that the chunks take in the file, with their record headers.
     pub fn stored_bytes(&self) -> u64 {
-        self.chunks.iter().map(|p| p.record_len()).sum()
+        let lengths = self.chunks.iter().map(|p| p.record_len());
+        lengths.fold(0, u64::saturating_add)
     }
 
     /// Bytes that each chunk takes in the file, without record headers.

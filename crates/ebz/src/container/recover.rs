@@ -1,12 +1,13 @@
 //! Saving what is left of a file whose writer was stopped, or that was damaged.
 //!
 //! The records are walked one by one; behind damage the next marker is looked for. Frames whose
-//! header survives are written again; chunks that are lost become NaN.
+//! header survives are written again; chunks that are lost become NaN. A frame that claims more
+//! values than any writer puts into a file of this size is left out: it would be written in full.
 
 use super::frame::FrameHeader;
 use super::grid::{dims, extents};
 use super::index::Place;
-use super::reader::FILE_HEADER;
+use super::reader::{FILE_HEADER, Limits, check_expansion};
 use super::record::{HEADER, Kind, MARKER, Record};
 use super::source::Source;
 use super::writer::Writer;
@@ -83,7 +84,13 @@ fn find_frames<S: Source>(source: &S, scratch: &mut Vec<u8>) -> Result<BTreeMap<
         };
         match record.kind {
             Kind::Frame => {
-                if let Ok(header) = FrameHeader::read_from(body) {
+                // A frame of which next to nothing can be there would only be a lot of NaN.
+                let sane = |header: &FrameHeader| {
+                    let most = Limits::default().max_expansion;
+                    check_expansion(header.raw_bytes() as u64, size, most).is_ok()
+                };
+                let header = FrameHeader::read_from(body).ok();
+                if let Some(header) = header.filter(sane) {
                     let chunks = BTreeMap::new();
                     frames
                         .entry(record.frame)

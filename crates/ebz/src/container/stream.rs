@@ -124,16 +124,18 @@ impl<R: Read + Send> StreamReader<R> {
                 let Some(slab) = slabs.next() else {
                     return Ok(None);
                 };
-                worker.chunks.resize_with(per_slab, || {
-                    let nothing = Record {
-                        kind: Kind::Raw,
-                        frame: 0,
-                        number: 0,
-                        length: 0,
-                    };
-                    (nothing, Vec::new())
-                });
-                for (chunk, number) in worker.chunks.iter_mut().zip(slab * per_slab..) {
+                for (at, number) in (slab * per_slab..(slab + 1) * per_slab).enumerate() {
+                    // One by one, because the number of chunks is only a claim so far.
+                    if at == worker.chunks.len() {
+                        let nothing = Record {
+                            kind: Kind::Raw,
+                            frame: 0,
+                            number: 0,
+                            length: 0,
+                        };
+                        worker.chunks.push((nothing, Vec::new()));
+                    }
+                    let chunk = &mut worker.chunks[at];
                     let raw = (grid.chunk_len(number) * T::SIZE) as u64;
                     chunk.0 = read_record(input, &mut chunk.1, raw)?.ok_or_else(|| {
                         Error::truncated(format!("the stream ends before chunk {number}"))

@@ -204,7 +204,8 @@ impl<W: Write + Send> Writer<W> {
         let header_place = self.put_record(Kind::Frame, self.frames.len(), &body)?;
 
         // 3. Chunk records.
-        let mut places = Vec::with_capacity(grid.chunks());
+        // Grows as chunks come: a stream may claim any shape.
+        let mut places = Vec::new();
         let mut raw_chunks = 0;
         let threads = parallel::threads(self.options.threads)
             .min(grid.slabs())

@@ -4,9 +4,11 @@
 //! values ─► dualquant (quantize ─► lags) ─► residual units ─► planes ─► bytes
 //!               │                                └► occupancy ─► huffman ─► bytes
 //!               └► exceptions: what cannot be quantized, exactly
+//! values ─► block_transform (blocks ─► lifting ─► bit planes) ─► a codec's code of planes
 //! ```
 
 pub(crate) mod bits;
+pub(crate) mod block_transform;
 pub(crate) mod dualquant;
 pub(crate) mod exceptions;
 pub(crate) mod huffman;

@@ -153,6 +153,8 @@ pub(crate) struct Quantizer<T, F> {
     most: F,
     /// A value that must not be quantized; NaN if there is none.
     fill: T,
+    /// Neither base nor fill value: less to compute.
+    plain: bool,
 }
 
 impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
@@ -177,6 +179,7 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
             limit,
             most: F::of(((1u64 << (bits - 1)) - 2) as f64),
             fill: T::from_f64(fill.unwrap_or(f64::NAN)),
+            plain: base == 0.0 && fill.is_none(),
         }
     }
 
@@ -206,7 +209,7 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     /// Coordinates of a unit of values; false if at least one value cannot be quantized.
     #[inline(always)]
     pub fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool {
-        if self.base.value() == 0.0 && self.fill != self.fill {
+        if self.plain {
             self.forward_unit::<W, true>(values, q)
         } else {
             self.forward_unit::<W, false>(values, q)

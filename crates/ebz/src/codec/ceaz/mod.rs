@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A chunk names its books: offline ones by number, new ones by themselves, so that every chunk
-//! decodes alone. Differences from the paper are in `docs/differences-ceaz.md`.
+//! decodes alone. See `docs/codecs/ceaz.md` for the format and the differences from the paper.
 
 mod books;
 mod decode;

@@ -2,7 +2,7 @@
 //!
 //! Samples lie at fixed places, so that the choice depends on the values only.
 
-use super::{Estimate, at_level};
+use super::Estimate;
 use crate::codec::Dims;
 use crate::element::Element;
 use crate::simd::Level;
@@ -15,8 +15,8 @@ use crate::stage::word::Word;
 const VALUES: usize = 512;
 
 /// Units per unit that is looked at, and the most of these.
-const RARITY: usize = 256;
-const MOST_UNITS: usize = 8;
+const RARITY: usize = 96;
+const MOST_UNITS: usize = 12;
 
 /// A lattice for the bulk of the values; `None` if no lattice of this width serves them.
 pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
@@ -70,8 +70,7 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
     let near = |x: &T| Element::is_finite(*x) && (x.to_f64() - base).abs() / step < most;
     let pushed = |unit: &[T; UNIT]| {
         let mut q = [W::default(); UNIT];
-        let good = at_level(
-            level,
+        let good = level.run(
             #[inline(always)]
             || exact_step.forward(unit, &mut q),
         );
@@ -112,8 +111,7 @@ pub(super) fn lags<T: Element, W: Word, E: Estimate>(
         {
             let back: usize = (0..3).filter(|i| set >> i & 1 == 1).map(|i| lags[i]).sum();
             if let Some(at) = at.checked_sub(back) {
-                at_level(
-                    level,
+                level.run(
                     #[inline(always)]
                     || number(&window(values, at), numbers),
                 );
@@ -122,16 +120,15 @@ pub(super) fn lags<T: Element, W: Word, E: Estimate>(
         let sets = usize::from(default.0) + 1;
         for (set, estimate) in estimates.iter_mut().enumerate().take(sets) {
             let mut residuals = [W::default(); UNIT];
-            for (part, numbers) in numbers.iter().enumerate() {
-                if part & set == part {
-                    let negative = part.count_ones() % 2 == 1;
-                    for (residual, number) in residuals.iter_mut().zip(numbers) {
-                        *residual = if negative {
-                            residual.sub(*number)
-                        } else {
-                            residual.add(*number)
-                        };
-                    }
+            for (part, numbers) in numbers
+                .iter()
+                .enumerate()
+                .filter(|(part, _)| part & set == *part)
+            {
+                let negative = part.count_ones() % 2 == 1;
+                for (residual, number) in residuals.iter_mut().zip(numbers) {
+                    let (plus, minus) = (residual.add(*number), residual.sub(*number));
+                    *residual = if negative { minus } else { plus };
                 }
             }
             estimate.add(level, &residuals.map(Word::zigzag));

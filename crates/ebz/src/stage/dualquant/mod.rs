@@ -20,7 +20,8 @@ use crate::bound::Tolerance;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::simd::{Level, memory};
+use crate::simd::Level;
+use crate::simd::memory;
 
 /// How the numbers of a chunk come about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -393,9 +394,4 @@ fn padded<T: Element>(values: &[T]) -> [T; UNIT] {
     let length = values.len().min(UNIT);
     unit[..length].copy_from_slice(&values[..length]);
     unit
-}
-
-/// Compiled for `level`: see [`Level::run`].
-fn at_level<R>(level: Level, f: impl FnOnce() -> R) -> R {
-    level.run(f)
 }

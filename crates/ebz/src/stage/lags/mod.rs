@@ -8,6 +8,11 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+#[cfg(test)]
+mod tests;
 
 use super::UNIT;
 use super::word::Word;
@@ -165,12 +170,18 @@ impl<W: Word> Differences<W> {
 #[inline(always)]
 fn prefix_sum<W: Word>(level: Level, mut last: W, unit: &[W; UNIT], sums: &mut [W; UNIT]) {
     #[cfg(target_arch = "x86_64")]
-    if let (Level::Avx2 | Level::Avx512, Ok(unit), Ok(sums)) = (
-        level,
-        bytemuck::try_cast_ref::<[W; UNIT], [u16; UNIT]>(unit),
-        bytemuck::try_cast_mut::<[W; UNIT], [u16; UNIT]>(sums),
-    ) {
-        return avx2::prefix_sum(last.part(0), unit, sums);
+    if level != Level::Portable {
+        let narrow = bytemuck::try_cast_ref(unit).ok();
+        if let Some((unit, sums)) = narrow.zip(bytemuck::try_cast_mut(sums).ok()) {
+            return match level {
+                Level::Avx512 => avx512::prefix_sum(last.part(0), unit, sums),
+                _ => avx2::prefix_sum(last.part(0), unit, sums),
+            };
+        }
+        let wide = bytemuck::try_cast_ref(unit).ok();
+        if let Some((unit, sums)) = wide.zip(bytemuck::try_cast_mut(sums).ok()) {
+            return avx2::prefix_sum_u32(last.signed() as u32, unit, sums);
+        }
     }
     let _ = level;
     for (sum, number) in sums.iter_mut().zip(unit) {

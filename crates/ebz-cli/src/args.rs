@@ -1,0 +1,397 @@
+//! What users may write: subcommands, options, and their help.
+
+use anyhow::{Context, Result, bail};
+use clap::{ArgGroup, Args as Group, Parser, Subcommand};
+use ebz::{Bound, BoundKind, ElementType, Options};
+use std::path::PathBuf;
+
+/// Error-bounded compression of floating-point arrays.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ebz",
+    version,
+    about = "Error-bounded compression of floating-point arrays",
+    after_help = "Shapes are given slowest axis first, as in C and NumPy (zfp and sz3 list the fastest first).\n\
+                  `-` is standard input or output. Exit codes: 0 fine, 1 a check failed, 2 wrong use or bad input."
+)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Compress(Compress),
+    Decompress(Decompress),
+    Info(Info),
+    Verify(Verify),
+    Compare(Compare),
+    Codecs(Codecs),
+    Bench(Bench),
+    Recover(Recover),
+}
+
+/// Compress an array (raw values or .npy) under a bound
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz compress temperature.npy --range 1e-3
+  ebz compress -t f32 -s 100x500x500 wave.raw --abs 0.01 -o wave.ebz
+  ebz compress ocean_6x384x320.f32 --range 1e-4 --fill 1e20 --stats
+  simulate | ebz compress - -t f64 -s 512x512 --lossless > state.ebz
+  for f in step*.npy; do ebz compress $f --abs 1e-6 -o series.ebz --append; done")]
+pub struct Compress {
+    /// Raw little-endian values, or .npy; - is standard input
+    pub input: PathBuf,
+    /// Output [default: IN.ebz; standard output if IN is -]
+    #[arg(short, long, value_name = "OUT.ebz")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub layout: Layout,
+    #[command(flatten)]
+    pub bound: OneBound,
+    /// How to compress: see `ebz codecs`
+    #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
+    pub codec: String,
+    /// A parameter of the codec; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub param: Vec<String>,
+    /// Extents of the chunks, which are what region reads decode [default: about 2 MiB each]
+    #[arg(long, value_name = "AxBxC", value_parser = extents)]
+    pub chunk: Option<Extents>,
+    /// Missing data: kept exactly, and left out of the range (NaN always is)
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub fill: Option<f64>,
+    /// Something to keep with the array: key=value, or a JSON object; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub meta: Vec<String>,
+    /// Add the array to the output as its next frame
+    #[arg(long)]
+    pub append: bool,
+    /// Decode the result again and report errors and quality
+    #[arg(long)]
+    pub stats: bool,
+    #[command(flatten)]
+    pub threads: Threads,
+    #[command(flatten)]
+    pub force: Force,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// Decompress to raw values or .npy
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz decompress temperature.npy.ebz -o again.npy
+  ebz decompress wave.ebz -o part.npy --region 0:10,:,5:20
+  ebz decompress series.ebz --frame 7 -o - | analyse
+
+A file of several frames becomes one array with the frames along a new slowest axis,
+unless one is chosen with --frame.")]
+pub struct Decompress {
+    /// An .ebz file; - is standard input
+    pub input: PathBuf,
+    /// Output, as .npy if its name ends so [default: IN without .ebz; standard output if IN is -]
+    #[arg(short, long)]
+    pub output: Option<PathBuf>,
+    /// Part of each axis, as in NumPy: START:END, either may be missing, or one index
+    #[arg(long, value_name = "0:10,:,5:20")]
+    pub region: Option<String>,
+    /// Only this frame, counted from 0
+    #[arg(long, value_name = "N")]
+    pub frame: Option<usize>,
+    #[command(flatten)]
+    pub threads: Threads,
+    #[command(flatten)]
+    pub force: Force,
+    /// No remarks and no progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Show what is inside an .ebz file
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz info wave.ebz
+  ebz info series.ebz --json | jq '.frames[].metadata'")]
+pub struct Info {
+    /// An .ebz file; - is standard input
+    pub input: PathBuf,
+    /// Machine-readable output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Check an .ebz file: that it is whole, and that its bound holds
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz verify wave.ebz
+  ebz verify wave.ebz --against wave.raw
+
+Every checksum is compared and every chunk decoded. With the original, every value is compared
+with the bound of the file, in exact arithmetic. Exit code 1 if anything is wrong.")]
+pub struct Verify {
+    /// An .ebz file; - is standard input
+    pub input: PathBuf,
+    /// What it was made from, raw values or .npy
+    #[arg(long, value_name = "ORIGINAL")]
+    pub against: Option<PathBuf>,
+    /// The frame that ORIGINAL became, counted from 0
+    #[arg(long, value_name = "N", requires = "against")]
+    pub frame: Option<usize>,
+    #[command(flatten)]
+    pub threads: Threads,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// Tell how far two arrays are from each other
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz compare original.npy decoded.npy
+  ebz compare wave_100x500x500.f32 wave.ebz --plot wave.png
+  ebz compare -t f64 -s 512x512 a.raw b.raw --json
+
+A and B are raw values, .npy or .ebz (its first frame); A counts as the original. What one of
+them says of type and shape holds for both. The names in --json are libpressio's; numbers that
+are not finite, such as the PSNR of equal arrays, are null.")]
+pub struct Compare {
+    /// The original
+    pub a: PathBuf,
+    /// What became of it
+    pub b: PathBuf,
+    #[command(flatten)]
+    pub layout: Layout,
+    /// Missing data: left out of errors and range
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub fill: Option<f64>,
+    /// Draw the middle slices of A, B and their difference
+    #[arg(long, value_name = "OUT.png")]
+    pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub threads: Threads,
+    #[command(flatten)]
+    pub force: Force,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// List the codecs, the bounds they offer and their parameters
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz codecs
+  ebz codecs --json")]
+pub struct Codecs {
+    /// Machine-readable output
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Measure ratio, speed and error of codecs on your data
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz bench wave_100x500x500.f32 --range 1e-3
+  ebz bench a.npy b.npy --codec all --range 1e-2 --range 1e-4 --repeats 10
+  ebz bench -t f32 -s 256x256x256 wave.raw --abs 0.01 --threads 2 --json
+
+How it is measured: everything is in memory and buffers are reused. Range bounds are resolved to
+absolute ones before the clock starts, for every compressor. Times are the least over the
+repeats: CPU time with one thread, wall time otherwise. `x memcpy` is relative to a copy of the
+same buffer in the same run. Small inputs are repeated along their slowest axis.")]
+pub struct Bench {
+    /// Arrays, raw values or .npy
+    #[arg(required = true)]
+    pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub layout: Layout,
+    /// A codec, or all; may be repeated
+    #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
+    pub codec: Vec<String>,
+    /// |x - x'| <= E; may be repeated
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub abs: Vec<f64>,
+    /// |x - x'| <= E (max - min); may be repeated [default: 1e-2 1e-3 1e-4 if no bound is given]
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub range: Vec<f64>,
+    /// |x - x'| <= E |x|; may be repeated
+    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    pub pointwise: Vec<f64>,
+    /// Bits to keep; may be repeated
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub precision: Vec<f64>,
+    /// Bit-exact
+    #[arg(long)]
+    pub lossless: bool,
+    /// Missing data: kept exactly, and left out of the range
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub fill: Option<f64>,
+    /// How often everything is measured
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: u32,
+    /// Smaller inputs are repeated up to this many MiB
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    pub min_size: usize,
+    /// Threads; 0 means all cores
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub threads: u16,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// Save what is left of a damaged or unfinished .ebz file
+#[derive(Debug, Group)]
+#[command(after_help = "Example:
+  ebz recover killed.ebz -o saved.ebz
+
+Chunks that are lost become NaN.")]
+pub struct Recover {
+    /// The damaged file
+    pub input: PathBuf,
+    /// Where to write what can be read
+    #[arg(short, long, value_name = "OUT.ebz")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub force: Force,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+#[derive(Debug, Clone, Group)]
+pub struct Layout {
+    /// Type of the values: f32 or f64 (.npy tells it itself) [default: the end of the name, as in wave.f32]
+    #[arg(short = 't', long = "type", value_name = "f32|f64")]
+    pub element: Option<ElementType>,
+    /// Extents, slowest axis first (.npy tells them itself) [default: from the name, as in wave_100x500x500.f32]
+    #[arg(short, long, value_name = "100x500x500", value_parser = extents)]
+    pub shape: Option<Extents>,
+}
+
+/// Extents of an array, as one argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extents(pub Vec<usize>);
+
+#[derive(Debug, Group)]
+#[command(group = ArgGroup::new("bound").multiple(false))]
+pub struct OneBound {
+    /// |x - x'| <= E
+    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true)]
+    pub abs: Option<f64>,
+    /// |x - x'| <= E (max - min) of the array
+    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true)]
+    pub range: Option<f64>,
+    /// |x - x'| <= E |x|
+    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true)]
+    pub pointwise: Option<f64>,
+    /// PSNR of at least DB
+    #[arg(long, value_name = "DB", group = "bound", allow_hyphen_values = true)]
+    pub psnr: Option<f64>,
+    /// Raw size / compressed size of at least R
+    #[arg(long, value_name = "R", group = "bound", allow_hyphen_values = true)]
+    pub ratio: Option<f64>,
+    /// Bits to keep
+    #[arg(long, value_name = "N", group = "bound", allow_hyphen_values = true)]
+    pub precision: Option<f64>,
+    /// Bit-exact
+    #[arg(long, group = "bound")]
+    pub lossless: bool,
+}
+
+impl OneBound {
+    fn bound(&self) -> Result<Bound> {
+        let given = [
+            (BoundKind::Abs, self.abs),
+            (BoundKind::Range, self.range),
+            (BoundKind::Pointwise, self.pointwise),
+            (BoundKind::Psnr, self.psnr),
+            (BoundKind::Ratio, self.ratio),
+            (BoundKind::Precision, self.precision),
+            (BoundKind::Lossless, self.lossless.then_some(0.0)),
+        ];
+        let bound = given.into_iter().find_map(|(kind, e)| Some((kind, e?)));
+        let (kind, value) = bound.context(
+            "what may change? Give a bound, for example --range 1e-3 or --abs 0.01, or --lossless",
+        )?;
+        Ok(Bound::new(kind, value)?)
+    }
+}
+
+impl Compress {
+    /// Everything that the library needs to know, checked as far as possible without the data.
+    pub fn options(&self) -> Result<Options> {
+        let mut options = Options::new(self.bound.bound()?)
+            .codec(&self.codec)
+            .threads(self.threads.count());
+        for param in &self.param {
+            let (key, value) = key_value(param, "--param")?;
+            options = options.param(key, value);
+        }
+        options.chunk = self.chunk.as_ref().map(|chunk| chunk.0.clone());
+        options.fill = self.fill;
+        options.metadata = metadata(&self.meta)?;
+        options.check()?;
+        Ok(options)
+    }
+}
+
+#[derive(Debug, Group)]
+pub struct Threads {
+    /// Threads; 0 means all cores
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    threads: u16,
+}
+
+impl Threads {
+    pub fn count(&self) -> usize {
+        self.threads.into()
+    }
+}
+
+#[derive(Debug, Group)]
+pub struct Force {
+    /// Replace the output if it exists
+    #[arg(short, long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Group)]
+pub struct Talk {
+    /// Machine-readable output
+    #[arg(long)]
+    pub json: bool,
+    /// No remarks and no progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Extents as in `100x500x500`.
+pub fn extents(text: &str) -> Result<Extents> {
+    let extents = text.split(['x', ',']).map(|extent| extent.trim().parse());
+    match extents.collect() {
+        Ok(extents) => Ok(Extents(extents)),
+        Err(_) => bail!("'{text}' is not a shape: write 100x500x500, slowest axis first"),
+    }
+}
+
+fn key_value<'a>(text: &'a str, option: &str) -> Result<(&'a str, &'a str)> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key, value)),
+        _ => bail!("{option} {text}: write it as KEY=VALUE"),
+    }
+}
+
+/// Everything given with `--meta`, as one JSON object.
+fn metadata(given: &[String]) -> Result<Option<serde_json::Value>> {
+    let mut all = serde_json::Map::new();
+    for text in given {
+        if text.trim_start().starts_with('{') {
+            let object: serde_json::Map<_, _> = serde_json::from_str(text)
+                .with_context(|| format!("--meta {text}: not a JSON object"))?;
+            all.extend(object);
+        } else {
+            let (key, value) = key_value(text, "--meta")?;
+            // Numbers, booleans and so on as such, everything else as text.
+            let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+            all.insert(key.into(), value);
+        }
+    }
+    Ok((!all.is_empty()).then(|| all.into()))
+}

@@ -1,0 +1,307 @@
+//! `ebz bench`: ratio, speed and error of codecs on the user's data.
+//!
+//! Steps for each input: 1 load it, 2 time a copy of it, 3 resolve the bounds, 4 time every codec
+//! with every bound, 5 one table for all.
+
+use crate::Outcome;
+use crate::args::Bench;
+use crate::input::Field;
+use crate::report;
+use anyhow::{Context, Result, bail};
+use cpu_time::ThreadTime;
+use ebz::codec::{self, Entry};
+use ebz::metrics::{Comparison, Metrics, Setup};
+use ebz::{
+    Bound, BoundKind, Element, ElementType, FiniteRange, Options, Reader, Tolerance, View, ViewMut,
+};
+use serde_json::json;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// One line of the table: a compressor with a bound on an input.
+#[derive(Debug, serde::Serialize)]
+pub struct Row {
+    /// Who compressed.
+    pub compressor: String,
+    /// The bound as asked.
+    pub bound: String,
+    /// Raw size / compressed size.
+    pub ratio: f64,
+    /// Seconds to compress.
+    pub compress: f64,
+    /// Seconds to decompress.
+    pub decompress: f64,
+    /// Largest error / bound, where the bound limits the error of every value.
+    pub error_over_bound: Option<f64>,
+    /// PSNR in dB.
+    pub psnr: f64,
+}
+
+pub fn run(args: &Bench) -> Result<Outcome> {
+    let codecs = codecs(args)?;
+    let bounds = bounds(args)?;
+    let mut inputs = Vec::new();
+    for path in &args.inputs {
+        let mut field = Field::open(path, &args.layout, &std::env::temp_dir(), args.talk.quiet)?;
+        inputs.push(match field.element {
+            ElementType::F32 => measure_input::<f32>(&mut field, args, &codecs, &bounds)?,
+            ElementType::F64 => measure_input::<f64>(&mut field, args, &codecs, &bounds)?,
+        });
+    }
+    if args.talk.json {
+        report::say_json(&inputs.into())?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn codecs(args: &Bench) -> Result<Vec<&'static Entry>> {
+    if args.codec.iter().any(|name| name == "all") {
+        return Ok(codec::TABLE.iter().collect());
+    }
+    let named = args.codec.iter().map(|name| codec::by_name(name));
+    Ok(named.collect::<ebz::Result<_>>()?)
+}
+
+fn bounds(args: &Bench) -> Result<Vec<Bound>> {
+    let lossless: &[f64] = if args.lossless { &[0.0] } else { &[] };
+    let given = [
+        (BoundKind::Abs, &args.abs[..]),
+        (BoundKind::Range, &args.range[..]),
+        (BoundKind::Pointwise, &args.pointwise[..]),
+        (BoundKind::Precision, &args.precision[..]),
+        (BoundKind::Lossless, lossless),
+    ];
+    let mut bounds = Vec::new();
+    for (kind, values) in given {
+        for &value in values {
+            bounds.push(Bound::new(kind, value)?);
+        }
+    }
+    if bounds.is_empty() {
+        bounds.extend([1e-2, 1e-3, 1e-4].map(Bound::Range));
+    }
+    Ok(bounds)
+}
+
+fn measure_input<T: Element>(
+    field: &mut Field,
+    args: &Bench,
+    codecs: &[&'static Entry],
+    bounds: &[Bound],
+) -> Result<serde_json::Value> {
+    // 1. The values, as often as needed.
+    let (values, shape, tiles) = load::<T>(field, args.min_size << 20)?;
+    let bytes = size_of_val(&values[..]);
+
+    // 2. A copy.
+    let mut bench = Buffers {
+        threads: args.threads.into(),
+        repeats: args.repeats,
+        fill: args.fill,
+        range: FiniteRange::of(&values, args.fill),
+        decoded: vec![T::default(); values.len()],
+        coded: Vec::new(),
+        values,
+        shape,
+    };
+    let memcpy = bench.memcpy();
+
+    let mut rows: Vec<Row> = Vec::new();
+    for &bound in bounds {
+        // 3. For everybody, before the clock starts.
+        let resolved = match bound {
+            Bound::Range(e) => Bound::Abs(e * bench.range.extent()),
+            other => other,
+        };
+        // 4. Codecs that offer it.
+        for entry in codecs.iter().filter(|entry| entry.offers(bound.kind())) {
+            rows.push(bench.measure(entry.info.name, bound, resolved)?);
+        }
+    }
+    // Rows of other compressors, measured on the same buffer with the same bounds.
+    let peers: Vec<Row> = Vec::new();
+    rows.extend(peers);
+    if rows.is_empty() {
+        let kinds: Vec<_> = bounds.iter().map(|bound| bound.to_string()).collect();
+        bail!(
+            "none of these codecs offers {}: see `ebz codecs`",
+            kinds.join(" or ")
+        );
+    }
+
+    // 5. The table.
+    if !args.talk.json {
+        let tiled = match tiles {
+            1 => String::new(),
+            n => format!(", {n} times along the slowest axis"),
+        };
+        report::say(&format!(
+            "{}: {} {}{tiled}, {}, {} of {} repeats, memcpy {:.2} GB/s\n{}",
+            field.name,
+            field.element,
+            report::shape(&field.shape),
+            report::bytes(bytes as u64),
+            if args.threads == 1 {
+                "least CPU time"
+            } else {
+                "least wall time"
+            },
+            args.repeats,
+            bytes as f64 / memcpy / 1e9,
+            table(&rows, bytes, memcpy)
+        ))?;
+    }
+    Ok(json!({
+        "input": field.name,
+        "element": field.element,
+        "shape": field.shape,
+        "tiles": tiles,
+        "bytes": bytes,
+        "threads": args.threads,
+        "repeats": args.repeats,
+        "memcpy": memcpy,
+        "rows": rows,
+    }))
+}
+
+/// The values of a field, repeated along the slowest axis up to `least` bytes.
+fn load<T: Element>(field: &mut Field, least: usize) -> Result<(Vec<T>, Vec<usize>, usize)> {
+    let count: usize = field.shape.iter().product();
+    if count == 0 {
+        bail!("{} holds no values to measure", field.name);
+    }
+    let tiles = least.div_ceil(count * T::SIZE).max(1);
+    let mut values = Vec::new();
+    values
+        .try_reserve_exact(count.saturating_mul(tiles))
+        .with_context(|| format!("{} does not fit into memory", field.name))?;
+    values.resize(count, T::default());
+    let mut input = field.reader()?;
+    field.fill(&mut input, &mut values)?;
+    for _ in 1..tiles {
+        values.extend_from_within(..count);
+    }
+    let mut shape = field.shape.clone();
+    match shape.first_mut() {
+        Some(slowest) => *slowest *= tiles,
+        None => shape.push(tiles),
+    }
+    Ok((values, shape, tiles))
+}
+
+/// Everything that is measured on, allocated once.
+struct Buffers<T> {
+    threads: usize,
+    repeats: u32,
+    fill: Option<f64>,
+    range: FiniteRange,
+    values: Vec<T>,
+    shape: Vec<usize>,
+    coded: Vec<u8>,
+    decoded: Vec<T>,
+}
+
+impl<T: Element> Buffers<T> {
+    fn memcpy(&mut self) -> f64 {
+        let (from, to) = (&self.values, &mut self.decoded);
+        // Whoever copies with several threads is as fast as memory, too; one is what all know.
+        let copy = || {
+            black_box(&mut *to).copy_from_slice(black_box(from));
+            Ok(())
+        };
+        least(self.repeats, true, copy).unwrap_or(f64::NAN)
+    }
+
+    fn measure(&mut self, name: &str, bound: Bound, resolved: Bound) -> Result<Row> {
+        let mut options = Options::new(resolved).codec(name).threads(self.threads);
+        options.fill = self.fill;
+        let view = View::new(&self.values, &self.shape)?;
+        let single = self.threads == 1;
+        let mut tolerance = Tolerance::Lossless;
+        let coded = &mut self.coded;
+        let compress = least(self.repeats, single, || {
+            tolerance = ebz::compress_into(&view, &options, coded)?.tolerance;
+            Ok(())
+        })?;
+        let decoded = &mut self.decoded;
+        let decompress = least(self.repeats, single, || {
+            let reader = Reader::from_source(&coded[..])?.threads(self.threads);
+            let mut out = ViewMut::new(decoded, &self.shape)?;
+            Ok(reader.frame(0)?.read_into(&mut out)?)
+        })?;
+        let metrics = self.compare(tolerance)?;
+        if metrics.violations > 0 {
+            bail!("{name} breaks {bound} at {} values", metrics.violations);
+        }
+        Ok(Row {
+            compressor: name.into(),
+            bound: bound.to_string(),
+            ratio: size_of_val(&self.values[..]) as f64 / self.coded.len() as f64,
+            compress,
+            decompress,
+            error_over_bound: match tolerance {
+                Tolerance::Abs(e) => Some(metrics.max_error / e),
+                Tolerance::Pointwise(e) => Some(metrics.max_relative_error / e),
+                Tolerance::Precision(_) | Tolerance::Lossless => None,
+            },
+            psnr: metrics.psnr,
+        })
+    }
+
+    fn compare(&self, tolerance: Tolerance) -> Result<Metrics> {
+        let setup = Setup {
+            range: self.range,
+            fill: self.fill,
+            tolerance: Some(tolerance),
+            ssim: false,
+            threads: 0,
+        };
+        let mut comparison = Comparison::new(&self.shape, setup)?;
+        comparison.push(&self.values, &self.decoded)?;
+        Ok(comparison.finish()?)
+    }
+}
+
+/// The least time of several runs: of this thread's work, or on the clock.
+fn least(repeats: u32, single: bool, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut least = Duration::MAX;
+    for _ in 0..repeats {
+        let (cpu, clock) = (ThreadTime::now(), Instant::now());
+        run()?;
+        least = least.min(if single {
+            cpu.elapsed()
+        } else {
+            clock.elapsed()
+        });
+    }
+    Ok(least.as_secs_f64())
+}
+
+fn table(rows: &[Row], bytes: usize, memcpy: f64) -> String {
+    let speed = |seconds: f64| bytes as f64 / seconds / 1e9;
+    let mut lines = vec![format!(
+        "{:<12} {:<16} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>8}",
+        "", "", "", "compress", "", "decomp.", "", "max error", "PSNR"
+    )];
+    lines.push(format!(
+        "{:<12} {:<16} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>8}",
+        "codec", "bound", "ratio", "GB/s", "x memcpy", "GB/s", "x memcpy", "/ bound", "dB"
+    ));
+    for row in rows {
+        let error = row
+            .error_over_bound
+            .map_or("-".into(), |e| format!("{e:.4}"));
+        lines.push(format!(
+            "{:<12} {:<16} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {error:>10} {:>8.2}",
+            row.compressor,
+            row.bound,
+            row.ratio,
+            speed(row.compress),
+            memcpy / row.compress,
+            speed(row.decompress),
+            memcpy / row.decompress,
+            row.psnr
+        ));
+    }
+    lines.join("\n")
+}

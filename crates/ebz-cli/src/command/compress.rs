@@ -1,0 +1,238 @@
+//! `ebz compress`: an array in, a frame of an `.ebz` file out.
+//!
+//! Steps: 1 open both ends, 2 range of the values if the bound needs it, 3 compress chunk by
+//! chunk, 4 on request compare with the original, 5 give the output its name.
+
+use super::compare;
+use crate::Outcome;
+use crate::args::Compress;
+use crate::cleanup::{Guard, Undo};
+use crate::input::Field;
+use crate::output::{Output, folder};
+use crate::progress;
+use crate::report;
+use anyhow::{Context, Result, bail, ensure};
+use ebz::metrics::Metrics;
+use ebz::{ElementType, FrameStats, Options, Writer};
+use serde_json::json;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+pub fn run(args: &Compress) -> Result<Outcome> {
+    let started = Instant::now();
+    // 1. Both ends.
+    let options = args.options()?;
+    let output = output_path(args);
+    let to_stdout = output == Path::new("-");
+    ensure!(
+        !to_stdout || !args.append && !args.stats,
+        "--append and --stats need a file: name one with -o"
+    );
+    let near = if to_stdout {
+        std::env::temp_dir()
+    } else {
+        folder(&output).to_path_buf()
+    };
+    let mut field = Field::open(&args.input, &args.layout, &near, args.talk.quiet)?;
+    let mut target = Target::open(&output, args)?;
+
+    // 2. Range.
+    if options.needs_range() || args.stats {
+        field.make_replayable(&near)?;
+    }
+    let mut range = None;
+    if options.needs_range() {
+        let bar = progress::bar(field.bytes(), "range", args.talk.quiet);
+        range = Some(field.range(options.fill, options.threads, &bar)?);
+        bar.finish_and_clear();
+    }
+
+    // 3. Chunks.
+    let bar = progress::bar(field.bytes(), "compress", args.talk.quiet);
+    let mut input = bar.wrap_read(field.reader()?);
+    let job = Job {
+        options: &options,
+        element: field.element,
+        shape: &field.shape,
+        range,
+    };
+    let (stats, frame) = target
+        .write(&mut input, &job)
+        .with_context(|| format!("{} to {}", field.name, output.display()))?;
+    if input.read(&mut [0])? > 0 {
+        bail!(
+            "{} holds more than {} of {}: check shape and type",
+            field.name,
+            report::shape(&field.shape),
+            field.element
+        );
+    }
+    bar.finish_and_clear();
+    let seconds = started.elapsed().as_secs_f64();
+
+    // 4. Quality.
+    let mut metrics = None;
+    if args.stats {
+        let path = target
+            .path()
+            .context("--stats needs a file: name one with -o")?;
+        let mut decoded = Field::frame(path, frame, options.threads)?;
+        let check = compare::Check {
+            fill: options.fill,
+            tolerance: Some(stats.tolerance),
+            ssim: true,
+            threads: options.threads,
+            quiet: args.talk.quiet,
+        };
+        let measured = compare::measure(&mut field, &mut decoded, &check, None)?;
+        ensure!(
+            measured.violations == 0,
+            "{} values break the bound: please report this; nothing was written",
+            measured.violations
+        );
+        metrics = Some(measured);
+    }
+
+    // 5. Name.
+    target.commit()?;
+    report(args, &field, &output, &stats, metrics.as_ref(), seconds)?;
+    Ok(Outcome::Fine)
+}
+
+fn output_path(args: &Compress) -> PathBuf {
+    match &args.output {
+        Some(path) => path.clone(),
+        None if args.input == Path::new("-") => args.input.clone(),
+        None => {
+            let mut name = args.input.clone().into_os_string();
+            name.push(".ebz");
+            name.into()
+        }
+    }
+}
+
+/// What to write.
+struct Job<'a> {
+    options: &'a Options,
+    element: ElementType,
+    shape: &'a [usize],
+    range: Option<ebz::FiniteRange>,
+}
+
+impl Job<'_> {
+    fn write<W: Write + Send>(
+        &self,
+        mut writer: Writer<W>,
+        input: &mut (dyn Read + Send),
+    ) -> ebz::Result<(FrameStats, usize, W)> {
+        let frame = writer.frames();
+        let stats = match self.element {
+            ElementType::F32 => writer.frame_from::<f32>(input, self.shape, self.range)?,
+            ElementType::F64 => writer.frame_from::<f64>(input, self.shape, self.range)?,
+        };
+        Ok((stats, frame, writer.finish()?))
+    }
+}
+
+/// A new file, or one to append to.
+enum Target {
+    New(Output),
+    Old(PathBuf, Guard),
+}
+
+impl Target {
+    fn open(path: &Path, args: &Compress) -> Result<Self> {
+        if args.append && path.exists() {
+            let length = std::fs::metadata(path)?.len();
+            ebz::Reader::open(path)
+                .with_context(|| format!("cannot append to {}", path.display()))?;
+            let undo = Undo::Truncate(path.to_path_buf(), length);
+            return Ok(Self::Old(path.to_path_buf(), Guard::new(undo)));
+        }
+        Ok(Self::New(Output::create(path, args.force.force)?))
+    }
+
+    /// Writes the frame; tells its number, too.
+    fn write(
+        &mut self,
+        input: &mut (dyn Read + Send),
+        job: &Job<'_>,
+    ) -> Result<(FrameStats, usize)> {
+        let options = job.options.clone();
+        let (stats, frame) = match self {
+            Self::New(output) => {
+                let (stats, frame, _) = job.write(Writer::new(output, options)?, input)?;
+                (stats, frame)
+            }
+            Self::Old(path, _) => {
+                let (stats, frame, _) = job.write(Writer::append(path, options)?, input)?;
+                (stats, frame)
+            }
+        };
+        Ok((stats, frame))
+    }
+
+    /// Where the file can be read, even if not finished.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::New(output) => output.staged(),
+            Self::Old(path, _) => Some(path),
+        }
+    }
+
+    fn commit(self) -> Result<()> {
+        match self {
+            Self::New(output) => output.commit(),
+            Self::Old(_, guard) => guard.finish(|| Ok(())),
+        }
+    }
+}
+
+fn report(
+    args: &Compress,
+    field: &Field,
+    output: &Path,
+    stats: &FrameStats,
+    metrics: Option<&Metrics>,
+    seconds: f64,
+) -> Result<()> {
+    let ratio = stats.raw_bytes as f64 / stats.stored_bytes as f64;
+    let values = stats.raw_bytes as f64 / field.element.size() as f64;
+    if args.talk.json {
+        let mut named = metrics.map(Metrics::named).unwrap_or_default();
+        named.insert("size:compression_ratio", ratio);
+        named.insert("size:bit_rate", 8.0 * stats.stored_bytes as f64 / values);
+        let text = json!({
+            "input": field.name,
+            "output": output.display().to_string(),
+            "element": field.element,
+            "shape": field.shape,
+            "codec": args.codec,
+            "frame": stats,
+            "seconds": seconds,
+            "metrics": named,
+        });
+        // Where the values go to standard output, the report cannot.
+        if output == Path::new("-") {
+            report::complain(&text.to_string());
+            return Ok(());
+        }
+        return report::say_json(&text);
+    }
+    report::note(
+        args.talk.quiet,
+        &format!(
+            "{} -> {}: {} -> {}, ratio {ratio:.2}, {}, {seconds:.2} s",
+            field.name,
+            output.display(),
+            report::bytes(stats.raw_bytes),
+            report::bytes(stats.stored_bytes),
+            report::tolerance(stats.tolerance),
+        ),
+    );
+    if let Some(metrics) = metrics {
+        report::say(&compare::table(metrics))?;
+    }
+    Ok(())
+}

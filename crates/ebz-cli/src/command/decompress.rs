@@ -1,0 +1,214 @@
+//! `ebz decompress`: frames or regions of them in, raw values or `.npy` out.
+
+use super::Seekable;
+use crate::Outcome;
+use crate::args::Decompress;
+use crate::input::{has_extension, open_file};
+use crate::npy::Header;
+use crate::output::Output;
+use crate::progress;
+use crate::report;
+use anyhow::{Context, Result, bail, ensure};
+use ebz::{FrameHeader, StreamReader};
+use std::io::{Read, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+pub fn run(args: &Decompress) -> Result<Outcome> {
+    let is_pipe = args.input == Path::new("-") || open_file(&args.input)?.1.is_none();
+    let path = output_path(args)?;
+    let as_npy = has_extension(&path, "npy");
+    if is_pipe && args.region.is_none() {
+        from_pipe(args, &path, as_npy)?;
+    } else {
+        from_file(args, &path, as_npy)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn output_path(args: &Decompress) -> Result<PathBuf> {
+    match &args.output {
+        Some(path) => Ok(path.clone()),
+        None if args.input == Path::new("-") => Ok(args.input.clone()),
+        None if has_extension(&args.input, "ebz") => Ok(args.input.with_extension("")),
+        None => bail!(
+            "{} does not end in .ebz: name the output with -o",
+            args.input.display()
+        ),
+    }
+}
+
+/// Any frames, any region.
+fn from_file(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
+    let source = Seekable::open(&args.input)?;
+    let named = || source.name.clone();
+    let reader = source.reader()?.threads(args.threads.count());
+    let numbers = match args.frame {
+        Some(frame) => frame..frame.saturating_add(1),
+        None => 0..reader.frames(),
+    };
+    ensure!(!numbers.is_empty(), "{} holds no frames", source.name);
+    let frames: Vec<_> = numbers
+        .map(|number| reader.frame(number))
+        .collect::<ebz::Result<_>>()
+        .with_context(named)?;
+    let header = frames[0].header();
+    let same = |other: &FrameHeader| same_array(header, other);
+    ensure!(
+        frames.iter().all(|frame| same(frame.header())),
+        "{} holds arrays of different shapes or types: choose one with --frame N",
+        source.name
+    );
+    let region = region(args.region.as_deref(), header.shape())?;
+    let mut shape: Vec<_> = region.iter().map(Range::len).collect();
+    let values: usize = shape.iter().product::<usize>() * frames.len();
+    if frames.len() > 1 {
+        shape.insert(0, frames.len());
+    }
+    let mut output = Output::create(path, args.force.force)?;
+    if as_npy {
+        output.write_all(&Header::bytes(header.element, &shape))?;
+    }
+    let bytes = (values * header.element.size()) as u64;
+    let bar = progress::bar(bytes, "decompress", args.quiet);
+    let mut writer = bar.wrap_write(&mut output);
+    for frame in &frames {
+        frame
+            .write_region(&region, &mut writer)
+            .with_context(named)?;
+    }
+    bar.finish_and_clear();
+    output.commit()?;
+    let element = header.element.name();
+    done(args.quiet, &source.name, path, element, &shape);
+    Ok(())
+}
+
+/// Front to back, in memory for a few chunks.
+fn from_pipe(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
+    let (name, input): (_, Box<dyn Read + Send>) = match args.input == Path::new("-") {
+        true => ("standard input".into(), Box::new(std::io::stdin())),
+        false => {
+            let name = args.input.display().to_string();
+            (name, Box::new(open_file(&args.input)?.0))
+        }
+    };
+    let named = || name.clone();
+    let mut stream = StreamReader::new(input)
+        .with_context(named)?
+        .threads(args.threads.count());
+    let mut output = Output::create(path, args.force.force)?;
+    let mut first: Option<FrameHeader> = None;
+    let mut written = 0;
+    let mut number = 0;
+    while let Some(header) = stream.next_frame().with_context(named)? {
+        let wanted = args.frame.is_none_or(|frame| frame == number);
+        number += 1;
+        if !wanted {
+            continue;
+        }
+        let header = header.clone();
+        let bar = progress::bar(header.raw_bytes() as u64, "decompress", args.quiet);
+        match &first {
+            None => {
+                if as_npy {
+                    output.write_all(&Header::bytes(header.element, header.shape()))?;
+                }
+                first = Some(header);
+            }
+            Some(_) if as_npy => bail!(
+                "{name} holds several arrays, which .npy must know beforehand: choose one with \
+                 --frame N, or write raw values"
+            ),
+            Some(first) => ensure!(
+                same_array(first, &header),
+                "{name} holds arrays of different shapes or types: choose one with --frame N"
+            ),
+        }
+        stream
+            .write_frame(&mut bar.wrap_write(&mut output))
+            .with_context(named)?;
+        bar.finish_and_clear();
+        written += 1;
+    }
+    let Some(header) = first else {
+        bail!("{name} holds {number} frames: choose one of them with --frame N");
+    };
+    output.commit()?;
+    let mut shape = header.shape().to_vec();
+    if written > 1 {
+        shape.insert(0, written);
+    }
+    done(args.quiet, &name, path, header.element.name(), &shape);
+    Ok(())
+}
+
+fn same_array(a: &FrameHeader, b: &FrameHeader) -> bool {
+    a.element == b.element && a.shape() == b.shape()
+}
+
+fn done(quiet: bool, from: &str, to: &Path, element: &str, shape: &[usize]) {
+    let shape = report::shape(shape);
+    report::note(
+        quiet,
+        &format!("{from} -> {}: {element}, {shape}", to.display()),
+    );
+}
+
+/// The box that the user asks for, checked against the array.
+fn region(text: Option<&str>, shape: &[usize]) -> Result<Vec<Range<usize>>> {
+    let mut region: Vec<_> = shape.iter().map(|&extent| 0..extent).collect();
+    let Some(text) = text else {
+        return Ok(region);
+    };
+    let parts: Vec<_> = text.split(',').collect();
+    ensure!(
+        parts.len() <= shape.len(),
+        "region {text} has {} axes, but the array has {}: its shape is {}",
+        parts.len(),
+        shape.len(),
+        report::shape(shape)
+    );
+    for (axis, (part, range)) in parts.iter().zip(&mut region).enumerate() {
+        let number = |text: &str, default: usize| match text.trim() {
+            "" => Ok(default),
+            text => text.parse::<usize>().ok().with_context(|| {
+                format!("'{part}' is not a part of an axis: write START:END, as in 0:10,:,5:20")
+            }),
+        };
+        let extent = range.end;
+        let wanted = match part.split_once(':') {
+            Some((start, end)) => number(start, 0)?..number(end, extent)?,
+            None => {
+                let index = number(part, extent)?;
+                index..index.saturating_add(1)
+            }
+        };
+        ensure!(
+            wanted.start <= wanted.end && wanted.end <= extent,
+            "region {part} is not within axis {axis}, which goes from 0 to {extent}: the shape is {}",
+            report::shape(shape)
+        );
+        *range = wanted;
+    }
+    Ok(region)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::region;
+
+    #[test]
+    fn regions_are_written_as_in_numpy() {
+        let read = |text| region(Some(text), &[30, 40, 50]).ok();
+        assert_eq!(read("0:10,:,5:20"), Some(vec![0..10, 0..40, 5..20]));
+        assert_eq!(read("7"), Some(vec![7..8, 0..40, 0..50]));
+        assert_eq!(read("28:,:3"), Some(vec![28..30, 0..3, 0..50]));
+        assert_eq!(read("4:4"), Some(vec![4..4, 0..40, 0..50]));
+        for wrong in [
+            "0:31", "30", "5:4", "-1:", "a:b", "0:1:2", ":,:,:,:", "", "1:2,",
+        ] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `ebz info`: what a file says about itself.
+
+use super::Seekable;
+use crate::Outcome;
+use crate::args::Info;
+use crate::report;
+use anyhow::{Context, Result};
+use ebz::codec;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+pub fn run(args: &Info) -> Result<Outcome> {
+    let source = Seekable::open(&args.input)?;
+    let reader = source.reader()?;
+    let mut frames = Vec::new();
+    let mut text = String::new();
+    let mut raw_bytes = 0;
+    for number in 0..reader.frames() {
+        let frame = reader.frame(number).with_context(|| source.name.clone())?;
+        let header = frame.header();
+        let codec = codec::by_id(header.codec).map_or("unknown", |entry| entry.info.name);
+        let raw = header.raw_bytes() as u64;
+        let stored = frame.stored_bytes();
+        let ratio = raw as f64 / stored as f64;
+        raw_bytes += raw;
+        if args.json {
+            let mut value = serde_json::to_value(header)?;
+            if let Value::Object(fields) = &mut value {
+                fields.extend([
+                    ("codec".into(), codec.into()),
+                    ("shape".into(), header.shape().into()),
+                    ("chunk".into(), header.grid.chunk().into()),
+                    ("chunks".into(), header.grid.chunks().into()),
+                    ("raw_bytes".into(), raw.into()),
+                    ("stored_bytes".into(), stored.into()),
+                    ("ratio".into(), ratio.into()),
+                ]);
+            }
+            frames.push(value);
+            continue;
+        }
+        let params = serde_json::to_value(&header.params)?;
+        writeln!(
+            text,
+            "frame {number}: {} {}",
+            header.element,
+            report::shape(header.shape())
+        )?;
+        writeln!(text, "  codec     {codec}{}", not_empty(" ", &params))?;
+        let guarantee = report::tolerance(header.tolerance);
+        writeln!(text, "  bound     {} ({guarantee})", header.asked)?;
+        if let Some(fill) = header.fill {
+            writeln!(text, "  fill      {fill}")?;
+        }
+        let sizes = (report::bytes(raw), report::bytes(stored));
+        writeln!(
+            text,
+            "  size      {} -> {}, ratio {ratio:.2}",
+            sizes.0, sizes.1
+        )?;
+        let chunk = report::shape(header.grid.chunk());
+        writeln!(text, "  chunks    {} of {chunk}", header.grid.chunks())?;
+        if !header.metadata.is_null() {
+            writeln!(text, "  metadata  {}", header.metadata)?;
+        }
+        writeln!(text, "  writer    {}", header.writer)?;
+    }
+    let ratio = raw_bytes as f64 / reader.size() as f64;
+    if args.json {
+        report::say_json(&json!({
+            "file": source.name,
+            "bytes": reader.size(),
+            "raw_bytes": raw_bytes,
+            "ratio": ratio,
+            "frames": frames,
+        }))?;
+    } else {
+        let size = report::bytes(reader.size());
+        let frames = report::count(reader.frames(), "frame");
+        let name = &source.name;
+        report::say(&format!(
+            "{name}: {size}, {frames}, ratio {ratio:.2}\n{}",
+            text.trim_end()
+        ))?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// A JSON object with something in front, or nothing if it is empty.
+fn not_empty(front: &str, value: &Value) -> String {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => format!("{front}{value}"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,70 @@
+//! The subcommands, one file each.
+
+mod bench;
+mod codecs;
+mod compare;
+mod compress;
+mod decompress;
+mod info;
+mod plot;
+mod recover;
+mod verify;
+
+use crate::Outcome;
+use crate::args::Command;
+use crate::input::{Spool, open_file};
+use anyhow::{Context, Result};
+use ebz::Reader;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Runs a subcommand.
+pub fn run(command: Command) -> Result<Outcome> {
+    match command {
+        Command::Compress(args) => compress::run(&args),
+        Command::Decompress(args) => decompress::run(&args),
+        Command::Info(args) => info::run(&args),
+        Command::Verify(args) => verify::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Codecs(args) => codecs::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Recover(args) => recover::run(&args),
+    }
+}
+
+/// A file with random access; pipes are kept in a temporary file for as long as it lives.
+struct Seekable {
+    name: String,
+    path: PathBuf,
+    _spool: Option<Spool>,
+}
+
+impl Seekable {
+    fn open(path: &Path) -> Result<Self> {
+        let mut input: Box<dyn std::io::Read> = Box::new(std::io::stdin());
+        let mut name = "standard input".into();
+        if path != Path::new("-") {
+            name = path.display().to_string();
+            let (file, size) = open_file(path)?;
+            if size.is_some() {
+                return Ok(Self {
+                    name,
+                    path: path.to_path_buf(),
+                    _spool: None,
+                });
+            }
+            input = Box::new(file);
+        }
+        let spool = Spool::new(&mut input, &std::env::temp_dir())?;
+        Ok(Self {
+            name,
+            path: spool.path().to_path_buf(),
+            _spool: Some(spool),
+        })
+    }
+
+    /// Reads it as `.ebz`.
+    fn reader(&self) -> Result<Reader<File>> {
+        Reader::open(&self.path).with_context(|| self.name.clone())
+    }
+}

@@ -1,0 +1,69 @@
+//! A frame of an `.ebz` file as a stream of values.
+
+use anyhow::Result;
+use ebz::Reader;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// The values of a frame, decoded ahead by a thread.
+pub struct Decoded {
+    pieces: Receiver<std::io::Result<Vec<u8>>>,
+    piece: Vec<u8>,
+    used: usize,
+}
+
+struct Sender(SyncSender<std::io::Result<Vec<u8>>>);
+
+/// Starts to decode a frame.
+pub fn decode(path: &Path, frame: usize, threads: usize) -> Result<Decoded> {
+    let reader = Reader::open(path)?.threads(threads);
+    let (sender, pieces) = sync_channel(2);
+    std::thread::spawn(move || {
+        let mut sender = Sender(sender);
+        let mut run = || -> ebz::Result<()> {
+            let frame = reader.frame(frame)?;
+            let whole: Vec<_> = frame.header().shape().iter().map(|&n| 0..n).collect();
+            frame.write_region(&whole, &mut sender)
+        };
+        if let Err(error) = run() {
+            // If nobody listens any more, nobody wants to know.
+            let _ = sender.0.send(Err(std::io::Error::other(error)));
+        }
+    });
+    Ok(Decoded {
+        pieces,
+        piece: Vec::new(),
+        used: 0,
+    })
+}
+
+impl Write for Sender {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.0.send(Ok(bytes.to_vec())) {
+            Ok(()) => Ok(bytes.len()),
+            Err(_) => Err(std::io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Read for Decoded {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        while self.used == self.piece.len() {
+            let Ok(piece) = self.pieces.recv() else {
+                return Ok(0);
+            };
+            self.piece = piece?;
+            self.used = 0;
+        }
+        let rest = &self.piece[self.used..];
+        let count = rest.len().min(out.len());
+        out[..count].copy_from_slice(&rest[..count]);
+        self.used += count;
+        Ok(count)
+    }
+}

@@ -1,0 +1,34 @@
+//! The command `ebz`: see `ebz --help`.
+
+mod args;
+mod cleanup;
+mod command;
+mod input;
+mod npy;
+mod output;
+mod progress;
+mod report;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a command ends that ran without an error.
+pub enum Outcome {
+    /// As it should.
+    Fine,
+    /// A check was made and failed.
+    CheckFailed,
+}
+
+fn main() -> ExitCode {
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return report::usage(&error),
+    };
+    let result = cleanup::install().and_then(|()| command::run(args.command));
+    match result {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed) => ExitCode::from(1),
+        Err(error) => report::failure(&error),
+    }
+}

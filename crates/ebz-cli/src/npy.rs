@@ -1,0 +1,186 @@
+//! Headers of `.npy` files, versions 1 to 3, as NumPy writes them.
+
+use anyhow::{Context, Result, bail};
+use ebz::ElementType;
+use std::io::Read;
+
+/// First bytes of every file.
+pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// No array of numbers needs a longer header.
+const LONGEST: usize = 1 << 16;
+
+/// What a header says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// Type of the elements.
+    pub element: ElementType,
+    /// The bytes of an element have to be reversed.
+    pub big_endian: bool,
+    /// The first axis is the fastest one.
+    pub fortran: bool,
+    /// Extents of the axes.
+    pub shape: Vec<usize>,
+    /// Bytes of the header: where the values start.
+    pub length: usize,
+}
+
+impl Header {
+    /// Reads everything up to the values.
+    pub fn read(input: &mut impl Read) -> Result<Self> {
+        let mut exactly = |count: usize| -> Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            input.take(count as u64).read_to_end(&mut bytes)?;
+            if bytes.len() != count {
+                bail!("the .npy header is not complete: is the file truncated?");
+            }
+            Ok(bytes)
+        };
+        let start = exactly(8)?;
+        if start[..6] != MAGIC[..] {
+            bail!("this is not an .npy file: rename it, or save it again with numpy.save");
+        }
+        let width = match start[6] {
+            1 => 2,
+            2 | 3 => 4,
+            version => bail!("version {version} of .npy is unknown: save it with version 1 or 2"),
+        };
+        let field = exactly(width)?;
+        let length = field.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
+        if length > LONGEST {
+            bail!("the .npy header claims {length} bytes: the file is damaged");
+        }
+        let text = String::from_utf8(exactly(length)?).context("the .npy header is not text")?;
+        let (element, big_endian) = element(value(&text, "descr")?)?;
+        let fortran = match value(&text, "fortran_order")? {
+            order if order.starts_with("True") => true,
+            order if order.starts_with("False") => false,
+            _ => bail!("the .npy header does not tell the order of the axes: it is damaged"),
+        };
+        Ok(Self {
+            element,
+            big_endian,
+            fortran,
+            shape: shape(value(&text, "shape")?)?,
+            length: 8 + width + length,
+        })
+    }
+
+    /// The header of a little-endian array in C order.
+    pub fn bytes(element: ElementType, shape: &[usize]) -> Vec<u8> {
+        let extents: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
+        let extents = match shape.len() {
+            0 | 1 => extents.trim_end(),
+            _ => extents.trim_end_matches(", "),
+        };
+        let mut text = format!(
+            "{{'descr': '<f{}', 'fortran_order': False, 'shape': ({extents}), }}",
+            element.size()
+        );
+        // Spaces and a line end up to a multiple of 64 bytes.
+        let total = (10 + text.len() + 1).next_multiple_of(64);
+        text.extend(std::iter::repeat_n(' ', total - 10 - text.len() - 1));
+        text.push('\n');
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([1, 0]);
+        // At most 16 axes: far below 2^16 bytes.
+        bytes.extend((text.len() as u16).to_le_bytes());
+        bytes.extend(text.as_bytes());
+        bytes
+    }
+}
+
+/// The text behind a key.
+fn value<'a>(text: &'a str, key: &str) -> Result<&'a str> {
+    [format!("'{key}'"), format!("\"{key}\"")]
+        .iter()
+        .find_map(|key| text.split_once(key.as_str()))
+        .and_then(|(_, rest)| rest.trim_start().strip_prefix(':'))
+        .map(str::trim_start)
+        .with_context(|| format!("the .npy header has no '{key}': it is damaged"))
+}
+
+fn element(text: &str) -> Result<(ElementType, bool)> {
+    let quote = |c| c == '\'' || c == '"';
+    let Some(name) = text
+        .strip_prefix(quote)
+        .and_then(|rest| rest.split(quote).next())
+    else {
+        bail!("the .npy file holds records: save each field as an array of its own");
+    };
+    Ok(match name {
+        "<f4" | "=f4" => (ElementType::F32, false),
+        "<f8" | "=f8" => (ElementType::F64, false),
+        ">f4" => (ElementType::F32, true),
+        ">f8" => (ElementType::F64, true),
+        _ => bail!(
+            "the .npy file holds '{name}' values, but ebz takes f32 and f64: \
+             convert them with a.astype('f4') or a.astype('f8')"
+        ),
+    })
+}
+
+fn shape(text: &str) -> Result<Vec<usize>> {
+    text.strip_prefix('(')
+        .and_then(|rest| rest.split(')').next())
+        .and_then(|inner| {
+            let extents = inner.split(',').map(str::trim).filter(|e| !e.is_empty());
+            extents.map(|extent| extent.parse().ok()).collect()
+        })
+        .context("the .npy header has no shape that can be read: it is damaged")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        for shape in [vec![], vec![5], vec![2, 3], vec![0, 7, 1, 4]] {
+            for element in ElementType::ALL {
+                let bytes = Header::bytes(element, &shape);
+                assert_eq!(bytes.len() % 64, 0);
+                let header = Header::read(&mut &bytes[..]).unwrap();
+                let expected = Header {
+                    element,
+                    big_endian: false,
+                    fortran: false,
+                    shape: shape.clone(),
+                    length: bytes.len(),
+                };
+                assert_eq!(header, expected);
+                for cut in 0..bytes.len() {
+                    assert!(Header::read(&mut &bytes[..cut]).is_err());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn headers_of_other_writers_are_read() {
+        let read = |version: u8, text: &str| {
+            let mut bytes = MAGIC.to_vec();
+            bytes.extend([version, 0]);
+            match version {
+                1 => bytes.extend((text.len() as u16).to_le_bytes()),
+                _ => bytes.extend((text.len() as u32).to_le_bytes()),
+            }
+            bytes.extend(text.as_bytes());
+            Header::read(&mut &bytes[..])
+        };
+        let header = read(2, "{\"shape\":(3,4),'fortran_order':True,'descr':'>f8'}").unwrap();
+        assert_eq!(header.shape, [3, 4]);
+        assert!(header.fortran && header.big_endian && header.element == ElementType::F64);
+        for wrong in [
+            "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }",
+            "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (3,), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }",
+            "{'descr': '<f4', 'fortran_order': False, }",
+            "{'descr': '<f4', 'fortran_order': maybe, 'shape': (3,), }",
+            "",
+        ] {
+            assert!(read(1, wrong).is_err(), "{wrong}");
+        }
+        assert!(read(9, "{}").is_err());
+    }
+}

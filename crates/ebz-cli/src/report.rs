@@ -1,0 +1,130 @@
+//! What users see: results on standard output, remarks and errors on standard error.
+
+use anyhow::{Error, Result};
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+/// Prints a result. Standard output may be closed any time, so `println!` will not do.
+pub fn say(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
+}
+
+/// Prints a value as JSON.
+pub fn say_json(value: &serde_json::Value) -> Result<()> {
+    say(&serde_json::to_string_pretty(value)?)
+}
+
+/// Prints a remark, unless the user wants none.
+pub fn note(quiet: bool, text: &str) {
+    if !quiet {
+        complain(text);
+    }
+}
+
+/// Prints a line to standard error, which may be closed as well.
+pub fn complain(text: &str) {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let _ = writeln!(std::io::stderr(), "ebz: {line}");
+}
+
+/// One line for an error; nothing if whoever read our output has gone.
+pub fn failure(error: &Error) -> ExitCode {
+    let gone = |cause: &(dyn std::error::Error + 'static)| {
+        let io = match cause.downcast_ref::<ebz::Error>() {
+            Some(ebz::Error::Io(io)) => Some(io),
+            _ => cause.downcast_ref::<std::io::Error>(),
+        };
+        io.is_some_and(|io| io.kind() == ErrorKind::BrokenPipe)
+    };
+    if error.chain().any(gone) {
+        return ExitCode::SUCCESS;
+    }
+    complain(&line(error));
+    ExitCode::from(2)
+}
+
+/// An error with its causes; some errors already name theirs.
+pub fn line(error: &Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+/// Help and versions as they are; one line for a wrong use.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let text = error.render().to_string();
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(2);
+    }
+    // Everything up to the usage lines: the message, and possibly what was missing.
+    let message: Vec<_> = text
+        .lines()
+        .take_while(|line| !line.starts_with("Usage:"))
+        .map(|line| line.trim().trim_start_matches("error: "))
+        .filter(|line| !line.is_empty() && !line.starts_with("For more information"))
+        .collect();
+    complain(&format!(
+        "{}; `ebz help` and `ebz COMMAND --help` show how",
+        message.join(" ")
+    ));
+    ExitCode::from(2)
+}
+
+/// A number of bytes for people.
+pub fn bytes(count: u64) -> String {
+    indicatif::BinaryBytes(count).to_string()
+}
+
+/// A number of things.
+pub fn count(number: usize, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{number} {thing}s"),
+    }
+}
+
+/// A shape as users write it.
+pub fn shape(extents: &[usize]) -> String {
+    match extents {
+        [] => "()".into(),
+        _ => extents
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join("x"),
+    }
+}
+
+/// A number for people, with six digits.
+pub fn number(value: f64) -> String {
+    let rounded = format!("{value:.5e}").parse().unwrap_or(value);
+    match f64::abs(rounded) {
+        size if (1e-4..1e6).contains(&size) || size == 0.0 || !size.is_finite() => {
+            rounded.to_string()
+        }
+        _ => format!("{rounded:e}"),
+    }
+}
+
+/// A guarantee for people.
+pub fn tolerance(tolerance: ebz::Tolerance) -> String {
+    match tolerance {
+        ebz::Tolerance::Abs(e) => format!("|error| <= {}", number(e)),
+        ebz::Tolerance::Pointwise(e) => format!("|error| <= {} |x|", number(e)),
+        ebz::Tolerance::Precision(bits) => format!("{bits} bits kept"),
+        ebz::Tolerance::Lossless => "every bit kept".into(),
+    }
+}

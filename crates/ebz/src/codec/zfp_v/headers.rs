@@ -1,0 +1,87 @@
+//! ZFP-V2: header level 1 has a bit per plane, level 2 a code for each plane whose bit is 1, then
+//! come the bits of all planes. Both levels are complete before the first plane, so all positions
+//! are known at once.
+
+use crate::stage::block_transform::{BitReader, BitWriter, low_mask};
+
+/// Level-2 codes of a plane width.
+struct Level2 {
+    /// Bits of a code.
+    length: u32,
+    /// Plane bits that each code stands for.
+    widths: &'static [u32],
+}
+
+/// Planes of 16 bits: Table 2 of the paper.
+const TWO_AXES: Level2 = Level2 {
+    length: 2,
+    widths: &[2, 4, 8, 16],
+};
+
+/// Planes of 64 bits: widths at which the total frequency of the coefficients steps up.
+const THREE_AXES: Level2 = Level2 {
+    length: 3,
+    widths: &[4, 10, 20, 32, 44, 54, 60, 64],
+};
+
+#[inline(always)]
+const fn level2<const N: usize>() -> &'static Level2 {
+    if N == 16 { &TWO_AXES } else { &THREE_AXES }
+}
+
+/// Level-2 code of each number of bits up to the highest set one.
+const fn codes<const N: usize>() -> [u8; 65] {
+    let widths = level2::<N>().widths;
+    let mut codes = [0; 65];
+    let mut bits = 0;
+    while bits <= N {
+        while widths[codes[bits] as usize] < bits as u32 {
+            codes[bits] += 1;
+        }
+        bits += 1;
+    }
+    codes
+}
+
+/// Appends planes.
+#[inline(always)]
+pub fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter) {
+    let codes = const { codes::<N>() };
+    let Level2 { length, widths } = level2::<N>();
+    let mut level1 = 0;
+    for (index, &plane) in planes.iter().enumerate() {
+        level1 |= u64::from(plane > 1) << index;
+    }
+    writer.put(level1, planes.len() as u32);
+    for &plane in planes.iter().filter(|&&p| p > 1) {
+        let bits = 64 - plane.leading_zeros() as usize;
+        writer.put(u64::from(codes[bits]), *length);
+    }
+    for &plane in planes {
+        let bits = 64 - plane.leading_zeros() as usize;
+        let width = if plane > 1 {
+            widths[usize::from(codes[bits])]
+        } else {
+            1
+        };
+        writer.put(plane, width);
+    }
+}
+
+/// Reads planes.
+#[inline(always)]
+pub fn read<const N: usize>(reader: &mut BitReader<'_>, planes: &mut [u64]) {
+    let Level2 { length, widths } = level2::<N>();
+    let level1 = reader.take(planes.len() as u32);
+    for (index, plane) in planes.iter_mut().enumerate() {
+        *plane = 1;
+        if level1 >> index & 1 == 1 {
+            let code = reader.take(*length) as usize;
+            *plane = u64::from(widths[code % widths.len()]);
+        }
+    }
+    for plane in planes {
+        let width = *plane as u32;
+        *plane = reader.take(width) & low_mask(N as u32);
+    }
+}

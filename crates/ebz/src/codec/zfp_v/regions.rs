@@ -1,0 +1,55 @@
+//! ZFP-V1 for blocks of four values. Region 1 is the first coefficient, one bit per plane. The
+//! other three coefficients are regions 2 and 3, of 24 planes each, cut into sub-groups of 6
+//! planes; a header says how many sub-groups, from the least significant one up, are written.
+
+use crate::stage::block_transform::{BitReader, BitWriter};
+
+/// Two regions of 24 planes.
+pub const MOST_PLANES: u32 = 48;
+
+const REGION: usize = 24;
+const SUB_GROUP: usize = 6;
+
+/// Appends planes.
+#[inline(always)]
+pub fn write(planes: &[u64], writer: &mut BitWriter) {
+    let mut first = 0;
+    for (index, plane) in planes.iter().enumerate() {
+        first |= (plane & 1) << index;
+    }
+    writer.put(first, planes.len() as u32);
+    for region in planes.chunks(REGION) {
+        let groups = region.len().div_ceil(SUB_GROUP);
+        let zero = |group: &&[u64]| group.iter().all(|plane| plane >> 1 == 0);
+        let skipped = region.chunks(SUB_GROUP).take_while(zero).count();
+        let written = (groups - skipped).max(1);
+        writer.put(written as u64 - 1, 2);
+        for group in region.chunks(SUB_GROUP).skip(groups - written) {
+            let mut bits = 0;
+            for (index, plane) in group.iter().enumerate() {
+                bits |= (plane >> 1) << (3 * index);
+            }
+            writer.put(bits, 3 * group.len() as u32);
+        }
+    }
+}
+
+/// Reads planes.
+#[inline(always)]
+pub fn read(reader: &mut BitReader<'_>, planes: &mut [u64]) {
+    let first = reader.take(planes.len() as u32);
+    for (index, plane) in planes.iter_mut().enumerate() {
+        *plane = first >> index & 1;
+    }
+    for region in planes.chunks_mut(REGION) {
+        let groups = region.len().div_ceil(SUB_GROUP);
+        // A writer says no more than there are.
+        let written = (reader.take(2) as usize + 1).min(groups);
+        for group in region.chunks_mut(SUB_GROUP).skip(groups - written) {
+            let bits = reader.take(3 * group.len() as u32);
+            for (index, plane) in group.iter_mut().enumerate() {
+                *plane |= (bits >> (3 * index) & 7) << 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Bytes of a chunk to values: [`encode`](super::encode) in reverse, with its steps from the last
+//! to the first.
+
+use super::dispatch::{Vectorised, dispatch};
+use super::grid::{Grid, LANES, Lanes};
+use super::planes::Planes;
+use super::real::{Int, Real};
+use super::segments::{Segment, SegmentReader};
+use super::vectors::Vectors;
+use super::{BitReader, EXCEPTIONS, PlaneCode, STREAMS, count_bits, exceptions, lift, truncate};
+use crate::codec::{Context, Dims};
+use crate::error::{Error, Result};
+
+/// Fills `out` from the bytes of one coded chunk.
+pub fn decode<T: Real, C: PlaneCode>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    let (&first, bytes) = bytes
+        .split_first()
+        .ok_or_else(|| Error::truncated("an empty chunk"))?;
+    let axes = first & !EXCEPTIONS;
+    let decoder = Decoder {
+        grid: Grid::new(dims, usize::from(axes)),
+        segments: SegmentReader::new(bytes)?,
+        code: std::marker::PhantomData::<C>,
+    };
+    let rest = match axes {
+        1 => dispatch(context.simd(), Groups::<_, _, 4>(decoder, out))?,
+        2 => dispatch(context.simd(), Groups::<_, _, 16>(decoder, out))?,
+        3 => dispatch(context.simd(), Groups::<_, _, 64>(decoder, out))?,
+        _ => return Err(Error::corrupt(format!("blocks of {axes} axes"))),
+    };
+    if first & EXCEPTIONS != 0 {
+        exceptions::read_from(rest, out)
+    } else if rest.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::corrupt("bytes after the segments"))
+    }
+}
+
+struct Decoder<'a, C> {
+    grid: Grid,
+    segments: SegmentReader<'a>,
+    code: std::marker::PhantomData<C>,
+}
+
+/// The work on all groups of blocks of `N` values.
+struct Groups<'o, D, T, const N: usize>(D, &'o mut [T]);
+
+impl<'a, T: Real, C: PlaneCode, const N: usize> Vectorised for Groups<'_, Decoder<'a, C>, T, N> {
+    type Element = T;
+    type Output = Result<&'a [u8]>;
+
+    #[inline(always)]
+    fn run<V: Vectors<T>>(self) -> Result<&'a [u8]> {
+        self.0.groups::<T, V, N>(self.1)
+    }
+}
+
+/// The headers of a group.
+struct Headers {
+    kept: Lanes<u32>,
+    exponents: Lanes<u32>,
+    exact: Lanes<bool>,
+}
+
+impl<'a, C: PlaneCode> Decoder<'a, C> {
+    /// Decodes all groups; returns the bytes that follow them.
+    #[inline(always)]
+    fn groups<T: Real, V: Vectors<T>, const N: usize>(mut self, out: &mut [T]) -> Result<&'a [u8]> {
+        let mut planes = [[0; 64]; LANES];
+        let mut bits = [[T::Int::default(); LANES]; N];
+        let mut work = [[T::Int::default(); LANES]; N];
+        let mut exact_values = [[T::default(); LANES]; N];
+        let mut segment = Segment::default();
+        for first in (0..self.grid.blocks()).step_by(LANES) {
+            while segment.groups == 0 {
+                segment.end()?;
+                segment = self.segments.next()?.ok_or_else(missing)?;
+            }
+            segment.groups -= 1;
+            // 8. Read.
+            let headers =
+                self.read::<T, N>(&mut segment.readers, first, &mut planes, &mut exact_values)?;
+            let mut values = [[T::default(); LANES]; N];
+            if headers.kept != [0; LANES] {
+                // 7. Planes.
+                V::join(&mut planes, &headers.kept, &mut bits);
+                // 6., 4. and 3. Negabinary, lifting, block floating point.
+                let mut restore = Restore::<T, V, N> {
+                    bits: &bits,
+                    mask: V::splat(T::Int::NEGABINARY),
+                    units: V::load(&headers.exponents.map(T::unit)),
+                    values: &mut values,
+                };
+                lift::inverse(&mut restore, &mut work);
+            }
+            // 2. Blocks that were kept exactly.
+            if headers.exact != [false; LANES] {
+                for (to, from) in values.iter_mut().zip(&exact_values) {
+                    for lane in 0..LANES {
+                        if headers.exact[lane] {
+                            to[lane] = from[lane];
+                        }
+                    }
+                }
+            }
+            // 1. Scatter.
+            self.grid.scatter::<T, V, N>(&values, first, out);
+        }
+        segment.end()?;
+        if segment.groups > 0 || self.segments.next()?.is_some() {
+            return Err(Error::corrupt("more blocks than the chunk has"));
+        }
+        Ok(self.segments.rest())
+    }
+
+    #[inline(always)]
+    fn read<T: Real, const N: usize>(
+        &self,
+        readers: &mut [BitReader<'_>; STREAMS],
+        first: usize,
+        planes: &mut [Planes; LANES],
+        exact_values: &mut [Lanes<T>; N],
+    ) -> Result<Headers> {
+        let field = count_bits::<T>();
+        let mut headers = Headers {
+            kept: [0; LANES],
+            exponents: [T::MIN_EXPONENT; LANES],
+            exact: [false; LANES],
+        };
+        let (turns, _) = planes.as_chunks_mut::<STREAMS>();
+        for (turn, planes) in turns.iter_mut().enumerate() {
+            let mut counts = [0; STREAMS];
+            for stream in 0..STREAMS {
+                let lane = turn * STREAMS + stream;
+                let reader = &mut readers[stream];
+                if first + lane >= self.grid.blocks() {
+                    continue;
+                }
+                let header = reader.peek().0;
+                if header & 1 == 0 {
+                    reader.skip(1);
+                    continue;
+                }
+                reader.skip((1 + field + T::EXPONENT_BITS) as usize);
+                let count = (header >> 1) as u32 & (T::Int::BITS - 1);
+                let exponent = (header >> (1 + field)) as u32 & T::SPECIAL_EXPONENT;
+                if exponent == T::SPECIAL_EXPONENT {
+                    headers.exact[lane] = true;
+                    for lanes in exact_values.iter_mut() {
+                        lanes[lane] = T::from_word(reader.take(8 * T::SIZE as u32));
+                    }
+                } else if exponent < T::MIN_EXPONENT {
+                    return Err(Error::corrupt("a block exponent that is too small"));
+                } else {
+                    let count = if count == 0 { T::Int::BITS } else { count };
+                    headers.kept[lane] = count;
+                    headers.exponents[lane] = exponent;
+                    counts[stream] = count as usize;
+                }
+            }
+            C::read::<N>(readers, counts, planes);
+        }
+        Ok(headers)
+    }
+}
+
+fn missing() -> Error {
+    Error::truncated("fewer blocks than the chunk has")
+}
+
+/// Coefficients from negabinary, and integers to values.
+struct Restore<'a, T: Real, V: Vectors<T>, const N: usize> {
+    bits: &'a [Lanes<T::Int>; N],
+    mask: V::Int,
+    units: V::Real,
+    values: &'a mut [Lanes<T>; N],
+}
+
+impl<T: Real, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Restore<'_, T, V, N> {
+    #[inline(always)]
+    fn take(&self, position: usize) -> V::Int {
+        truncate::inverse::<T, V>(self.mask, V::load_int(&self.bits[position]))
+    }
+
+    #[inline(always)]
+    fn put(&mut self, position: usize, integers: V::Int) {
+        V::store(
+            V::dequantize(integers, self.units),
+            &mut self.values[position],
+        );
+    }
+}

@@ -1,0 +1,156 @@
+//! How a chunk is cut into blocks of 4 values per axis, and how blocks travel in groups.
+//!
+//! A group is [`LANES`] blocks that follow each other in raster order, held so that one vector
+//! carries the same position of every block: `group[position][lane]`.
+
+use super::real::Real;
+use super::vectors::Vectors;
+use crate::codec::Dims;
+
+/// Blocks per group.
+pub const LANES: usize = 8;
+/// One position of every block of a group.
+pub type Lanes<V> = [V; LANES];
+
+/// The blocks of a chunk in raster order.
+#[derive(Debug, Clone, Copy)]
+pub struct Grid {
+    dims: Dims,
+    /// Blocks along y and x; along z follows from the count.
+    along_y: usize,
+    along_x: usize,
+    blocks: usize,
+    /// 4 along the axes that blocks extend over, 1 along the others.
+    side_y: usize,
+    side_z: usize,
+}
+
+/// zfp's padding: where position 0…3 of an axis takes its value from when 1…4 are there.
+const PADDING: [[usize; 4]; 5] = [
+    [0, 0, 0, 0],
+    [0, 0, 0, 0],
+    [0, 1, 1, 0],
+    [0, 1, 2, 0],
+    [0, 1, 2, 3],
+];
+
+impl Grid {
+    /// Blocks over the `axes` fastest axes.
+    pub fn new(dims: Dims, axes: usize) -> Self {
+        let side_y = if axes >= 2 { 4 } else { 1 };
+        let side_z = if axes >= 3 { 4 } else { 1 };
+        let along_x = dims.nx.div_ceil(4);
+        let along_y = dims.ny.div_ceil(side_y);
+        Self {
+            dims,
+            along_y,
+            along_x,
+            blocks: along_x * along_y * dims.nz.div_ceil(side_z),
+            side_y,
+            side_z,
+        }
+    }
+
+    /// Number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// First index and extents (z, y, x) of a block within the chunk.
+    fn block(&self, index: usize) -> (usize, [usize; 3]) {
+        let x = index % self.along_x * 4;
+        let y = index / self.along_x % self.along_y * self.side_y;
+        let z = index / self.along_x / self.along_y * self.side_z;
+        let Dims { nz, ny, nx } = self.dims;
+        let there = [
+            (nz - z).min(self.side_z),
+            (ny - y).min(self.side_y),
+            (nx - x).min(4),
+        ];
+        ((z * ny + y) * nx + x, there)
+    }
+
+    /// Whether the group that starts at this block is whole and lies in one row of whole blocks;
+    /// then where it starts.
+    #[inline(always)]
+    fn row_of_whole_blocks(&self, first: usize) -> Option<usize> {
+        let (start, there) = self.block(first);
+        let in_row = first % self.along_x * 4 + 4 * LANES <= self.dims.nx;
+        (in_row && there == [self.side_z, self.side_y, 4]).then_some(start)
+    }
+
+    /// Distance between the rows of a block in the chunk.
+    #[inline(always)]
+    fn row_offset(&self, row: usize) -> usize {
+        (row / 4 * self.dims.ny + row % 4) * self.dims.nx
+    }
+
+    /// Collects a group; positions beyond the chunk are padded as zfp does, lanes beyond the last
+    /// block are left as they are.
+    #[inline(always)]
+    pub fn gather<T: Real, V: Vectors<T>, const N: usize>(
+        &self,
+        values: &[T],
+        first: usize,
+        group: &mut [Lanes<T>; N],
+    ) {
+        if let Some(start) = self.row_of_whole_blocks(first) {
+            let (quads, _) = group.as_chunks_mut::<4>();
+            for (row, quads) in quads.iter_mut().enumerate() {
+                let from = values[start + self.row_offset(row)..].first_chunk();
+                if let Some(from) = from {
+                    V::load_quads(from, quads);
+                }
+            }
+            return;
+        }
+        for lane in 0..LANES.min(self.blocks - first) {
+            let (start, [pz, py, px]) = self.block(first + lane);
+            for (position, lanes) in group.iter_mut().enumerate() {
+                let z = PADDING[pz][position / 16];
+                let y = PADDING[py][position / 4 % 4];
+                let x = PADDING[px][position % 4];
+                lanes[lane] = values[start + (z * self.dims.ny + y) * self.dims.nx + x];
+            }
+        }
+    }
+
+    /// Puts a group back; padding is dropped.
+    #[inline(always)]
+    pub fn scatter<T: Real, V: Vectors<T>, const N: usize>(
+        &self,
+        group: &[Lanes<T>; N],
+        first: usize,
+        values: &mut [T],
+    ) {
+        if let Some(start) = self.row_of_whole_blocks(first) {
+            let (quads, _) = group.as_chunks::<4>();
+            for (row, quads) in quads.iter().enumerate() {
+                let to = values[start + self.row_offset(row)..].first_chunk_mut();
+                if let Some(to) = to {
+                    V::store_quads(quads, to);
+                }
+            }
+            return;
+        }
+        for block in first..self.blocks.min(first + LANES) {
+            self.for_each(block, |position, index| {
+                values[index] = group[position][block - first];
+            });
+        }
+    }
+
+    /// Calls `visit(position in the block, index in the chunk)` for what is there of a block.
+    #[inline(always)]
+    pub fn for_each(&self, block: usize, mut visit: impl FnMut(usize, usize)) {
+        let (start, [pz, py, px]) = self.block(block);
+        for z in 0..pz {
+            for y in 0..py {
+                let row = start + (z * self.dims.ny + y) * self.dims.nx;
+                for x in 0..px {
+                    visit(16 * z + 4 * y + x, row + x);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! zfp's integer lifting transform along each axis of a group of blocks.
+//!
+//! In: integers in raster order. Out: coefficients in raster order. The steps lose low bits, so
+//! the order of axes and of operations is zfp's: with it, decoded values equal zfp's bit for bit.
+
+use super::grid::Lanes;
+use super::real::Real;
+use super::vectors::Vectors;
+
+/// The four positions of line `line` along the axis with stride `step`.
+#[inline(always)]
+fn line(line: usize, step: usize) -> [usize; 4] {
+    let at = line / step * step * 4 + line % step;
+    [at, at + step, at + 2 * step, at + 3 * step]
+}
+
+/// Where the inverse transform takes its coefficients from and puts its integers. A trait and not
+/// two closures, because closures are not inlined reliably enough for vector code.
+pub trait Ends<T: Real, V: Vectors<T>> {
+    /// The coefficients at a position.
+    fn take(&self, position: usize) -> V::Int;
+    /// The integers that a position comes out as.
+    fn put(&mut self, position: usize, integers: V::Int);
+}
+
+/// Quantizes and lifts along x, then along y, then along z.
+#[inline(always)]
+pub fn forward<T: Real, V: Vectors<T>, const N: usize>(
+    values: &[Lanes<T>; N],
+    exponents: V::Int,
+    group: &mut [Lanes<T::Int>; N],
+) {
+    for (from, to) in values.iter().zip(group.iter_mut()) {
+        V::store_int(V::quantize(V::load(from), exponents), to);
+    }
+    let mut step = 1;
+    while step < N {
+        for i in 0..N / 4 {
+            let at = line(i, step);
+            let [x, y, z, w] = forward_line::<T, V>(load::<T, V, N>(group, at));
+            store::<T, V, N>([x, y, z, w], at, group);
+        }
+        step *= 4;
+    }
+}
+
+/// The reverse: along the slowest axis first, along x last.
+#[inline(always)]
+pub fn inverse<T: Real, V: Vectors<T>, const N: usize>(
+    ends: &mut impl Ends<T, V>,
+    work: &mut [Lanes<T::Int>; N],
+) {
+    let mut step = N / 4;
+    for i in 0..N / 4 {
+        let at = line(i, step);
+        let [x, y, z, w] = at;
+        let taken = [ends.take(x), ends.take(y), ends.take(z), ends.take(w)];
+        store::<T, V, N>(inverse_line::<T, V>(taken), at, work);
+    }
+    while step > 4 {
+        step /= 4;
+        for i in 0..N / 4 {
+            let at = line(i, step);
+            store::<T, V, N>(inverse_line::<T, V>(load::<T, V, N>(work, at)), at, work);
+        }
+    }
+    for i in 0..N / 4 {
+        let at = line(i, 1);
+        let mut lifted = load::<T, V, N>(work, at);
+        if N > 4 {
+            lifted = inverse_line::<T, V>(lifted);
+        }
+        for (position, integers) in at.into_iter().zip(lifted) {
+            ends.put(position, integers);
+        }
+    }
+}
+
+#[inline(always)]
+fn load<T: Real, V: Vectors<T>, const N: usize>(
+    group: &[Lanes<T::Int>; N],
+    [x, y, z, w]: [usize; 4],
+) -> [V::Int; 4] {
+    [
+        V::load_int(&group[x]),
+        V::load_int(&group[y]),
+        V::load_int(&group[z]),
+        V::load_int(&group[w]),
+    ]
+}
+
+#[inline(always)]
+fn store<T: Real, V: Vectors<T>, const N: usize>(
+    vectors: [V::Int; 4],
+    at: [usize; 4],
+    group: &mut [Lanes<T::Int>; N],
+) {
+    for (vector, position) in vectors.into_iter().zip(at) {
+        V::store_int(vector, &mut group[position]);
+    }
+}
+
+#[inline(always)]
+fn forward_line<T: Real, V: Vectors<T>>([mut x, mut y, mut z, mut w]: [V::Int; 4]) -> [V::Int; 4] {
+    x = V::half(V::plus(x, w));
+    w = V::minus(w, x);
+    z = V::half(V::plus(z, y));
+    y = V::minus(y, z);
+    x = V::half(V::plus(x, z));
+    z = V::minus(z, x);
+    w = V::half(V::plus(w, y));
+    y = V::minus(y, w);
+    w = V::plus(w, V::half(y));
+    y = V::minus(y, V::half(w));
+    [x, y, z, w]
+}
+
+#[inline(always)]
+fn inverse_line<T: Real, V: Vectors<T>>([mut x, mut y, mut z, mut w]: [V::Int; 4]) -> [V::Int; 4] {
+    y = V::plus(y, V::half(w));
+    w = V::minus(w, V::half(y));
+    y = V::plus(y, w);
+    w = V::minus(V::plus(w, w), y);
+    z = V::plus(z, x);
+    x = V::minus(V::plus(x, x), z);
+    y = V::plus(y, z);
+    z = V::minus(V::plus(z, z), y);
+    w = V::plus(w, x);
+    x = V::minus(V::plus(x, x), w);
+    [x, y, z, w]
+}

@@ -1,0 +1,169 @@
+//! What the transform needs of vectors: one trait, a portable implementation, one per element type
+//! for AVX2. The transform itself is written once, over this trait.
+
+use super::grid::{LANES, Lanes};
+use super::planes::{self, Planes};
+use super::real::{Int, Real};
+
+/// Arithmetic on one position of every block of a group.
+pub trait Vectors<T: Real>: Copy {
+    /// Integers.
+    type Int: Copy;
+    /// Values.
+    type Real: Copy;
+
+    fn load_int(from: &Lanes<T::Int>) -> Self::Int;
+    fn store_int(vector: Self::Int, to: &mut Lanes<T::Int>);
+    fn load(from: &Lanes<T>) -> Self::Real;
+    fn store(vector: Self::Real, to: &mut Lanes<T>);
+
+    fn plus(a: Self::Int, b: Self::Int) -> Self::Int;
+    fn minus(a: Self::Int, b: Self::Int) -> Self::Int;
+    fn half(a: Self::Int) -> Self::Int;
+    fn and(a: Self::Int, b: Self::Int) -> Self::Int;
+    fn xor(a: Self::Int, b: Self::Int) -> Self::Int;
+    fn larger_int(a: Self::Int, b: Self::Int) -> Self::Int;
+
+    /// See [`Real::magnitude`].
+    fn magnitude(a: Self::Real) -> Self::Int;
+    /// See [`Real::quantize`].
+    fn quantize(a: Self::Real, exponents: Self::Int) -> Self::Int;
+    /// See [`Real::dequantize`].
+    fn dequantize(a: Self::Int, units: Self::Real) -> Self::Real;
+    /// See [`Real::distance`].
+    fn distance(a: Self::Real, b: Self::Real) -> Self::Real;
+    fn larger(a: Self::Real, b: Self::Real) -> Self::Real;
+
+    /// Four values of each block that lie one after the other in `from`.
+    fn load_quads(from: &[T; 4 * LANES], to: &mut [Lanes<T>; 4]);
+    /// The reverse.
+    fn store_quads(from: &[Lanes<T>; 4], to: &mut [T; 4 * LANES]);
+
+    /// Planes of every block; at least the top `needed` ones. See [`planes`].
+    fn split<const N: usize>(bits: &[Lanes<T::Int>; N], needed: u32, planes: &mut [Planes; LANES]);
+    /// The reverse: planes from `given` on count as zero.
+    fn join<const N: usize>(
+        planes: &mut [Planes; LANES],
+        given: &Lanes<u32>,
+        bits: &mut [Lanes<T::Int>; N],
+    );
+
+    /// The same integer in every lane.
+    #[inline(always)]
+    fn splat(value: T::Int) -> Self::Int {
+        Self::load_int(&[value; LANES])
+    }
+}
+
+/// An array of the expression for every lane, in a form that is always vectorised.
+macro_rules! each {
+    ($i:ident => $value:expr) => {{
+        let mut lanes = [Default::default(); LANES];
+        for $i in 0..LANES {
+            lanes[$i] = $value;
+        }
+        lanes
+    }};
+}
+
+/// Plain Rust.
+#[derive(Debug, Clone, Copy)]
+pub struct Portable;
+
+impl<T: Real> Vectors<T> for Portable {
+    type Int = Lanes<T::Int>;
+    type Real = Lanes<T>;
+
+    #[inline(always)]
+    fn load_int(from: &Lanes<T::Int>) -> Self::Int {
+        *from
+    }
+    #[inline(always)]
+    fn store_int(vector: Self::Int, to: &mut Lanes<T::Int>) {
+        *to = vector;
+    }
+    #[inline(always)]
+    fn load(from: &Lanes<T>) -> Self::Real {
+        *from
+    }
+    #[inline(always)]
+    fn store(vector: Self::Real, to: &mut Lanes<T>) {
+        *to = vector;
+    }
+
+    #[inline(always)]
+    fn plus(a: Self::Int, b: Self::Int) -> Self::Int {
+        each!(i => a[i].plus(b[i]))
+    }
+    #[inline(always)]
+    fn minus(a: Self::Int, b: Self::Int) -> Self::Int {
+        each!(i => a[i].minus(b[i]))
+    }
+    #[inline(always)]
+    fn half(a: Self::Int) -> Self::Int {
+        each!(i => a[i].half())
+    }
+    #[inline(always)]
+    fn and(a: Self::Int, b: Self::Int) -> Self::Int {
+        each!(i => a[i].and(b[i]))
+    }
+    #[inline(always)]
+    fn xor(a: Self::Int, b: Self::Int) -> Self::Int {
+        each!(i => a[i].xor(b[i]))
+    }
+    #[inline(always)]
+    fn larger_int(a: Self::Int, b: Self::Int) -> Self::Int {
+        each!(i => if a[i] > b[i] { a[i] } else { b[i] })
+    }
+
+    #[inline(always)]
+    fn magnitude(a: Self::Real) -> Self::Int {
+        each!(i => a[i].magnitude())
+    }
+    #[inline(always)]
+    fn quantize(a: Self::Real, exponents: Self::Int) -> Self::Int {
+        each!(i => a[i].quantize(exponents[i]))
+    }
+    #[inline(always)]
+    fn dequantize(a: Self::Int, units: Self::Real) -> Self::Real {
+        each!(i => T::dequantize(a[i], units[i]))
+    }
+    #[inline(always)]
+    fn distance(a: Self::Real, b: Self::Real) -> Self::Real {
+        each!(i => a[i].distance(b[i]))
+    }
+    #[inline(always)]
+    fn larger(a: Self::Real, b: Self::Real) -> Self::Real {
+        each!(i => if a[i] > b[i] { a[i] } else { b[i] })
+    }
+
+    #[inline(always)]
+    fn load_quads(from: &[T; 4 * LANES], to: &mut [Lanes<T>; 4]) {
+        for (x, lanes) in to.iter_mut().enumerate() {
+            for (lane, value) in lanes.iter_mut().enumerate() {
+                *value = from[4 * lane + x];
+            }
+        }
+    }
+    #[inline(always)]
+    fn store_quads(from: &[Lanes<T>; 4], to: &mut [T; 4 * LANES]) {
+        for (lane, quad) in to.chunks_exact_mut(4).enumerate() {
+            for (x, value) in quad.iter_mut().enumerate() {
+                *value = from[x][lane];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn split<const N: usize>(bits: &[Lanes<T::Int>; N], needed: u32, planes: &mut [Planes; LANES]) {
+        planes::split(bits, needed, planes);
+    }
+    #[inline(always)]
+    fn join<const N: usize>(
+        planes: &mut [Planes; LANES],
+        given: &Lanes<u32>,
+        bits: &mut [Lanes<T::Int>; N],
+    ) {
+        planes::join(planes, given, bits);
+    }
+}

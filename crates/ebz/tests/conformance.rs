@@ -1,0 +1,199 @@
+//! Every codec of the table × element type × shape × content × tolerance, at chunk and file level.
+
+use ebz::codec::{Entry, TABLE};
+use ebz::{Bound, Element, Options};
+use ebz_testkit::conformance::{self, Bench, Verdict};
+use ebz_testkit::fields::{AnyField, Content, Field, shared_fields};
+
+/// Shapes of chunks: lengths around blocks and vectors, primes, long and thin ones.
+const CHUNKS: &[&[usize]] = &[
+    &[1],
+    &[3],
+    &[4],
+    &[5],
+    &[63],
+    &[64],
+    &[65],
+    &[1021],
+    &[1, 1],
+    &[3, 5],
+    &[17, 31],
+    &[64, 65],
+    &[1, 1009],
+    &[1009, 1],
+    &[2, 2, 2],
+    &[5, 3, 4],
+    &[16, 16, 16],
+    &[11, 13, 17],
+    &[2, 1, 129],
+    &[129, 1, 2],
+    &[3, 4, 5, 6],
+    &[2, 3, 2, 3, 5],
+];
+
+/// Shapes of files, with empty axes and up to the most axes, and how to chunk some of them.
+const FILES: &[(&[usize], Option<&[usize]>)] = &[
+    (&[], None),
+    (&[0], None),
+    (&[1], None),
+    (&[7, 0, 3], None),
+    (&[257], Some(&[64])),
+    (&[300], None),
+    (&[1, 400], Some(&[1, 63])),
+    (&[400, 1], Some(&[65, 1])),
+    (&[23, 29], Some(&[5, 29])),
+    (&[9, 10, 11], Some(&[2, 10, 11])),
+    (&[9, 10, 11], Some(&[4, 3, 5])),
+    (&[3, 4, 5, 6], Some(&[1, 4, 5, 6])),
+    (&[2, 3, 2, 3, 5], Some(&[2, 2, 2, 2, 2])),
+    (&[1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2], None),
+];
+
+fn both(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Content) {
+    of::<f32>(verdict, entry, shape, content);
+    of::<f64>(verdict, entry, shape, content);
+
+    fn of<T: Element>(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Content) {
+        let field: Field<T> = content.field(shape, 1);
+        let mut bench = Bench::default();
+        for tolerance in conformance::tolerances(entry, &field) {
+            let label = || {
+                let (name, element) = (entry.info.name, T::TYPE);
+                format!("{name} {element} {shape:?} {content:?} {tolerance:?}")
+            };
+            verdict.case(label, || bench.chunk(entry, &field, tolerance));
+        }
+    }
+}
+
+#[test]
+fn every_chunk_keeps_every_promise() {
+    let mut verdict = Verdict::default();
+    for entry in TABLE {
+        for shape in CHUNKS {
+            for content in Content::ALL {
+                both(&mut verdict, entry, shape, content);
+            }
+        }
+    }
+    verdict.finish("small chunks");
+}
+
+#[test]
+fn large_chunks_keep_every_promise() {
+    let mut verdict = Verdict::default();
+    for entry in TABLE {
+        for shape in [&[40_009][..], &[150, 257], &[33, 35, 37]] {
+            for content in [
+                Content::Smooth,
+                Content::Noise,
+                Content::Specials,
+                Content::FillHuge,
+            ] {
+                both(&mut verdict, entry, shape, content);
+            }
+        }
+    }
+    verdict.finish("large chunks");
+}
+
+#[test]
+fn every_file_keeps_every_promise() {
+    fn of<T: Element>(verdict: &mut Verdict, entry: &Entry) {
+        let bounds = [
+            Bound::Abs(1e-2),
+            Bound::Abs(0.0),
+            Bound::Range(1e-3),
+            Bound::Range(1e-17),
+            Bound::Range(0.0),
+            Bound::Pointwise(1e-3),
+            Bound::Pointwise(0.0),
+            Bound::Precision(12),
+            Bound::Lossless,
+        ];
+        let contents = [
+            Content::Smooth,
+            Content::Specials,
+            Content::FillHuge,
+            Content::DynamicRange,
+        ];
+        for bound in bounds {
+            if !entry.offers(bound.kind()) {
+                continue;
+            }
+            for (shape, chunk) in FILES {
+                for content in contents {
+                    let field: Field<T> = content.field(shape, 2);
+                    let mut options = Options::new(bound).codec(entry.info.name);
+                    options.chunk = chunk.map(<[usize]>::to_vec);
+                    let label = || {
+                        let (name, element) = (entry.info.name, T::TYPE);
+                        format!("{name} {element} {shape:?} by {chunk:?} {content:?} {bound}")
+                    };
+                    verdict.case(label, || conformance::file(&field, &options));
+                }
+            }
+        }
+    }
+    let mut verdict = Verdict::default();
+    for entry in TABLE {
+        of::<f32>(&mut verdict, entry);
+        of::<f64>(&mut verdict, entry);
+    }
+    verdict.finish("files");
+}
+
+#[test]
+fn real_fields_keep_their_bounds() {
+    fn of<T: Element>(verdict: &mut Verdict, field: &Field<T>) {
+        for entry in TABLE {
+            for bound in [
+                Bound::Range(1e-3),
+                Bound::Range(1e-5),
+                Bound::Pointwise(1e-3),
+                Bound::Lossless,
+            ] {
+                if !entry.offers(bound.kind()) {
+                    continue;
+                }
+                let options = Options::new(bound).codec(entry.info.name);
+                let label = || format!("{} {} {bound}", entry.info.name, field.name);
+                verdict.case(label, || conformance::file(field, &options));
+            }
+        }
+    }
+    let mut fields = shared_fields().unwrap();
+    println!("{} real fields", fields.len());
+    // Synthetic ones of several chunks beside them, so that the check also runs where there are none.
+    fields.push(AnyField::F32(Content::Waves.field(&[40, 150, 200], 3)));
+    fields.push(AnyField::F64(Content::Smooth.field(&[700, 1001], 3)));
+    let mut verdict = Verdict::default();
+    for field in &fields {
+        match field {
+            AnyField::F32(field) => of(&mut verdict, field),
+            AnyField::F64(field) => of(&mut verdict, field),
+        }
+    }
+    verdict.finish("real fields");
+}
+
+#[test]
+fn codecs_are_told_apart_and_say_what_they_offer() {
+    for (i, entry) in TABLE.iter().enumerate() {
+        let info = &entry.info;
+        for other in &TABLE[..i] {
+            assert_ne!(info.id, other.info.id);
+            assert_ne!(info.name, other.info.name);
+        }
+        assert!(!info.tolerances.is_empty(), "{} offers nothing", info.name);
+        assert!(!info.summary.is_empty());
+        let unknown = Options::new(Bound::Lossless)
+            .codec(info.name)
+            .param("no such", "1");
+        assert!(
+            unknown.check().is_err(),
+            "{} takes any parameter",
+            info.name
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! Damage of every kind to small files of every codec, and garbage for every decoder.
+
+use ebz::codec::TABLE;
+use ebz::{Error, Limits, Reader};
+use ebz_testkit::conformance::Verdict;
+use ebz_testkit::corruption::{decode_garbage, is_refused, is_saved, small_files, stream_all};
+use ebz_testkit::{fuzz, layout};
+use std::time::{Duration, Instant};
+
+#[test]
+fn every_single_bit_flip_is_noticed() {
+    let mut verdict = Verdict::default();
+    for file in small_files().unwrap() {
+        let mut damaged = file.bytes.clone();
+        for bit in 0..damaged.len() * 8 {
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let label = || format!("{}, bit {bit}", file.name);
+            verdict.case(label, || is_refused(&damaged).map(|()| 1));
+            damaged[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+    verdict.finish("bit flips");
+}
+
+#[test]
+fn every_truncation_is_noticed() {
+    let mut verdict = Verdict::default();
+    for file in small_files().unwrap() {
+        for length in 0..file.bytes.len() {
+            let label = || format!("{}, first {length} bytes", file.name);
+            verdict.case(label, || is_refused(&file.bytes[..length]).map(|()| 1));
+        }
+    }
+    verdict.finish("truncations");
+}
+
+#[test]
+fn recovery_invents_nothing() {
+    let mut verdict = Verdict::default();
+    for file in small_files().unwrap() {
+        let mut damaged = file.bytes.clone();
+        // Every byte, one bit of it, and every third truncation.
+        for at in 0..damaged.len() {
+            damaged[at] ^= 1 << (at % 8);
+            let label = || format!("{}, byte {at}", file.name);
+            verdict.case(label, || is_saved(&file, &damaged).map(|()| 1));
+            damaged[at] ^= 1 << (at % 8);
+        }
+        for length in (0..damaged.len()).step_by(3) {
+            let label = || format!("{}, first {length} bytes", file.name);
+            verdict.case(label, || is_saved(&file, &damaged[..length]).map(|()| 1));
+        }
+    }
+    verdict.finish("recoveries");
+}
+
+#[test]
+fn garbage_harms_no_decoder() {
+    let mut verdict = Verdict::default();
+    for entry in TABLE {
+        for shape in [&[1][..], &[700], &[20, 33], &[9, 8, 17]] {
+            let mut slowest = Duration::ZERO;
+            let mut observe = |_, decode: &mut dyn FnMut()| {
+                let start = Instant::now();
+                decode();
+                slowest = slowest.max(start.elapsed());
+            };
+            let label = |element| format!("{} {element} {shape:?}", entry.info.name);
+            verdict.case(
+                || label("f32"),
+                || decode_garbage::<f32>(entry, shape, 200, &mut observe),
+            );
+            verdict.case(
+                || label("f64"),
+                || decode_garbage::<f64>(entry, shape, 200, &mut observe),
+            );
+            // A good chunk of this size takes microseconds.
+            assert!(
+                slowest < Duration::from_secs(2),
+                "{}: {slowest:?}",
+                label("any")
+            );
+        }
+    }
+    verdict.finish("garbage for decoders");
+}
+
+/// A file of one frame that claims `shape` by `chunk`, with one small chunk.
+fn claim(shape: &[u64], chunk: &[u64], index: Option<&[u8]>) -> Vec<u8> {
+    layout::file(
+        &layout::frame_body(shape, chunk),
+        &[(2, vec![1; 40])],
+        index,
+    )
+}
+
+#[test]
+fn claims_of_hostile_files_are_not_believed() {
+    let huge = 1u64 << 60;
+    let endless = [u64::MAX - 40; 4].map(u64::to_le_bytes).concat();
+    for (what, file) in [
+        ("2^60 values", claim(&[huge], &[huge], None)),
+        (
+            "2^60 values in small chunks",
+            claim(&[huge], &[1 << 20], None),
+        ),
+        (
+            "2^27 values in one chunk",
+            claim(&[1 << 27], &[1 << 27], None),
+        ),
+        ("2^31 chunks in a slab", claim(&[2, 1 << 31], &[2, 1], None)),
+        ("2^31 slabs", claim(&[1 << 31, 1], &[1, 1], None)),
+        (
+            "an extent of 2^64 - 1",
+            claim(&[u64::MAX, 2], &[1, 1], None),
+        ),
+        ("no chunk extent", claim(&[3], &[0], None)),
+        ("17 axes", claim(&[1; 17], &[1; 17], None)),
+        (
+            "chunks longer than all numbers",
+            claim(&[2], &[1], Some(&endless)),
+        ),
+        ("an index of nothing", claim(&[1], &[1], Some(&[]))),
+    ] {
+        let read = Reader::from_source(&file[..]).and_then(|reader| reader.read::<f32>());
+        assert!(read.is_err(), "{what}");
+        assert!(stream_all(&file).is_err(), "{what}");
+        if let Ok((_, saved)) = ebz::recover(&&file[..], Vec::new()) {
+            assert!(saved.len() < 2 * file.len(), "{what}");
+        }
+        fuzz::container(&file);
+    }
+}
+
+#[test]
+fn limits_hold_before_memory_is_reserved() {
+    let raw = vec![0u8; 4000];
+    let file = layout::file(&layout::frame_body(&[2, 500], &[2, 500]), &[(3, raw)], None);
+    let open = || Reader::from_source(&file[..]).unwrap();
+    assert_eq!(open().read::<f32>().unwrap().values(), [0.0; 1000]);
+    let limits = Limits {
+        max_bytes: 3999,
+        ..Limits::default()
+    };
+    let reader = open().limits(limits);
+    assert!(matches!(reader.read::<f32>(), Err(Error::LimitExceeded(_))));
+    assert!(reader.region::<f32>(&[0..2, 1..500]).is_ok());
+}

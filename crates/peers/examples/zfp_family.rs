@@ -1,0 +1,363 @@
+//! Ratio and speed of the zfp family next to zfp, as tables.
+//!
+//! `zfp_family ratio FILE…` compares sizes at the same guaranteed bound and at the same planes;
+//! `zfp_family speed [FILE…]` times one thread next to memcpy, by default on 256³ waves.
+//! Files are raw and named like `density_64x128x128.f32`.
+
+use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::{Element, Tolerance};
+use ebz_peers::Goal;
+
+const CODECS: [&str; 2] = ["de-zfp", "zfp-v"];
+/// Values per chunk, about what the container hands out.
+const CHUNK: usize = 1 << 20;
+
+struct Field<T> {
+    name: String,
+    shape: Vec<usize>,
+    values: Vec<T>,
+}
+
+enum AnyField {
+    Single(Field<f32>),
+    Double(Field<f64>),
+}
+
+fn load(path: &str) -> AnyField {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let (stem, kind) = file.rsplit_once('.').expect("a name with an extension");
+    let (name, shape) = stem.rsplit_once('_').expect("a name with a shape");
+    let shape: Vec<usize> = shape
+        .split('x')
+        .map(|n| n.parse().expect("a shape"))
+        .collect();
+    let bytes = std::fs::read(path).expect("a readable file");
+    let name = name.to_string();
+    // Four axes are three with the slowest merged.
+    let shape = match *shape {
+        [t, z, y, x] => vec![t * z, y, x],
+        _ => shape,
+    };
+    if kind == "f32" {
+        let values = bytes
+            .chunks_exact(4)
+            .map(|b| f32::from_le_bytes(b.try_into().unwrap()));
+        AnyField::Single(Field {
+            name,
+            shape,
+            values: values.collect(),
+        })
+    } else {
+        let values = bytes
+            .chunks_exact(8)
+            .map(|b| f64::from_le_bytes(b.try_into().unwrap()));
+        AnyField::Double(Field {
+            name,
+            shape,
+            values: values.collect(),
+        })
+    }
+}
+
+fn waves() -> Field<f32> {
+    let n = 256;
+    let wave = |k: f64, i: usize| (k * i as f64 / n as f64 * std::f64::consts::TAU).sin();
+    let mut state = 88_172_645_463_325_252u64;
+    let mut values = Vec::with_capacity(n * n * n);
+    for z in 0..n {
+        for y in 0..n {
+            let (a, b, c) = (
+                wave(2.0, y) * wave(3.0, z),
+                wave(5.0, y) * wave(4.0, z),
+                wave(11.0, y) * wave(9.0, z),
+            );
+            for x in 0..n {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                let noise = 1e-4 * (state >> 40) as f64 / 2f64.powi(24);
+                let smooth = a * wave(2.0, x) + 0.5 * b * wave(6.0, x) + 0.15 * c * wave(13.0, x);
+                values.push((smooth + wave(1.0, z) + noise) as f32);
+            }
+        }
+    }
+    Field {
+        name: "waves 256³".into(),
+        shape: vec![n, n, n],
+        values,
+    }
+}
+
+/// Slabs of whole planes (or rows, or values), a multiple of four where the axis is longer.
+fn chunks(shape: &[usize]) -> Vec<Dims> {
+    let mut d = [1; 3];
+    d[3 - shape.len()..].copy_from_slice(shape);
+    let axis = 3 - shape.len();
+    let inner: usize = d[axis + 1..].iter().product();
+    let step = (CHUNK / inner).next_multiple_of(4).max(4);
+    (0..d[axis])
+        .step_by(step)
+        .map(|at| {
+            let mut part = d;
+            part[axis] = step.min(d[axis] - at);
+            Dims {
+                nz: part[0],
+                ny: part[1],
+                nx: part[2],
+            }
+        })
+        .collect()
+}
+
+fn compress<T: Element>(
+    codec: &str,
+    field: &Field<T>,
+    tolerance: Tolerance,
+    context: &mut Context,
+    streams: &mut Vec<Vec<u8>>,
+) -> usize {
+    let params = Params::default();
+    let mut at = 0;
+    let mut size = 0;
+    for (i, dims) in chunks(&field.shape).into_iter().enumerate() {
+        let task = Task {
+            dims,
+            tolerance,
+            fill: None,
+            params: &params,
+        };
+        if streams.len() <= i {
+            streams.push(Vec::new());
+        }
+        streams[i].clear();
+        let values = &field.values[at..at + dims.len()];
+        by_name(codec)
+            .unwrap()
+            .encode(values, &task, context, &mut streams[i])
+            .unwrap();
+        size += streams[i].len().min(size_of_val(values));
+        at += dims.len();
+    }
+    size
+}
+
+fn decompress<T: Element>(
+    codec: &str,
+    field: &Field<T>,
+    streams: &[Vec<u8>],
+    context: &mut Context,
+    out: &mut [T],
+) {
+    let mut at = 0;
+    for (dims, stream) in chunks(&field.shape).into_iter().zip(streams) {
+        by_name(codec)
+            .unwrap()
+            .decode(stream, dims, context, &mut out[at..at + dims.len()])
+            .unwrap();
+        at += dims.len();
+    }
+}
+
+/// zfp's sizes through whichever function fits the type.
+type Peers<'a, T> = &'a dyn Fn(&dyn ebz_peers::Peer, Goal) -> (usize, Vec<T>, f64, f64);
+
+fn range<T: Element>(values: &[T]) -> f64 {
+    let finite = || {
+        values
+            .iter()
+            .filter(|v| v.is_finite() && v.to_f64().abs() < 1e30)
+            .map(|v| v.to_f64())
+    };
+    finite().fold(f64::MIN, f64::max) - finite().fold(f64::MAX, f64::min)
+}
+
+fn ratios<T: Element>(field: &Field<T>, peers: Peers<'_, T>) -> [f64; CODECS.len()] {
+    let raw = size_of_val(&field.values[..]) as f64;
+    let mut gain = [0.0; CODECS.len()];
+    let mut context = Context::default();
+    for bound in [1e-2, 1e-3, 1e-4] {
+        let e = bound * range(&field.values);
+        let (zfp, back, ..) = peers(&ebz_peers::ZfpC, Goal::Abs(e));
+        let worst = field
+            .values
+            .iter()
+            .zip(&back)
+            .map(|(x, y)| (x.to_f64() - y.to_f64()).abs())
+            .fold(0.0, f64::max);
+        print!(
+            "| {} | {bound:e} | {:.2} | {:.2} |",
+            field.name,
+            raw / zfp as f64,
+            worst / e
+        );
+        for (codec, gain) in CODECS.iter().zip(&mut gain) {
+            let size = compress(
+                codec,
+                field,
+                Tolerance::Abs(e),
+                &mut context,
+                &mut Vec::new(),
+            );
+            print!(
+                " {:.2} | {:.2} |",
+                raw / size as f64,
+                zfp as f64 / size as f64
+            );
+            *gain += (zfp as f64 / size as f64).ln() / 3.0;
+        }
+        println!();
+    }
+    for planes in [8, 12, 16] {
+        let (zfp, ..) = peers(&ebz_peers::ZfpC, Goal::Planes(planes));
+        print!(
+            "| {} | {planes} planes | {:.2} | |",
+            field.name,
+            raw / zfp as f64
+        );
+        for codec in CODECS {
+            let size = compress(
+                codec,
+                field,
+                Tolerance::Precision(planes),
+                &mut context,
+                &mut Vec::new(),
+            );
+            print!(
+                " {:.2} | {:.2} |",
+                raw / size as f64,
+                zfp as f64 / size as f64
+            );
+        }
+        println!();
+    }
+    gain
+}
+
+/// CPU time of this thread: other programs on the machine do not count.
+fn thread_seconds() -> f64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the clock writes to the structure it is given.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+fn fastest(mut work: impl FnMut()) -> f64 {
+    let mut best = f64::MAX;
+    for _ in 0..9 {
+        let start = thread_seconds();
+        work();
+        best = best.min(thread_seconds() - start);
+    }
+    best
+}
+
+fn speeds<T: Element>(field: &Field<T>, peers: Peers<'_, T>) {
+    let gigabytes = size_of_val(&field.values[..]) as f64 / 1e9;
+    let mut out = vec![T::default(); field.values.len()];
+    let copy = fastest(|| {
+        out.copy_from_slice(&field.values);
+        std::hint::black_box(&mut out);
+    });
+    println!(
+        "| {} | memcpy | | {:.2} | {:.2} | 1 | 1 |",
+        field.name,
+        gigabytes / copy,
+        gigabytes / copy
+    );
+    for bound in [1e-2, 1e-3, 1e-4] {
+        let e = bound * range(&field.values);
+        for peer in ebz_peers::all() {
+            let (size, _, c, d) = peers(&*peer, Goal::Abs(e));
+            row(&field.name, peer.name(), bound, gigabytes, size, c, d, copy);
+        }
+        for codec in CODECS {
+            let mut context = Context::default();
+            let mut streams = Vec::new();
+            let mut size = 0;
+            let c = fastest(|| {
+                size = compress(codec, field, Tolerance::Abs(e), &mut context, &mut streams)
+            });
+            let d = fastest(|| decompress(codec, field, &streams, &mut context, &mut out));
+            row(&field.name, codec, bound, gigabytes, size, c, d, copy);
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments, reason = "one row of a table")]
+fn row(
+    field: &str,
+    codec: &str,
+    bound: f64,
+    gigabytes: f64,
+    size: usize,
+    c: f64,
+    d: f64,
+    copy: f64,
+) {
+    println!(
+        "| {field} | {codec} | {bound:e} | {:.2} | {:.2} | {:.3} | {:.3} | ratio {:.2}",
+        gigabytes / c,
+        gigabytes / d,
+        copy / c,
+        copy / d,
+        gigabytes * 1e9 / size as f64
+    );
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let timed = arguments.next().as_deref() == Some("speed");
+    let mut fields: Vec<AnyField> = arguments.map(|path| load(&path)).collect();
+    if fields.is_empty() {
+        fields.push(AnyField::Single(waves()));
+    }
+    let mut gains = vec![[0.0; CODECS.len()]; 0];
+    for field in &fields {
+        let repeat = |work: &mut dyn FnMut()| {
+            if timed {
+                fastest(work)
+            } else {
+                work();
+                0.0
+            }
+        };
+        match field {
+            AnyField::Single(f) => {
+                let peers = |peer: &dyn ebz_peers::Peer, goal: Goal| {
+                    let (mut bytes, mut out) = (Vec::new(), vec![0.0; f.values.len()]);
+                    let c = repeat(&mut || bytes = peer.compress_f32(&f.values, &f.shape, goal));
+                    let d = repeat(&mut || peer.decompress_f32(&bytes, &f.shape, goal, &mut out));
+                    (bytes.len(), out, c, d)
+                };
+                if timed {
+                    speeds(f, &peers)
+                } else {
+                    gains.push(ratios(f, &peers))
+                }
+            }
+            AnyField::Double(f) => {
+                let peers = |peer: &dyn ebz_peers::Peer, goal: Goal| {
+                    let (mut bytes, mut out) = (Vec::new(), vec![0.0; f.values.len()]);
+                    let c = repeat(&mut || bytes = peer.compress_f64(&f.values, &f.shape, goal));
+                    let d = repeat(&mut || peer.decompress_f64(&bytes, &f.shape, goal, &mut out));
+                    (bytes.len(), out, c, d)
+                };
+                if timed {
+                    speeds(f, &peers)
+                } else {
+                    gains.push(ratios(f, &peers))
+                }
+            }
+        }
+    }
+    for (i, codec) in CODECS.iter().enumerate().filter(|_| !timed) {
+        let mean = gains.iter().map(|g| g[i]).sum::<f64>() / gains.len() as f64;
+        println!(
+            "{codec}: {:.3} × zfp's ratio at the same bound (geometric mean)",
+            mean.exp()
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! Other compressors behind one trait, so that ebz can be compared with them in one process.
+//!
+//! Not part of ebz: nothing that is published depends on this crate.
+
+mod zfp_c;
+mod zfp_rust;
+
+pub use zfp_c::ZfpC;
+pub use zfp_rust::ZfpRust;
+
+/// What a peer is asked to guarantee.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Goal {
+    /// |x − x′| ≤ e, as far as the peer keeps it.
+    Abs(f64),
+    /// Keep this many bit planes.
+    Planes(u32),
+}
+
+/// A compressor of arrays; `dims` are slowest first, one to three of them.
+pub trait Peer {
+    /// Name for tables.
+    fn name(&self) -> &'static str;
+    /// Compresses single precision.
+    fn compress_f32(&self, values: &[f32], dims: &[usize], goal: Goal) -> Vec<u8>;
+    /// Compresses double precision.
+    fn compress_f64(&self, values: &[f64], dims: &[usize], goal: Goal) -> Vec<u8>;
+    /// Decompresses what [`Peer::compress_f32`] made with the same `dims` and `goal`.
+    fn decompress_f32(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f32]);
+    /// Decompresses what [`Peer::compress_f64`] made with the same `dims` and `goal`.
+    fn decompress_f64(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f64]);
+}
+
+/// Every peer.
+pub fn all() -> Vec<Box<dyn Peer>> {
+    vec![Box::new(ZfpC), Box::new(ZfpRust)]
+}

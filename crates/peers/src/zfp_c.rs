@@ -1,0 +1,124 @@
+//! zfp's C library.
+
+use crate::{Goal, Peer};
+use std::ffi::c_void;
+use zfp_sys as zfp;
+
+/// zfp 1.0 in C, one thread.
+pub struct ZfpC;
+
+impl Peer for ZfpC {
+    fn name(&self) -> &'static str {
+        "zfp (C)"
+    }
+
+    fn compress_f32(&self, values: &[f32], dims: &[usize], goal: Goal) -> Vec<u8> {
+        compress(values.as_ptr().cast(), values.len(), FLOAT, dims, goal)
+    }
+
+    fn compress_f64(&self, values: &[f64], dims: &[usize], goal: Goal) -> Vec<u8> {
+        compress(values.as_ptr().cast(), values.len(), DOUBLE, dims, goal)
+    }
+
+    fn decompress_f32(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f32]) {
+        decompress(bytes, out.as_mut_ptr().cast(), out.len(), FLOAT, dims, goal);
+    }
+
+    fn decompress_f64(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f64]) {
+        decompress(
+            bytes,
+            out.as_mut_ptr().cast(),
+            out.len(),
+            DOUBLE,
+            dims,
+            goal,
+        );
+    }
+}
+
+const FLOAT: zfp::zfp_type = zfp::zfp_type_zfp_type_float;
+const DOUBLE: zfp::zfp_type = zfp::zfp_type_zfp_type_double;
+
+/// A field over `data` and a stream with the goal set; both are zfp's to free.
+fn set_up(
+    data: *mut c_void,
+    len: usize,
+    kind: zfp::zfp_type,
+    dims: &[usize],
+    goal: Goal,
+) -> (*mut zfp::zfp_field, *mut zfp::zfp_stream) {
+    assert_eq!(dims.iter().product::<usize>(), len);
+    // SAFETY: zfp only stores the pointer and the extents, which fit the data as just checked.
+    let field = unsafe {
+        match *dims {
+            [x] => zfp::zfp_field_1d(data, kind, x),
+            [y, x] => zfp::zfp_field_2d(data, kind, x, y),
+            [z, y, x] => zfp::zfp_field_3d(data, kind, x, y, z),
+            _ => panic!("one to three axes, not {}", dims.len()),
+        }
+    };
+    // SAFETY: a stream without a buffer may be made and configured.
+    let stream = unsafe { zfp::zfp_stream_open(std::ptr::null_mut()) };
+    match goal {
+        // SAFETY: the stream was just made.
+        Goal::Abs(e) => unsafe {
+            zfp::zfp_stream_set_accuracy(stream, e);
+        },
+        // SAFETY: the stream was just made.
+        Goal::Planes(n) => unsafe {
+            zfp::zfp_stream_set_precision(stream, n);
+        },
+    }
+    (field, stream)
+}
+
+fn compress(
+    data: *const c_void,
+    len: usize,
+    kind: zfp::zfp_type,
+    dims: &[usize],
+    goal: Goal,
+) -> Vec<u8> {
+    let (field, stream) = set_up(data.cast_mut(), len, kind, dims, goal);
+    // SAFETY: field and stream are valid; the buffer is as large as zfp says it can get, outlives
+    // its use, and the data is only read.
+    unsafe {
+        let mut buffer = vec![0u8; zfp::zfp_stream_maximum_size(stream, field)];
+        let bits = zfp::stream_open(buffer.as_mut_ptr().cast(), buffer.len());
+        zfp::zfp_stream_set_bit_stream(stream, bits);
+        zfp::zfp_stream_rewind(stream);
+        let size = zfp::zfp_compress(stream, field);
+        zfp::zfp_field_free(field);
+        zfp::zfp_stream_close(stream);
+        zfp::stream_close(bits);
+        assert!(size > 0, "zfp could not compress");
+        buffer.truncate(size);
+        buffer
+    }
+}
+
+fn decompress(
+    bytes: &[u8],
+    data: *mut c_void,
+    len: usize,
+    kind: zfp::zfp_type,
+    dims: &[usize],
+    goal: Goal,
+) {
+    let (field, stream) = set_up(data, len, kind, dims, goal);
+    // zfp reads whole words.
+    let mut padded = bytes.to_vec();
+    padded.resize(bytes.len().next_multiple_of(8) + 8, 0);
+    // SAFETY: field and stream are valid, the field's extents fit the output, and the buffer was
+    // written by zfp with the same goal.
+    unsafe {
+        let bits = zfp::stream_open(padded.as_mut_ptr().cast(), padded.len());
+        zfp::zfp_stream_set_bit_stream(stream, bits);
+        zfp::zfp_stream_rewind(stream);
+        let size = zfp::zfp_decompress(stream, field);
+        zfp::zfp_field_free(field);
+        zfp::zfp_stream_close(stream);
+        zfp::stream_close(bits);
+        assert!(size > 0, "zfp could not decompress");
+    }
+}

@@ -1,0 +1,71 @@
+//! `zfp-rs`, zfp in Rust.
+
+use crate::{Goal, Peer};
+use zfp_rs::{
+    ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpExecution, ZfpField, ZfpFieldMut, ZfpScalar,
+};
+
+/// `zfp-rs`, one thread.
+pub struct ZfpRust;
+
+impl Peer for ZfpRust {
+    fn name(&self) -> &'static str {
+        "zfp-rs"
+    }
+
+    fn compress_f32(&self, values: &[f32], dims: &[usize], goal: Goal) -> Vec<u8> {
+        compress(values, dims, goal)
+    }
+
+    fn compress_f64(&self, values: &[f64], dims: &[usize], goal: Goal) -> Vec<u8> {
+        compress(values, dims, goal)
+    }
+
+    fn decompress_f32(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f32]) {
+        decompress(bytes, dims, goal, out);
+    }
+
+    fn decompress_f64(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f64]) {
+        decompress(bytes, dims, goal, out);
+    }
+}
+
+fn config(goal: Goal) -> ZfpConfig {
+    match goal {
+        Goal::Abs(e) => ZfpConfig::fixed_accuracy(e),
+        Goal::Planes(n) => ZfpConfig::fixed_precision(n),
+    }
+}
+
+fn compress<T: ZfpScalar>(values: &[T], dims: &[usize], goal: Goal) -> Vec<u8> {
+    let field = match *dims {
+        [x] => ZfpField::new(values, [x]),
+        [y, x] => ZfpField::new(values, [x, y]),
+        [z, y, x] => ZfpField::new(values, [x, y, z]),
+        _ => panic!("one to three axes, not {}", dims.len()),
+    }
+    .expect("extents fit the values");
+    let mut buffer = vec![0; (size_of_val(values) * 5 / 4 + 4096).next_multiple_of(8)];
+    let size = ZfpBitStreamRefMut::from_bytes(&mut buffer)
+        .expect("a buffer of whole words")
+        .compress_with_execution(&config(goal), &field, ZfpExecution::Serial)
+        .expect("zfp-rs compresses");
+    buffer.truncate(size);
+    buffer
+}
+
+fn decompress<T: ZfpScalar>(bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [T]) {
+    let mut field = match *dims {
+        [x] => ZfpFieldMut::new(out, [x]),
+        [y, x] => ZfpFieldMut::new(out, [x, y]),
+        [z, y, x] => ZfpFieldMut::new(out, [x, y, z]),
+        _ => panic!("one to three axes, not {}", dims.len()),
+    }
+    .expect("extents fit the values");
+    let mut padded = bytes.to_vec();
+    padded.resize(bytes.len().next_multiple_of(8) + 8, 0);
+    ZfpBitStreamRef::from_bytes(&padded)
+        .expect("a buffer of whole words")
+        .decompress_with_execution(&config(goal), &mut field, ZfpExecution::Serial)
+        .expect("zfp-rs decompresses");
+}

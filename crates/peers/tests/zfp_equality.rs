@@ -1,0 +1,129 @@
+//! With the same number of planes kept, the zfp family decodes to zfp's values, bit for bit.
+
+use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::{Element, Tolerance};
+use ebz_peers::{Goal, Peer};
+
+fn field(len: usize, seed: u64) -> impl Iterator<Item = f64> {
+    let mut state = seed;
+    (0..len).map(move |i| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let noise = (state >> 40) as f64 / 2f64.powi(24) - 0.5;
+        let magnitude = 10f64.powi((i / 97 % 13) as i32 - 6);
+        ((i as f64 * 0.013).sin() * 3.0 + noise) * magnitude
+    })
+}
+
+fn ours<T: Element>(codec: &str, values: &[T], dims: Dims, planes: u32) -> Vec<T> {
+    let params = Params::default();
+    let task = Task {
+        dims,
+        tolerance: Tolerance::Precision(planes),
+        fill: None,
+        params: &params,
+    };
+    let codec = by_name(codec).unwrap();
+    let mut context = Context::default();
+    let mut bytes = Vec::new();
+    codec
+        .encode(values, &task, &mut context, &mut bytes)
+        .unwrap();
+    let mut out = vec![T::default(); values.len()];
+    codec.decode(&bytes, dims, &mut context, &mut out).unwrap();
+    out
+}
+
+fn words<T: Element>(values: &[T]) -> Vec<u64> {
+    values.iter().map(|v| v.to_word()).collect()
+}
+
+#[test]
+fn decoded_values_equal_those_of_zfp() {
+    for codec in ["de-zfp", "zfp-v"] {
+        for shape in [
+            &[1003][..],
+            &[37, 61],
+            &[64, 64],
+            &[18, 21, 43],
+            &[16, 16, 32],
+        ] {
+            let len = shape.iter().product();
+            let mut d = [1; 3];
+            d[3 - shape.len()..].copy_from_slice(shape);
+            let dims = Dims {
+                nz: d[0],
+                ny: d[1],
+                nx: d[2],
+            };
+            let doubles: Vec<f64> = field(len, 7).collect();
+            let singles: Vec<f32> = doubles.iter().map(|&v| v as f32).collect();
+            for peer in ebz_peers::all() {
+                for planes in [1, 2, 3, 6, 9, 13, 17, 24, 31, 32] {
+                    let goal = Goal::Planes(planes);
+                    let what = format!("{codec}, {}, {shape:?}, {planes} planes", peer.name());
+                    let mut theirs = vec![0.0; len];
+                    let bytes = peer.compress_f32(&singles, shape, goal);
+                    peer.decompress_f32(&bytes, shape, goal, &mut theirs);
+                    assert!(
+                        words(&ours(codec, &singles, dims, planes)) == words(&theirs),
+                        "{what}"
+                    );
+                }
+                for planes in [1, 5, 13, 24, 33, 48, 57, 63, 64] {
+                    let goal = Goal::Planes(planes);
+                    let what = format!("{codec}, {}, {shape:?}, {planes} planes f64", peer.name());
+                    let mut theirs = vec![0.0; len];
+                    let bytes = peer.compress_f64(&doubles, shape, goal);
+                    peer.decompress_f64(&bytes, shape, goal, &mut theirs);
+                    assert!(
+                        words(&ours(codec, &doubles, dims, planes)) == words(&theirs),
+                        "{what}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn zfp_breaks_its_bound_where_ours_holds() {
+    // A block of a wide range: zfp's integers do not reach down to the bound.
+    let values: Vec<f32> = (0..64)
+        .map(|i| if i == 21 { 3e9 } else { 0.3 * i as f32 })
+        .collect();
+    let (dims, bound) = (
+        Dims {
+            nz: 4,
+            ny: 4,
+            nx: 4,
+        },
+        1e-3,
+    );
+    let worst = |back: &[f32]| {
+        let pairs = values.iter().zip(back);
+        pairs
+            .map(|(x, y)| f64::from(*x) - f64::from(*y))
+            .fold(0.0, |a: f64, d| a.max(d.abs()))
+    };
+    let mut theirs = vec![0.0; 64];
+    let bytes = ebz_peers::ZfpC.compress_f32(&values, &[4, 4, 4], Goal::Abs(bound));
+    ebz_peers::ZfpC.decompress_f32(&bytes, &[4, 4, 4], Goal::Abs(bound), &mut theirs);
+    assert!(worst(&theirs) > bound);
+
+    let params = Params::default();
+    let task = Task {
+        dims,
+        tolerance: Tolerance::Abs(bound),
+        fill: None,
+        params: &params,
+    };
+    let codec = by_name("de-zfp").unwrap();
+    let (mut context, mut bytes, mut back) = (Context::default(), Vec::new(), vec![0.0; 64]);
+    codec
+        .encode(&values, &task, &mut context, &mut bytes)
+        .unwrap();
+    codec.decode(&bytes, dims, &mut context, &mut back).unwrap();
+    assert!(worst(&back) <= bound);
+}

@@ -1,0 +1,229 @@
+//! Damaged files and damaged chunks: each must be refused, or at least do no harm.
+
+use crate::conformance::{dims, tolerances};
+use crate::fields::{Content, Field};
+use crate::random::Random;
+use ebz::codec::{Context, Entry, Params, TABLE, Task};
+use ebz::simd::Level;
+use ebz::{Bound, Element, ElementType, Error, Options, Reader, StreamReader, View, Writer};
+
+/// A file small enough to damage in every way.
+#[derive(Debug, Clone)]
+pub struct SmallFile {
+    /// Codec, element type and bound.
+    pub name: String,
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// Raw values of every frame.
+    pub frames: Vec<Vec<u8>>,
+}
+
+/// Small files of every codec × element type × kind of bound, with two frames of several chunks.
+pub fn small_files() -> Result<Vec<SmallFile>, Error> {
+    let mut files = Vec::new();
+    for entry in TABLE {
+        for kind in entry.info.tolerances {
+            let value = match kind {
+                ebz::BoundKind::Precision => 10.0,
+                _ => 1e-2,
+            };
+            let bound = Bound::new(*kind, value)?;
+            files.push(small_file::<f32>(entry, bound)?);
+            files.push(small_file::<f64>(entry, bound)?);
+        }
+    }
+    Ok(files)
+}
+
+fn small_file<T: Element>(entry: &Entry, bound: Bound) -> Result<SmallFile, Error> {
+    let options = Options::new(bound)
+        .codec(entry.info.name)
+        .metadata(serde_json::json!({"k": 1}))
+        .threads(1);
+    let mut writer = Writer::new(Vec::new(), options)?;
+    for (content, shape, chunk) in [
+        (Content::Smooth, &[3, 8, 9][..], &[2, 8, 9][..]),
+        (Content::Specials, &[40], &[40]),
+    ] {
+        let field: Field<T> = content.field(shape, 4);
+        writer.options_mut().chunk = Some(chunk.to_vec());
+        writer.frame(&View::new(&field.values, shape)?)?;
+    }
+    let bytes = writer.finish()?;
+    let frames = read_all(&bytes, Level::detect())?;
+    Ok(SmallFile {
+        name: format!("{} {} {bound}", entry.info.name, T::TYPE),
+        bytes,
+        frames,
+    })
+}
+
+/// Reads every frame of a file with random access, as raw values.
+pub fn read_all(bytes: &[u8], level: Level) -> Result<Vec<Vec<u8>>, Error> {
+    let reader = Reader::from_source(bytes)?.threads(1).simd(level);
+    (0..reader.frames())
+        .map(|number| {
+            let frame = reader.frame(number)?;
+            Ok(match frame.header().element {
+                ElementType::F32 => bytemuck::cast_slice(frame.read::<f32>()?.values()).to_vec(),
+                ElementType::F64 => bytemuck::cast_slice(frame.read::<f64>()?.values()).to_vec(),
+            })
+        })
+        .collect()
+}
+
+/// Reads every frame of a file front to back, as raw values.
+pub fn stream_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    let mut stream = StreamReader::new(bytes)?.threads(1);
+    let mut frames = Vec::new();
+    while stream.next_frame()?.is_some() {
+        let mut raw = Vec::new();
+        stream.write_frame(&mut raw)?;
+        frames.push(raw);
+    }
+    Ok(frames)
+}
+
+/// A damaged file must be refused by both readers.
+pub fn is_refused(damaged: &[u8]) -> Result<(), String> {
+    for (way, result) in [
+        ("Reader", read_all(damaged, Level::detect())),
+        ("StreamReader", stream_all(damaged)),
+    ] {
+        match result {
+            Ok(_) => return Err(format!("{way} did not notice")),
+            Err(Error::Corrupt(_) | Error::Truncated(_) | Error::Unsupported(_)) => {}
+            Err(other) => return Err(format!("{way} blames something else: {other}")),
+        }
+    }
+    Ok(())
+}
+
+/// What recovery saves of a damaged file and does not call lost must be what was there.
+pub fn is_saved(file: &SmallFile, damaged: &[u8]) -> Result<(), String> {
+    let Ok((report, saved)) = ebz::recover(&damaged, Vec::new()) else {
+        return Ok(());
+    };
+    let saved = Reader::from_source(&saved[..]).map_err(|error| error.to_string())?;
+    for (number, recovered) in report.iter().enumerate() {
+        let frame = saved.frame(number).map_err(|error| error.to_string())?;
+        let original = file
+            .frames
+            .get(recovered.frame as usize)
+            .ok_or("a frame that never was")?;
+        let mut raw = Vec::new();
+        let whole: Vec<_> = frame.header().shape().iter().map(|&n| 0..n).collect();
+        frame
+            .write_region(&whole, &mut raw)
+            .map_err(|error| error.to_string())?;
+        if recovered.lost.is_empty() && raw != *original {
+            return Err("nothing lost, but other values".into());
+        }
+    }
+    Ok(())
+}
+
+/// A way to damage the bytes of a chunk.
+fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..=random.below(4) {
+        if bytes.is_empty() {
+            bytes.push(random.bits() as u8);
+            continue;
+        }
+        // Headers come first in most formats, and deserve more than their share of damage.
+        let reach = if random.below(2) == 0 {
+            bytes.len().min(24)
+        } else {
+            bytes.len()
+        };
+        let at = random.below(reach);
+        match random.below(7) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.bits() as u8,
+            2 => bytes.truncate(at),
+            3 => bytes.extend(random.bytes(at.min(64))),
+            4 => {
+                let extreme = [0x00, 0xff, 0x7f, 0x80][random.below(4)];
+                let end = (at + 1 + random.below(8)).min(bytes.len());
+                bytes[at..end].fill(extreme);
+            }
+            5 => {
+                bytes.remove(at);
+            }
+            _ => {
+                let from = random.below(bytes.len());
+                let length = random.below(bytes.len() - from.max(at)).min(32);
+                bytes.copy_within(from..from + length, at);
+            }
+        }
+    }
+}
+
+/// Damaged and random bytes straight into a codec's decoder, `rounds` for each tolerance: no
+/// panic, no other error than the stream's fault, and a good chunk decodes to the same bits
+/// afterwards with the same scratch memory. Each result goes to `observe` with the number of
+/// output bytes.
+pub fn decode_garbage<T: Element>(
+    entry: &Entry,
+    shape: &[usize],
+    rounds: usize,
+    mut observe: impl FnMut(usize, &mut dyn FnMut()),
+) -> Result<usize, String> {
+    let field: Field<T> = Content::Specials.field(shape, 5);
+    let dims = dims(shape);
+    let params = Params::default();
+    let mut random = Random::new(shape.len() as u64 ^ u64::from(entry.info.id));
+    let mut out = vec![T::default(); field.values.len()];
+    let mut count = 0;
+    for level in Level::available() {
+        let mut context = Context::new(level);
+        for tolerance in tolerances(entry, &field) {
+            let task = Task {
+                dims,
+                tolerance,
+                fill: None,
+                params: &params,
+            };
+            let mut good = Vec::new();
+            let text = |error: Error| error.to_string();
+            entry
+                .encode(&field.values, &task, &mut context, &mut good)
+                .map_err(text)?;
+            let complete = good.len() < size_of_val(&field.values[..]);
+            let mut expected = vec![T::default(); out.len()];
+            if complete {
+                entry
+                    .decode(&good, dims, &mut context, &mut expected)
+                    .map_err(text)?;
+            }
+            for round in 0..rounds {
+                let bad = if round % 8 == 7 {
+                    let length = random.below(2 * good.len() + 2);
+                    random.bytes(length)
+                } else {
+                    let mut bad = good.clone();
+                    mutate(&mut bad, &mut random);
+                    bad
+                };
+                let mut result = Ok(());
+                observe(size_of_val(&out[..]), &mut || {
+                    result = entry.decode(&bad, dims, &mut context, &mut out);
+                });
+                count += 1;
+                match result {
+                    Ok(()) | Err(Error::Corrupt(_) | Error::Truncated(_)) => {}
+                    Err(other) => return Err(format!("blames something else: {other}")),
+                }
+            }
+            if complete {
+                entry
+                    .decode(&good, dims, &mut context, &mut out)
+                    .map_err(text)?;
+                if bytemuck::cast_slice::<T, u8>(&out) != bytemuck::cast_slice::<T, u8>(&expected) {
+                    return Err("bad chunks changed how a good one decodes".into());
+                }
+            }
+        }
+    }
+    Ok(count)
+}

@@ -1,0 +1,269 @@
+//! Arrays to compress: synthetic ones of every kind of content, and real ones where they exist.
+
+use crate::random::Random;
+use ebz::Element;
+use std::path::{Path, PathBuf};
+
+/// An array with what its owner knows about it.
+#[derive(Debug, Clone)]
+pub struct Field<T> {
+    /// What it is, for messages.
+    pub name: String,
+    /// The values in C order.
+    pub values: Vec<T>,
+    /// Extents, slowest axis first.
+    pub shape: Vec<usize>,
+    /// The value that marks missing data.
+    pub fill: Option<f64>,
+}
+
+/// A real field of either element type.
+#[derive(Debug, Clone)]
+pub enum AnyField {
+    /// Single precision.
+    F32(Field<f32>),
+    /// Double precision.
+    F64(Field<f64>),
+}
+
+/// What a synthetic field is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// A sum of long waves: what simulations of flows look like.
+    Smooth,
+    /// Short waves with an envelope: wave fields.
+    Waves,
+    /// Uniform noise.
+    Noise,
+    /// Plateaus with sharp edges.
+    Steps,
+    /// One value.
+    Constant,
+    /// Zeros of both signs.
+    Zeros,
+    /// Smooth, with NaNs of several payloads, infinities, signed zeros, subnormals and extremes.
+    Specials,
+    /// Any bits at all.
+    RandomBits,
+    /// Smooth, with land marked by 1e20.
+    FillHuge,
+    /// Smooth, with gaps marked by -999.
+    FillLow,
+    /// A small signal on a huge offset.
+    HugeOffset,
+    /// Values of very different magnitudes and both signs.
+    DynamicRange,
+    /// Smooth, with magnitudes around the smallest normal number.
+    Tiny,
+}
+
+impl Content {
+    /// Every content.
+    pub const ALL: [Self; 13] = [
+        Self::Smooth,
+        Self::Waves,
+        Self::Noise,
+        Self::Steps,
+        Self::Constant,
+        Self::Zeros,
+        Self::Specials,
+        Self::RandomBits,
+        Self::FillHuge,
+        Self::FillLow,
+        Self::HugeOffset,
+        Self::DynamicRange,
+        Self::Tiny,
+    ];
+
+    /// The value that marks missing data in it.
+    pub fn fill(self) -> Option<f64> {
+        match self {
+            Self::FillHuge => Some(1e20),
+            Self::FillLow => Some(-999.0),
+            _ => None,
+        }
+    }
+
+    /// A field of this content.
+    pub fn field<T: Element>(self, shape: &[usize], seed: u64) -> Field<T> {
+        let count: usize = shape.iter().product();
+        let mut random = Random::new(seed ^ ((self as u64) << 32));
+        let phase = random.unit() * 6.0;
+        let mut index = vec![0usize; shape.len()];
+        let mut values = Vec::with_capacity(count);
+        for _ in 0..count {
+            values.push(self.value::<T>(&index, phase, &mut random));
+            for axis in (0..shape.len()).rev() {
+                index[axis] += 1;
+                if index[axis] < shape[axis] {
+                    break;
+                }
+                index[axis] = 0;
+            }
+        }
+        Field {
+            name: format!("{self:?}"),
+            values,
+            shape: shape.to_vec(),
+            fill: self.fill(),
+        }
+    }
+
+    fn value<T: Element>(self, index: &[usize], phase: f64, random: &mut Random) -> T {
+        let smooth = |scale: f64| {
+            let waves = index.iter().enumerate();
+            waves.fold(0.3, |sum, (axis, &i)| {
+                sum + (i as f64 * 0.05 * (1.0 + axis as f64 * 0.3) + phase).sin() * scale
+            })
+        };
+        let land = index.iter().sum::<usize>() % 40 < 13;
+        let double = T::SIZE == 8;
+        T::from_f64(match self {
+            Self::Smooth => smooth(10.0),
+            Self::Waves => {
+                let distance = index
+                    .iter()
+                    .map(|&i| (i as f64 - 20.0).powi(2))
+                    .sum::<f64>();
+                (distance.sqrt() * 0.9 + phase).cos() * (-distance * 1e-3).exp() * 1e-3
+            }
+            Self::Noise => random.unit() * 2.0 - 1.0,
+            Self::Steps => (smooth(1.0) * 2.0).floor() * 17.0,
+            Self::Constant => 273.15 + phase,
+            Self::Zeros => {
+                if random.below(3) == 0 {
+                    -0.0
+                } else {
+                    0.0
+                }
+            }
+            Self::Specials => {
+                if random.below(5) > 0 {
+                    smooth(3.0)
+                } else {
+                    let all = specials::<T>();
+                    return all[random.below(all.len())];
+                }
+            }
+            Self::RandomBits => return T::from_word(random.bits()),
+            Self::FillHuge if land => 1e20,
+            Self::FillLow if land => -999.0,
+            Self::FillHuge | Self::FillLow => smooth(2.0),
+            Self::HugeOffset => 1e6 + smooth(0.01),
+            Self::DynamicRange => {
+                let most = if double { 300.0 } else { 37.0 };
+                let magnitude = 10f64.powf((random.unit() * 2.0 - 1.0) * most);
+                if random.below(2) == 0 {
+                    magnitude
+                } else {
+                    -magnitude
+                }
+            }
+            Self::Tiny => smooth(1.0) * if double { 1e-308 } else { 1e-38 },
+        })
+    }
+}
+
+/// Values that break careless arithmetic.
+pub fn specials<T: Element>() -> Vec<T> {
+    let words: &[u64] = if T::SIZE == 4 {
+        // Signalling, quiet, negative and full payloads; infinities; zeros; subnormals; extremes.
+        &[
+            0x7f80_0001,
+            0x7fc0_0000,
+            0xffc1_2345,
+            0x7fff_ffff,
+            0x7f80_0000,
+            0xff80_0000,
+            0,
+            0x8000_0000,
+            1,
+            0x807f_ffff,
+            0x0080_0000,
+            0x7f7f_ffff,
+            0xff7f_ffff,
+        ]
+    } else {
+        &[
+            0x7ff0_0000_0000_0001,
+            0x7ff8_0000_0000_0000,
+            0xfff8_1234_5678_9abc,
+            0x7fff_ffff_ffff_ffff,
+            0x7ff0_0000_0000_0000,
+            0xfff0_0000_0000_0000,
+            0,
+            0x8000_0000_0000_0000,
+            1,
+            0x800f_ffff_ffff_ffff,
+            0x0010_0000_0000_0000,
+            0x7fef_ffff_ffff_ffff,
+            0xffef_ffff_ffff_ffff,
+        ]
+    };
+    words.iter().map(|&word| T::from_word(word)).collect()
+}
+
+/// The folder of the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[derive(serde::Deserialize)]
+struct Manifest {
+    arrays: Vec<Described>,
+}
+
+/// One array of the manifest; what else it says does not matter here.
+#[derive(serde::Deserialize)]
+struct Described {
+    file: String,
+    dtype: String,
+    shape: Vec<usize>,
+    fill_value: Option<f64>,
+}
+
+/// The real fields of the folder that `EBZ_DATA` names, or of `../shared/data` beside the
+/// workspace; none if there is no such folder. A folder that is there must be readable.
+pub fn shared_fields() -> Result<Vec<AnyField>, String> {
+    let named = std::env::var_os("EBZ_DATA").map(PathBuf::from);
+    let folder = match named {
+        Some(folder) => folder,
+        None => {
+            let folder = workspace().join("../shared/data");
+            if !folder.is_dir() {
+                return Ok(Vec::new());
+            }
+            folder
+        }
+    };
+    let read = |name: &str| {
+        let path = folder.join(name);
+        std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let manifest: Manifest = serde_json::from_slice(&read("MANIFEST.json")?)
+        .map_err(|error| format!("MANIFEST.json: {error}"))?;
+    manifest
+        .arrays
+        .into_iter()
+        .map(|array| {
+            let bytes = read(&array.file)?;
+            match array.dtype.as_str() {
+                "f32" => parse(&array, &bytes).map(AnyField::F32),
+                "f64" => parse(&array, &bytes).map(AnyField::F64),
+                other => Err(format!("{}: element type {other}", array.file)),
+            }
+        })
+        .collect()
+}
+
+fn parse<T: Element>(array: &Described, bytes: &[u8]) -> Result<Field<T>, String> {
+    if bytes.len() != array.shape.iter().product::<usize>() * T::SIZE {
+        return Err(format!("{}: size does not match its shape", array.file));
+    }
+    Ok(Field {
+        name: array.file.clone(),
+        values: bytemuck::pod_collect_to_vec(bytes),
+        shape: array.shape.clone(),
+        fill: array.fill_value,
+    })
+}

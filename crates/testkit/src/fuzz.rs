@@ -1,0 +1,207 @@
+//! Fuzz bodies: arbitrary bytes in, calls of the library out. A body returns for every input;
+//! a panic, a failed assertion or runaway memory is a bug of the library.
+
+use crate::conformance::{self, Bench, dims};
+use crate::corruption::{self, SmallFile};
+use crate::fields::Field;
+use crate::layout;
+use ebz::codec::{Context, TABLE};
+use ebz::simd::Level;
+use ebz::{Bound, BoundKind, Element, ElementType, Limits, Options, Reader, StreamReader};
+use std::io::Write;
+use std::sync::LazyLock;
+
+/// A fuzz body with its name.
+pub type Body = (&'static str, fn(&[u8]));
+
+/// Every body.
+pub const BODIES: [Body; 6] = [
+    ("container", container),
+    ("stream", stream),
+    ("recovery", recovery),
+    ("edited", edited),
+    ("decode", decode),
+    ("round_trip", round_trip),
+];
+
+/// The most bytes that a body lets the library produce.
+const MOST: usize = 1 << 20;
+
+/// An output that is full after [`MOST`] bytes.
+struct Bounded(usize);
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        if self.0 > MOST {
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Opens the bytes as a file, and reads and verifies whatever frames they claim.
+pub fn container(bytes: &[u8]) {
+    let Ok(reader) = Reader::from_source(bytes) else {
+        return;
+    };
+    let limits = Limits {
+        max_bytes: MOST as u64,
+        ..Limits::default()
+    };
+    let reader = reader.limits(limits).threads(1);
+    for number in 0..reader.frames().min(8) {
+        let Ok(frame) = reader.frame(number) else {
+            continue;
+        };
+        let _ = frame.verify();
+        let shape = frame.header().shape().to_vec();
+        match frame.header().element {
+            ElementType::F32 => drop(frame.read::<f32>()),
+            ElementType::F64 => drop(frame.read::<f64>()),
+        }
+        let corner: Vec<_> = shape.iter().map(|&n| n / 2..n.min(n / 2 + 2)).collect();
+        let _ = frame.write_region(&corner, &mut Bounded(0));
+    }
+}
+
+/// Reads the bytes front to back.
+pub fn stream(bytes: &[u8]) {
+    let Ok(reader) = StreamReader::new(bytes) else {
+        return;
+    };
+    let mut reader = reader.threads(1);
+    let mut out = Bounded(0);
+    while let Ok(Some(_)) = reader.next_frame() {
+        if reader.write_frame(&mut out).is_err() {
+            return;
+        }
+    }
+}
+
+/// Recovers what the bytes hold; the result must be a file that opens.
+pub fn recovery(bytes: &[u8]) {
+    // Chunks that are lost are written as NaN, up to 65536 times the size of the file: allowed,
+    // but too slow to do it thousands of times.
+    let frames = layout::records(bytes).into_iter().filter(|r| r.kind == 1);
+    if frames
+        .into_iter()
+        .any(|r| layout::claimed_values(&bytes[r.body()]) > MOST as u64 / 8)
+    {
+        return;
+    }
+    if ebz::recover(&bytes, Bounded(0)).is_err() {
+        return;
+    }
+    let (report, saved) = ebz::recover(&bytes, Vec::new()).expect("recovered a moment ago");
+    let reader = Reader::from_source(&saved[..]).expect("a recovered file opens");
+    assert_eq!(reader.frames(), report.len());
+    for number in 0..reader.frames() {
+        let frame = reader.frame(number).expect("a recovered frame opens");
+        frame.verify().expect("a recovered frame has its checksums");
+    }
+}
+
+/// Edits a good file where the bytes say, makes its checksums right again, and reads it in every
+/// way: what checksums protect from in nature, they do not protect from in an attack.
+pub fn edited(bytes: &[u8]) {
+    static FILES: LazyLock<Vec<SmallFile>> =
+        LazyLock::new(|| corruption::small_files().expect("the small files are written"));
+    let Some((&choice, edits)) = bytes.split_first() else {
+        return;
+    };
+    let mut file = FILES[usize::from(choice) % FILES.len()].bytes.clone();
+    let records = layout::records(&file);
+    for edit in edits.chunks_exact(4) {
+        // Record, place in it, and two bytes of change; the places are mostly in the headers.
+        let record = &records[usize::from(edit[0]) % records.len()];
+        let at = record.bytes.start + usize::from(edit[1]) % record.bytes.len();
+        file[at] = edit[2];
+        if let Some(next) = file.get_mut(at + 1) {
+            *next ^= edit[3];
+        }
+    }
+    for record in records {
+        layout::seal(&mut file[record.bytes]);
+    }
+    container(&file);
+    stream(&file);
+    recovery(&file);
+}
+
+/// The front of the bytes chooses a codec, an element type and extents; the rest is a chunk.
+pub fn decode(bytes: &[u8]) {
+    let Some((&[codec, double, nz, ny, nx], payload)) = bytes.split_first_chunk() else {
+        return;
+    };
+    let entry = &TABLE[usize::from(codec) % TABLE.len()];
+    let extent = |byte: u8| usize::from(byte) % 24 + 1;
+    let dims = dims(&[extent(nz), extent(ny), extent(nx) * 3]);
+    fn into<T: Element>(entry: &ebz::codec::Entry, payload: &[u8], dims: ebz::codec::Dims) {
+        for level in Level::available() {
+            let mut out = vec![T::default(); dims.len()];
+            let _ = entry.decode(payload, dims, &mut Context::new(level), &mut out);
+        }
+    }
+    match double % 2 {
+        0 => into::<f32>(entry, payload, dims),
+        _ => into::<f64>(entry, payload, dims),
+    }
+}
+
+/// The front of the bytes chooses a codec, an element type, a bound and extents; the rest are the
+/// values, repeated as needed. Every promise must be kept.
+pub fn round_trip(bytes: &[u8]) {
+    let Some((&[codec, double, kind, bound_low, bound_high, nz, ny, nx], values)) =
+        bytes.split_first_chunk()
+    else {
+        return;
+    };
+    let entry = &TABLE[usize::from(codec) % TABLE.len()];
+    let kinds = entry.info.tolerances;
+    let kind = kinds[usize::from(kind) % kinds.len()];
+    // Any magnitude of a double, with some of its mantissa; or a whole number of bits.
+    let magnitude = f64::from_bits(
+        (u64::from(bound_high) << 55 | u64::from(bound_low) << 47) & (i64::MAX as u64),
+    );
+    let value = match kind {
+        BoundKind::Precision => f64::from(bound_low % 64 + 1),
+        BoundKind::Pointwise => magnitude % 1.0,
+        _ => magnitude,
+    };
+    let Ok(bound) = Bound::new(kind, value) else {
+        return;
+    };
+    let shape = [nz, ny, nx].map(|byte| usize::from(byte) % 12 + 1);
+    fn run<T: Element>(entry: &ebz::codec::Entry, bound: Bound, shape: &[usize], values: &[u8]) {
+        let count: usize = shape.iter().product();
+        let byte = |at: usize| *values.get(at % values.len().max(1)).unwrap_or(&0);
+        let word = |at: usize| {
+            u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| byte(at * T::SIZE + i)))
+        };
+        let field = Field {
+            name: "fuzz".into(),
+            values: (0..count).map(|at| T::from_word(word(at))).collect(),
+            shape: shape.to_vec(),
+            fill: None,
+        };
+        let options = Options::new(bound).codec(entry.info.name);
+        let tolerance = options
+            .tolerance(|| Ok(0.0))
+            .expect("an offered bound resolves");
+        if entry.offers(Bound::from(tolerance).kind()) {
+            let result = Bench::default().chunk(entry, &field, tolerance);
+            result.unwrap_or_else(|what| panic!("{} chunk: {what}", entry.info.name));
+        }
+        let result = conformance::file(&field, &options.chunk(&[2, 5, 7]));
+        result.unwrap_or_else(|what| panic!("{} file: {what}", entry.info.name));
+    }
+    match double % 2 {
+        0 => run::<f32>(entry, bound, &shape, values),
+        _ => run::<f64>(entry, bound, &shape, values),
+    }
+}

@@ -1,0 +1,145 @@
+//! The committed files of `golden/`: read for ever, with the values that they hold for ever.
+//!
+//! `v1-<codec>-<type>-<bound>.ebz` has a `.xxh3` beside it, the XXH3-64 of the decoded
+//! little-endian values. `v1-error-<case>.ebz` has a `.txt`, the name of the error it must give.
+
+use crate::corruption::read_all;
+use crate::fields::{Content, Field, workspace};
+use crate::layout;
+use ebz::codec::TABLE;
+use ebz::simd::Level;
+use ebz::{Bound, BoundKind, Element, Error, Options, View, Writer};
+use std::path::PathBuf;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A file that must be committed.
+pub struct Golden {
+    /// Its name without an ending.
+    pub name: String,
+    /// Ending of the file beside it.
+    pub beside: &'static str,
+    /// Makes its bytes, where it does not exist yet.
+    pub make: Box<dyn Fn() -> Result<Vec<u8>, Error>>,
+}
+
+/// Where the files are.
+pub fn folder() -> PathBuf {
+    workspace().join("golden")
+}
+
+/// Every file that must be there for the codec table of this version.
+pub fn all() -> Vec<Golden> {
+    let mut all = Vec::new();
+    for entry in TABLE {
+        let codec = entry.info.name;
+        for &kind in entry.info.tolerances {
+            all.push(of_codec::<f32>(codec, kind));
+            all.push(of_codec::<f64>(codec, kind));
+        }
+    }
+    for (case, make) in ERRORS {
+        all.push(Golden {
+            name: format!("v1-error-{case}"),
+            beside: "txt",
+            make: Box::new(make),
+        });
+    }
+    all
+}
+
+/// What must stand beside a file: the checksum of its values, or the name of its error.
+pub fn verdict(bytes: &[u8]) -> String {
+    let mut all = Level::available().map(|level| verdict_by(bytes, level));
+    let first = all.next().unwrap_or_default();
+    match all.find(|other| *other != first) {
+        Some(other) => format!("{first}but by another level {other}"),
+        None => first,
+    }
+}
+
+fn verdict_by(bytes: &[u8], level: Level) -> String {
+    match read_all(bytes, level) {
+        Ok(frames) => format!("{:016x}\n", xxh3_64(&frames.concat())),
+        Err(Error::Corrupt(_)) => "corrupt\n".into(),
+        Err(Error::Truncated(_)) => "truncated\n".into(),
+        Err(Error::Unsupported(_)) => "unsupported\n".into(),
+        Err(Error::LimitExceeded(_)) => "limit exceeded\n".into(),
+        Err(other) => format!("{other}\n"),
+    }
+}
+
+/// Two frames: a volume in several chunks with the odd values that codecs must keep, and a line
+/// with a fill value.
+fn of_codec<T: Element>(codec: &'static str, kind: BoundKind) -> Golden {
+    let make = move || {
+        let value = if kind == BoundKind::Precision {
+            14.0
+        } else {
+            1e-3
+        };
+        let options = Options::new(Bound::new(kind, value)?)
+            .codec(codec)
+            .metadata(serde_json::json!({"made by": "the golden example"}));
+        let mut writer = Writer::new(Vec::new(), options)?;
+        for (content, shape, chunk) in [
+            (Content::Smooth, &[5, 17, 19][..], &[2, 17, 19][..]),
+            (Content::Specials, &[13, 23], &[13, 23]),
+            (Content::FillHuge, &[601], &[601]),
+        ] {
+            let field: Field<T> = content.field(shape, 6);
+            writer.options_mut().chunk = Some(chunk.to_vec());
+            writer.options_mut().fill = field.fill;
+            writer.frame(&View::new(&field.values, shape)?)?;
+        }
+        writer.finish()
+    };
+    Golden {
+        name: format!("v1-{codec}-{}-{}", T::TYPE, kind.name()),
+        beside: "xxh3",
+        make: Box::new(make),
+    }
+}
+
+type Make = fn() -> Result<Vec<u8>, Error>;
+
+/// Files that must be refused, each for another reason.
+const ERRORS: [(&str, Make); 8] = [
+    ("signature", || edited(0, 0x88)),
+    ("future-version", || edited(9, 0xff)),
+    ("reserved-bytes", || edited(12, 1)),
+    ("chunk-checksum", || {
+        let file = sample();
+        let chunk = layout::records(&file)[1].body().start;
+        edited(chunk, 0xff)
+    }),
+    ("no-end", || {
+        let mut file = sample();
+        file.truncate(file.len() - 1);
+        Ok(file)
+    }),
+    ("unknown-codec", || {
+        let mut body = layout::frame_body(&[2], &[2]);
+        body[2..4].copy_from_slice(&32767u16.to_le_bytes());
+        Ok(layout::file(&body, &[(2, vec![0; 4])], None))
+    }),
+    ("claims-too-much", || {
+        let body = layout::frame_body(&[1 << 27], &[1 << 27]);
+        Ok(layout::file(&body, &[(2, vec![0; 4])], None))
+    }),
+    ("chunk-too-short", || {
+        let body = layout::frame_body(&[2], &[2]);
+        Ok(layout::file(&body, &[(3, vec![0; 4])], None))
+    }),
+];
+
+/// A good file of two values.
+fn sample() -> Vec<u8> {
+    let body = layout::frame_body(&[2], &[2]);
+    layout::file(&body, &[(3, vec![0; 8])], None)
+}
+
+fn edited(at: usize, byte: u8) -> Result<Vec<u8>, Error> {
+    let mut file = sample();
+    file[at] = byte;
+    Ok(file)
+}

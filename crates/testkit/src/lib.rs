@@ -1,0 +1,14 @@
+//! What every codec of ebz is held against.
+//!
+//! [`fields`] makes arrays, [`exact`] judges a single value, [`conformance`] judges a codec on an
+//! array, [`corruption`] damages files, [`fuzz`] turns arbitrary bytes into calls, [`golden`] lists
+//! the committed files. Everything iterates [`ebz::codec::TABLE`] and knows no codec by name.
+
+pub mod conformance;
+pub mod corruption;
+pub mod exact;
+pub mod fields;
+pub mod fuzz;
+pub mod golden;
+pub mod layout;
+pub mod random;

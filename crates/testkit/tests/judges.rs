@@ -1,0 +1,141 @@
+//! The checks themselves: a codec that breaks a promise must be caught.
+
+use ebz::codec::{Codec, Context, Dims, Entry, Info, Task};
+use ebz::simd::Level;
+use ebz::{BoundKind, Element, Error, Result, Tolerance};
+use ebz_testkit::conformance::{Bench, Verdict};
+use ebz_testkit::corruption::decode_garbage;
+use ebz_testkit::fields::{Content, Field};
+
+/// What is wrong with a codec.
+const NOTHING: u8 = 0;
+const BOUND: u8 = 1;
+const NAN_PAYLOAD: u8 = 2;
+const FILL: u8 = 3;
+const LEVEL: u8 = 4;
+const SCRATCH: u8 = 5;
+const PREFIX: u8 = 6;
+const STREAMING: u8 = 7;
+const PANIC: u8 = 8;
+const BLAME: u8 = 9;
+
+/// Stores every value and one byte less than it could; `WRONG` says what is wrong.
+struct Sloppy<const WRONG: u8>;
+
+impl<const WRONG: u8> Codec for Sloppy<WRONG> {
+    const INFO: Info = Info {
+        id: 40000,
+        name: "sloppy",
+        summary: "breaks a promise",
+        tolerances: &[BoundKind::Abs],
+        params: &[],
+    };
+
+    fn encode<T: Element>(
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Tolerance::Abs(e) = task.tolerance else {
+            return Err(Error::unsupported("only abs"));
+        };
+        if WRONG == PREFIX {
+            out.clear();
+        }
+        let mut used = context.take::<u8>();
+        out.push(match WRONG {
+            LEVEL => u8::from(context.simd() != Level::Portable),
+            SCRATCH => *used,
+            _ => 0,
+        });
+        *used = used.saturating_add(1);
+        context.put_back(used);
+        for &x in &values[1..] {
+            let fill = task.fill == Some(x.to_f64());
+            let y = match WRONG {
+                BOUND if x.is_finite() && !fill => T::from_f64(x.to_f64() + e * 1.001),
+                NAN_PAYLOAD if !x.is_finite() => T::from_f64(f64::NAN),
+                FILL if fill => T::from_f64(x.to_f64().next_down()),
+                _ => x,
+            };
+            out.extend_from_slice(&y.to_word().to_le_bytes()[..T::SIZE]);
+        }
+        Ok(())
+    }
+
+    fn decode<T: Element>(
+        bytes: &[u8],
+        _: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Result<()> {
+        let length = (out.len() - 1) * T::SIZE + 1;
+        if WRONG == PANIC {
+            assert_eq!(bytes.len(), length);
+        }
+        if bytes.len() != length {
+            return Err(match WRONG {
+                BLAME => Error::invalid("you did it"),
+                _ => Error::corrupt("length"),
+            });
+        }
+        for (y, word) in out[1..].iter_mut().zip(bytes[1..].chunks_exact(T::SIZE)) {
+            let mut bytes = [0; 8];
+            bytes[..T::SIZE].copy_from_slice(word);
+            *y = T::from_word(u64::from_le_bytes(bytes));
+        }
+        // The first value is not stored: the field of this test starts with a zero.
+        out[0] = T::default();
+        if WRONG == STREAMING && context.streaming {
+            out[0] = T::from_f64(1e-9);
+        }
+        Ok(())
+    }
+}
+
+fn judge<const WRONG: u8>() -> std::result::Result<usize, String> {
+    let entry = Entry::of::<Sloppy<WRONG>>();
+    let mut field: Field<f64> = Content::Specials.field(&[7, 11], 1);
+    field.values[0] = 0.0;
+    field.values[1] = 1e20;
+    field.fill = Some(1e20);
+    let mut bench = Bench::default();
+    // Twice, so that the second run finds what the first one left.
+    bench.chunk(&entry, &field, Tolerance::Abs(1e6))?;
+    bench.chunk(&entry, &field, Tolerance::Abs(1e6))?;
+    decode_garbage::<f64>(&entry, &[7, 11], 50, |_, decode| decode())
+}
+
+fn is_caught<const WRONG: u8>(by: &str) {
+    let what = judge::<WRONG>().unwrap_err();
+    assert!(what.contains(by), "{WRONG}: {what}");
+}
+
+#[test]
+fn a_codec_without_fault_passes() {
+    assert!(judge::<NOTHING>().unwrap() > 0);
+}
+
+#[test]
+fn every_fault_is_caught() {
+    is_caught::<BOUND>("absolute bound broken");
+    is_caught::<NAN_PAYLOAD>("NaN or infinity not exact");
+    is_caught::<FILL>("fill value not exact");
+    is_caught::<SCRATCH>("encode is not the same");
+    is_caught::<PREFIX>("in front of its own");
+    is_caught::<STREAMING>("decode is not the same");
+    is_caught::<BLAME>("blames something else");
+    if Level::available().count() > 1 {
+        is_caught::<LEVEL>("encode is not the same");
+    }
+}
+
+#[test]
+#[should_panic(expected = "1 of 2 cases broken")]
+fn a_panic_is_a_broken_case() {
+    let mut verdict = Verdict::default();
+    verdict.case(|| "panics".into(), judge::<PANIC>);
+    verdict.case(|| "is fine".into(), judge::<NOTHING>);
+    verdict.finish("both");
+}
