@@ -17,6 +17,7 @@ pub mod error;
 pub mod metrics;
 mod options;
 mod parallel;
+mod search;
 pub mod simd;
 #[doc(hidden)]
 pub mod stage;

@@ -123,7 +123,8 @@ impl Options {
             Bound::Pointwise(_) | Bound::Lossless => Tolerance::Lossless,
             Bound::Psnr(_) | Bound::Ratio(_) => {
                 return Err(Error::unsupported(format!(
-                    "{} is not available yet: use abs or range",
+                    "{} needs the whole array before the first byte is written, which a stream \
+                     does not give: use abs",
                     self.bound.kind().name()
                 )));
             }

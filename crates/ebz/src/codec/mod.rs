@@ -4,6 +4,7 @@
 //! threads. The container, the front ends, the tests and the benchmarks all iterate the table, so
 //! that a new codec is one folder and one row.
 
+pub mod ceaz;
 mod context;
 mod de_zfp;
 mod fz;
@@ -162,6 +163,7 @@ pub static TABLE: &[Entry] = &[
     Entry::of::<fz::Fz>(),
     Entry::of::<de_zfp::DeZfp>(),
     Entry::of::<zfp_v::ZfpV>(),
+    Entry::of::<ceaz::Ceaz>(),
     Entry::of::<interp::Interp>(),
 ];
 

@@ -10,12 +10,13 @@ use super::reader::Reader;
 use super::record::{HEADER, Kind, Record};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FiniteRange, View, contiguous_strides, gather};
-use crate::bound::{BoundKind, Tolerance};
+use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::codec::{self, ChunkShape, Context, Entry, Params, Task};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::parallel;
+use crate::search;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -31,6 +32,8 @@ pub struct Writer<W> {
     position: u64,
     frames: Vec<FramePlace>,
     workers: Vec<Worker>,
+    /// The bound that was last found for a `ratio` or a `psnr`.
+    searched: Option<f64>,
 }
 
 /// What became of a frame.
@@ -86,6 +89,7 @@ impl Writer<File> {
             position,
             frames,
             workers: Vec::new(),
+            searched: None,
         })
     }
 }
@@ -100,6 +104,7 @@ impl<W: Write + Send> Writer<W> {
             position: 0,
             frames: Vec::new(),
             workers: Vec::new(),
+            searched: None,
         };
         let mut head = SIGNATURE.to_vec();
         head.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
@@ -119,7 +124,17 @@ impl<W: Write + Send> Writer<W> {
     }
 
     /// Writes an array as the next frame.
+    ///
+    /// With a `ratio` or `psnr` bound, the search starts from the bound of the frame before, so
+    /// that in a series it adapts from frame to frame; every frame records the bound it used.
     pub fn frame<T: Element>(&mut self, view: &View<'_, T>) -> Result<FrameStats> {
+        if matches!(self.options.bound, Bound::Ratio(_) | Bound::Psnr(_)) {
+            let tolerance = search::tolerance(view, &self.options, self.searched)?;
+            if let Tolerance::Abs(bound) = tolerance {
+                self.searched = Some(bound);
+            }
+            return self.write_frame(Input::Memory(view.clone()), view.shape(), tolerance);
+        }
         let tolerance = self.options.tolerance(|| {
             let fill = self.options.fill;
             Ok(match view.as_slice() {

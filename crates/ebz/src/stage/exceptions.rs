@@ -4,7 +4,7 @@
 //! one before, and the positions within it; then the values as runs of equal ones, because fill
 //! values come in masses.
 
-use super::UNIT;
+use super::{UNIT, varint};
 use crate::element::Element;
 use crate::error::{Error, Result};
 
@@ -43,7 +43,7 @@ impl Exceptions {
     ) {
         let marked = || (0..UNIT).filter(|&i| is_exception[i]);
         let count = marked().count();
-        put_varint(&mut self.places, (unit - self.next_unit) as u64);
+        varint::write((unit - self.next_unit) as u64, &mut self.places);
         self.next_unit = unit + 1;
         self.places.push((count - 1) as u8);
         if count < UNIT / 8 {
@@ -66,7 +66,7 @@ impl Exceptions {
 
     fn end_run<T: Element>(&mut self) {
         if self.run.1 > 0 {
-            put_varint(&mut self.values, self.run.1);
+            varint::write(self.run.1, &mut self.values);
             self.values
                 .extend_from_slice(&self.run.0.to_le_bytes()[..T::SIZE]);
         }
@@ -77,7 +77,7 @@ impl Exceptions {
         self.end_run::<T>();
         self.run = (0, 0);
         if self.count > 0 {
-            put_varint(out, self.places.len() as u64);
+            varint::write(self.places.len() as u64, out);
             out.extend_from_slice(&self.places);
             out.extend_from_slice(&self.values);
         }
@@ -89,7 +89,7 @@ pub(crate) fn restore<T: Element>(mut list: &[u8], out: &mut [T]) -> Result<()> 
     if list.is_empty() {
         return Ok(());
     }
-    let length = take_varint(&mut list)?;
+    let length = varint::read(&mut list)?;
     let mut places = usize::try_from(length)
         .ok()
         .and_then(|length| list.split_off(..length))
@@ -97,7 +97,7 @@ pub(crate) fn restore<T: Element>(mut list: &[u8], out: &mut [T]) -> Result<()> 
     let mut run = (0, T::default());
     let mut unit = 0;
     while !places.is_empty() {
-        let gap = take_varint(&mut places)?;
+        let gap = varint::read(&mut places)?;
         let start = usize::try_from(gap)
             .ok()
             .and_then(|gap| gap.checked_add(unit))
@@ -108,7 +108,7 @@ pub(crate) fn restore<T: Element>(mut list: &[u8], out: &mut [T]) -> Result<()> 
         let count = usize::from(*places.split_off_first().ok_or_else(corrupt)?) + 1;
         let mut put = |i: usize| -> Result<()> {
             if run.0 == 0 {
-                run.0 = take_varint(&mut list)?;
+                run.0 = varint::read(&mut list)?;
                 let mut word = [0; 8];
                 let bytes = list.split_off(..T::SIZE).ok_or_else(corrupt)?;
                 word[..T::SIZE].copy_from_slice(bytes);
@@ -138,25 +138,4 @@ pub(crate) fn restore<T: Element>(mut list: &[u8], out: &mut [T]) -> Result<()> 
 
 fn corrupt() -> Error {
     Error::corrupt("list of exact values")
-}
-
-/// Appends a number, 7 bits a byte, lowest first.
-fn put_varint(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-fn take_varint(bytes: &mut &[u8]) -> Result<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = *bytes.split_off_first().ok_or_else(corrupt)?;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(number);
-        }
-    }
-    Err(corrupt())
 }

@@ -2,18 +2,23 @@
 //!
 //! ```text
 //! values ─► dualquant (quantize ─► lags) ─► residual units ─► planes ─► bytes
+//!               │                                └► occupancy ─► huffman ─► bytes
 //!               └► exceptions: what cannot be quantized, exactly
 //! values ─► block_transform (blocks ─► lifting ─► bit planes) ─► a codec's code of planes
 //! ```
 
+pub(crate) mod bits;
 pub(crate) mod block_transform;
 pub(crate) mod dualquant;
 pub(crate) mod exceptions;
+pub(crate) mod huffman;
 pub(crate) mod lags;
+pub(crate) mod occupancy;
 pub(crate) mod ordered;
 pub(crate) mod planes;
 pub(crate) mod quantize;
 pub mod rans;
+pub(crate) mod varint;
 pub(crate) mod word;
 
 /// Values per unit: the stages work on this many at a time.

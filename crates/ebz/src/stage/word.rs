@@ -1,7 +1,7 @@
 //! Integers that residuals are made of, with arithmetic modulo their size.
 
 /// `u16`, `u32` or `u64`.
-pub trait Word: Copy + Default + Eq + Send + Sync + bytemuck::Pod + 'static {
+pub trait Word: Copy + Default + Ord + Send + Sync + bytemuck::Pod + 'static {
     /// 16-bit parts per word.
     const PARTS: usize;
 
@@ -13,6 +13,8 @@ pub trait Word: Copy + Default + Eq + Send + Sync + bytemuck::Pod + 'static {
     fn unzigzag(self) -> Self;
     /// The low bits of a number.
     fn truncate(bits: u64) -> Self;
+    /// As an unsigned number.
+    fn unsigned(self) -> u64;
     /// As a signed number.
     fn signed(self) -> i64;
     /// The `index`-th 16-bit part, lowest first.
@@ -49,6 +51,10 @@ macro_rules! word {
             #[inline(always)]
             fn truncate(bits: u64) -> Self {
                 bits as Self
+            }
+            #[inline(always)]
+            fn unsigned(self) -> u64 {
+                u64::from(self)
             }
             #[inline(always)]
             fn signed(self) -> i64 {

@@ -5,7 +5,7 @@ use crate::codec::{Context, Task};
 use crate::element::Element;
 use crate::simd::Level;
 use crate::stage::UNIT;
-use crate::stage::dualquant::{self, Sink};
+use crate::stage::dualquant::{self, Estimate, Sink};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::planes::{self, MAX_UNIT};
 use crate::stage::word::Word;
@@ -27,7 +27,30 @@ struct CodedUnits {
     length: usize,
 }
 
+/// Bytes of units as bit planes.
+#[derive(Default)]
+struct PlaneBytes(usize);
+
+impl Estimate for PlaneBytes {
+    fn samples(units: usize) -> usize {
+        (units / 96).clamp(1, 12)
+    }
+
+    fn add<W: Word>(&mut self, level: Level, residuals: &[W; UNIT]) {
+        let mut out = [0; MAX_UNIT];
+        for part in 0..W::PARTS {
+            self.0 += planes::encode(level, &residuals.map(|r| r.part(part)), &mut out).1 + 1;
+        }
+    }
+
+    fn cost(&self) -> u64 {
+        self.0 as u64
+    }
+}
+
 impl Sink for CodedUnits {
+    type Estimate = PlaneBytes;
+
     fn restart(&mut self) {
         self.codes.clear();
         self.length = 0;

@@ -2,12 +2,12 @@
 //!
 //! Samples lie at fixed places, so that the choice depends on the values only.
 
+use super::Estimate;
 use crate::codec::Dims;
 use crate::element::Element;
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::lags::{Lags, distances};
-use crate::stage::planes::{self, MAX_UNIT};
 use crate::stage::quantize::{Quantizer, Real, Via};
 use crate::stage::word::Word;
 
@@ -77,7 +77,8 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
         let fails = |x: &&T| **x != fill_value && near(x) && !exact_step.accepts::<W>(**x);
         !good && unit.iter().find(fails).is_some()
     };
-    let places = sample_places(values.len(), 0);
+    let count = (values.len() / UNIT / RARITY).clamp(1, MOST_UNITS);
+    let places = sample_places(values.len(), 0, count);
     if !places.into_iter().any(|at| pushed(&window(values, at))) {
         return Some(exact_step);
     }
@@ -85,8 +86,8 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
     (loss < 0.25).then(|| Quantizer::new(step * (1.0 - loss), base, bound, bits, fill))
 }
 
-/// The set of lags whose residuals take the fewest bytes on sampled units.
-pub(super) fn lags<T: Element, W: Word>(
+/// The set of lags whose residuals cost least on sampled units.
+pub(super) fn lags<T: Element, W: Word, E: Estimate>(
     level: Level,
     values: &[T],
     dims: Dims,
@@ -97,8 +98,10 @@ pub(super) fn lags<T: Element, W: Word>(
     let (Some(default), false) = (candidates.next(), values.len() <= 2 * UNIT) else {
         return Lags(1);
     };
-    let mut costs = [0usize; 8];
-    for at in sample_places(values.len(), lags.iter().sum()) {
+    let mut estimates: [E; 8] = Default::default();
+    let before = (0..3).filter(|&i| default.has(i)).map(|i| lags[i]).sum();
+    let count = E::samples(values.len().div_ceil(UNIT));
+    for at in sample_places(values.len(), before, count) {
         // Numbers with every combination of lags before the sample.
         let mut numbers = [[W::default(); UNIT]; 8];
         for (set, numbers) in numbers
@@ -114,11 +117,8 @@ pub(super) fn lags<T: Element, W: Word>(
                 );
             }
         }
-        for (set, cost) in costs
-            .iter_mut()
-            .enumerate()
-            .take(usize::from(default.0) + 1)
-        {
+        let sets = usize::from(default.0) + 1;
+        for (set, estimate) in estimates.iter_mut().enumerate().take(sets) {
             let mut residuals = [W::default(); UNIT];
             for (part, numbers) in numbers
                 .iter()
@@ -131,27 +131,17 @@ pub(super) fn lags<T: Element, W: Word>(
                     *residual = if negative { minus } else { plus };
                 }
             }
-            *cost += size(level, &residuals.map(Word::zigzag));
+            estimate.add(level, &residuals.map(Word::zigzag));
         }
     }
-    let best = |a: &Lags, b: &Lags| costs[usize::from(a.0)].cmp(&costs[usize::from(b.0)]);
     std::iter::once(default)
         .chain(candidates)
-        .min_by(best)
+        .min_by_key(|set| estimates[usize::from(set.0)].cost())
         .unwrap_or(default)
 }
 
-/// Bytes of a unit as bit planes.
-fn size<W: Word>(level: Level, residuals: &[W; UNIT]) -> usize {
-    let mut out = [0; MAX_UNIT];
-    (0..W::PARTS)
-        .map(|part| planes::encode(level, &residuals.map(|r| r.part(part)), &mut out).1 + 1)
-        .sum()
-}
-
 /// Starts of sampled units, each at least `before` values behind the start where possible.
-fn sample_places(values: usize, before: usize) -> impl IntoIterator<Item = usize> {
-    let count = (values / UNIT / RARITY).clamp(1, MOST_UNITS);
+fn sample_places(values: usize, before: usize, count: usize) -> impl IntoIterator<Item = usize> {
     let last = values.saturating_sub(UNIT);
     let first = before.min(last);
     let stride = (last - first) / count;

@@ -20,6 +20,7 @@ use crate::bound::Tolerance;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::simd::Level;
 use crate::simd::memory;
 
 /// How the numbers of a chunk come about.
@@ -96,8 +97,20 @@ pub(crate) fn units(values: usize) -> usize {
     values.div_ceil(UNIT)
 }
 
+/// What residuals would cost, from some units of them: the prediction of least cost is taken.
+pub(crate) trait Estimate: Default {
+    /// How many of the units of a chunk to look at; at least 1.
+    fn samples(units: usize) -> usize;
+    /// Adds a unit.
+    fn add<W: Word>(&mut self, level: Level, residuals: &[W; UNIT]);
+    /// The cost of the units so far.
+    fn cost(&self) -> u64;
+}
+
 /// Takes the residual units of a chunk.
 pub(crate) trait Sink {
+    /// What units cost in this sink.
+    type Estimate: Estimate;
     /// Forgets the units so far: another plan is tried.
     fn restart(&mut self);
     /// Takes the next unit.
@@ -170,7 +183,7 @@ where
         return (false, nothing);
     };
     let quantize = |values: &[T; UNIT], q: &mut [W; UNIT]| lattice.forward(values, q);
-    let lags = choose::lags(level, values, task.dims, quantize);
+    let lags = choose::lags::<_, _, S::Estimate>(level, values, task.dims, quantize);
     let plan = Plan {
         mode,
         lags,
@@ -245,7 +258,7 @@ fn exact<T: Element, S: Sink>(
         ordered::forward(values, numbers);
         true
     };
-    let lags = choose::lags(level, values, task.dims, number);
+    let lags = choose::lags::<_, _, S::Estimate>(level, values, task.dims, number);
     let mut differences = context.take::<Differences<T::Order>>();
     differences.start(lags, task.dims);
     level.run(

@@ -1,0 +1,205 @@
+//! Which code book a chunk uses: one of the offline books, named by its number, or one of its own.
+
+use super::estimate::{POINT, entropy};
+use super::offline;
+use crate::error::{Error, Result};
+use crate::simd::Level;
+use crate::stage::huffman::{self, Book, Histogram, Sort, Symbol, Table};
+use std::borrow::Cow;
+
+/// How books are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// By the exact size of the coded chunk, book included.
+    Cost,
+    /// By the paper's χ: the offline book while the frequencies resemble those it was made from.
+    Chi,
+    /// Always an offline book, the best of them.
+    Offline,
+}
+
+/// The paper's threshold τ₀: up to here a book is kept.
+///
+/// χ = |σ₀ − σ₁| is the change of the standard deviation of the symbols' frequencies, here in
+/// thousandths of the chunk's symbols: a unit in which the paper's thresholds separate
+/// histograms that share a book from those that do not.
+const KEEP: f64 = 5.18;
+
+/// In place of an offline book's number: the book follows.
+const OWN: u8 = 255;
+/// In place of an offline book's number: the book of the group before.
+const SAME: u8 = 254;
+
+/// Symbols that have offline books.
+pub(super) trait Offline: Symbol {
+    /// The offline books.
+    fn shelf() -> &'static [offline::Entry<Self>];
+}
+
+/// Codes symbols with the books that the rule chooses.
+pub(super) struct Encoder<'a> {
+    pub rule: Rule,
+    pub sort: Sort,
+    pub simd: Level,
+    /// Memory for streams.
+    pub streams: &'a mut Vec<u8>,
+}
+
+impl Encoder<'_> {
+    /// Appends for each group that is not empty: the number of its book, the book if it is a new
+    /// one, and the coded symbols.
+    pub fn encode<S: Offline, const N: usize>(&mut self, groups: [&[S]; N], out: &mut Vec<u8>) {
+        let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
+        let mut next = groups.peek().map(|symbols| Histogram::of(symbols));
+        while let Some(mut histogram) = next.take() {
+            // 1. As many groups as are better off with one book.
+            let mut run = Vec::with_capacity(N);
+            run.extend(groups.next());
+            while let Some(symbols) = groups.peek() {
+                let other = Histogram::of(symbols);
+                if !self.share(&histogram, &other) {
+                    next = Some(other);
+                    break;
+                }
+                histogram.add(&other);
+                run.extend(groups.next());
+            }
+            // 2. Their book. 3. Their symbols.
+            let (mut number, book) = self.choose(&histogram);
+            for symbols in run {
+                out.push(number);
+                if number == OWN {
+                    book.write_to(out);
+                }
+                number = SAME;
+                huffman::encode(symbols, &book, self.simd, self.streams, out);
+            }
+        }
+    }
+
+    /// Whether two groups take less space with one book than with two.
+    fn share<S: Symbol>(&self, a: &Histogram<S>, b: &Histogram<S>) -> bool {
+        if self.rule != Rule::Cost {
+            return false;
+        }
+        let mut both = a.clone();
+        both.add(b);
+        let cost = |h: &Histogram<S>| cost_with_book(h.occurring());
+        cost(&both) <= cost(a) + cost(b)
+    }
+
+    /// The book for symbols of these frequencies, and its number.
+    fn choose<S: Offline>(&self, histogram: &Histogram<S>) -> (u8, Cow<'static, Book<S>>) {
+        let counts = histogram.occurring();
+        // Offline books have a code for every symbol.
+        let costs = S::shelf().iter().enumerate().map(|(number, entry)| {
+            let cost = entry.book.cost(counts).unwrap_or(u64::MAX);
+            (cost, number as u8, entry)
+        });
+        let own = || Book::of(histogram, self.sort);
+        let best = costs.min_by_key(|&(cost, number, _)| (cost, number));
+        let Some((cost, number, entry)) = best else {
+            return (OWN, Cow::Owned(own()));
+        };
+        let offline = (number, Cow::Borrowed(&entry.book));
+        match self.rule {
+            Rule::Offline => offline,
+            Rule::Chi => {
+                let chi = (deviation(histogram) - implied_deviation(&entry.book)).abs();
+                if chi <= KEEP {
+                    offline
+                } else {
+                    (OWN, Cow::Owned(own()))
+                }
+            }
+            // A new book is not worth making.
+            Rule::Cost if cost <= cost_with_book(counts) => offline,
+            Rule::Cost => {
+                let own = own();
+                let mut stored = Vec::new();
+                own.write_to(&mut stored);
+                let own_cost = own.cost(counts).unwrap_or(u64::MAX);
+                if cost <= own_cost.saturating_add(8 * stored.len() as u64) {
+                    offline
+                } else {
+                    (OWN, Cow::Owned(own))
+                }
+            }
+        }
+    }
+}
+
+/// Decodes symbols with the books that the stream names.
+pub(super) struct Decoder<'a, S> {
+    /// The table of the last new book.
+    table: &'a mut Table<S>,
+    /// The number of the last book.
+    number: Option<u8>,
+    simd: Level,
+    /// Symbols to come, of all groups.
+    total: usize,
+}
+
+impl<'a, S: Offline> Decoder<'a, S> {
+    /// A decoder for `total` symbols; `table` is memory for its tables.
+    pub fn new(table: &'a mut Table<S>, simd: Level, total: usize) -> Self {
+        Self {
+            table,
+            number: None,
+            simd,
+            total,
+        }
+    }
+
+    /// Fills the symbols of a group.
+    pub fn decode(&mut self, bytes: &mut &[u8], symbols: &mut [S]) -> Result<()> {
+        if symbols.is_empty() {
+            return Ok(());
+        }
+        match bytes.split_off_first() {
+            Some(&SAME) => {}
+            Some(&number) => {
+                if number == OWN {
+                    self.table.rebuild(&Book::read_from(bytes)?, self.total);
+                }
+                self.number = Some(number);
+            }
+            None => return Err(Error::truncated("the number of a code book is missing")),
+        }
+        let unknown = || Error::corrupt("unknown code book");
+        let table = match self.number.ok_or_else(unknown)? {
+            OWN => &*self.table,
+            number => S::shelf()
+                .get(usize::from(number))
+                .ok_or_else(unknown)?
+                .table(),
+        };
+        huffman::decode(bytes, table, self.simd, symbols)
+    }
+}
+
+/// About the bits that symbols of these frequencies and a book of their own take: a book has some
+/// two bits for each symbol that occurs.
+fn cost_with_book(counts: &[u32]) -> u64 {
+    let occurring = counts.iter().filter(|c| **c > 0).count() as u64;
+    (entropy(counts) >> POINT) + 2 * occurring + 64
+}
+
+/// Standard deviation of the frequencies of all symbols, in thousandths.
+fn deviation<S: Symbol>(histogram: &Histogram<S>) -> f64 {
+    let total = histogram.total().max(1) as f64;
+    let counts = histogram.counts().iter();
+    deviation_of::<S>(counts.map(|&count| f64::from(count) / total))
+}
+
+/// The same of the frequencies that a book is best for.
+fn implied_deviation<S: Symbol>(book: &Book<S>) -> f64 {
+    let lengths = book.lengths().iter();
+    deviation_of::<S>(lengths.map(|&length| 0.5f64.powi(length.into())))
+}
+
+fn deviation_of<S: Symbol>(frequencies: impl Iterator<Item = f64>) -> f64 {
+    let mean = 1.0 / S::ALPHABET as f64;
+    let squares: f64 = frequencies.map(|f| (f - mean) * (f - mean)).sum();
+    1000.0 * (squares / S::ALPHABET as f64).sqrt()
+}

@@ -1,0 +1,129 @@
+//! Bytes of a chunk to values: the steps of `encode.rs`, from its end to its beginning.
+
+use super::books::Decoder;
+use super::{Residuals, Scratch, labels, symbols};
+use crate::codec::{Context, Dims};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::simd::Level;
+use crate::stage::dualquant::{self, Fetch, Plan};
+use crate::stage::occupancy::{Cursor, GROUPS};
+use crate::stage::word::Word;
+use crate::stage::{UNIT, varint};
+
+pub(super) fn decode<T: Element>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    let mut scratch = context.take::<Scratch>();
+    let result = decode_with(bytes, dims, context, &mut scratch, out);
+    context.put_back(scratch);
+    result
+}
+
+fn decode_with<T: Element>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    scratch: &mut Scratch,
+    out: &mut [T],
+) -> Result<()> {
+    let simd = context.simd();
+    let (plan, mut bytes) = bytes
+        .split_first_chunk::<{ Plan::SIZE }>()
+        .ok_or_else(|| Error::truncated("the plan of a chunk is cut off"))?;
+    let plan = Plan::read_from(plan)?;
+    let exceptions = take_block(&mut bytes)?;
+
+    // 3. Residuals.
+    let units = dualquant::units(out.len());
+    match plan.parts::<T>() {
+        1 => decode_residuals::<u16>(&mut bytes, units, simd, scratch)?,
+        2 => decode_residuals::<u32>(&mut bytes, units, simd, scratch)?,
+        _ => decode_residuals::<u64>(&mut bytes, units, simd, scratch)?,
+    }
+    if !bytes.is_empty() {
+        return Err(Error::corrupt("a chunk is too long"));
+    }
+
+    // 2. and 1. Exact values, prediction and quantization.
+    let mut source = Spread {
+        residuals: &mut scratch.residuals,
+        at: Cursor::default(),
+        simd,
+    };
+    dualquant::inverse(&plan, dims, context, &mut source, exceptions, out)
+}
+
+fn decode_residuals<W: Word>(
+    bytes: &mut &[u8],
+    units: usize,
+    simd: Level,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    let Scratch {
+        residuals,
+        symbols,
+        mask_table,
+        symbol_table,
+        ..
+    } = scratch;
+    let residuals = residuals.of_width::<W>();
+
+    // 3.1 Labels of units.
+    let mut decoder = Decoder::new(mask_table, simd, units);
+    labels::read_from(bytes, &mut decoder, residuals.set_labels(units))?;
+
+    // 3.2 Masks.
+    let total = (0..GROUPS)
+        .map(|group| residuals.set_masks(group).len())
+        .sum();
+    let mut decoder = Decoder::new(mask_table, simd, total);
+    for group in 0..GROUPS {
+        decoder.decode(bytes, residuals.set_masks(group))?;
+    }
+
+    // 3.3 and 3.4 Symbols, and what did not fit them.
+    let mut rest = take_block(bytes)?;
+    let total = (0..GROUPS)
+        .map(|group| residuals.set_values(group).len())
+        .sum();
+    let mut decoder = Decoder::new(symbol_table, simd, total);
+    for group in 0..GROUPS {
+        symbols::join(
+            residuals.set_values(group),
+            &mut symbols[0],
+            &mut rest,
+            |symbols| decoder.decode(bytes, symbols),
+        )?;
+    }
+    if !rest.is_empty() {
+        return Err(Error::corrupt("exceptions are left over"));
+    }
+    Ok(())
+}
+
+/// Takes bytes behind their length.
+fn take_block<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let length = varint::read_length(bytes)?;
+    bytes
+        .split_off(..length)
+        .ok_or_else(|| Error::truncated("a block is cut off"))
+}
+
+/// Gives residual units with their zeros.
+struct Spread<'a> {
+    residuals: &'a mut Residuals,
+    at: Cursor,
+    simd: Level,
+}
+
+impl Fetch for Spread<'_> {
+    #[inline(always)]
+    fn unit<W: Word>(&mut self, residuals: &mut [W; UNIT]) -> Result<()> {
+        let occupancy = self.residuals.of_width();
+        occupancy.inverse(&mut self.at, residuals, self.simd)
+    }
+}

@@ -1,0 +1,176 @@
+//! Values of a chunk to bytes.
+
+use super::books::Encoder;
+use super::estimate::Entropy;
+use super::{Residuals, Scratch, labels, rule, sort, symbols};
+use crate::codec::{Context, Task};
+use crate::element::Element;
+use crate::error::Result;
+use crate::simd::Level;
+use crate::stage::dualquant::{self, Sink};
+use crate::stage::huffman::Histogram;
+use crate::stage::occupancy::{GROUPS, Occupancy};
+use crate::stage::word::Word;
+use crate::stage::{UNIT, varint};
+use std::any::Any;
+
+pub(super) fn encode<T: Element>(
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let mut scratch = context.take::<Scratch>();
+    let result = encode_with(values, task, context, &mut scratch, out);
+    context.put_back(scratch);
+    result
+}
+
+fn encode_with<T: Element>(
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    // 1. Quantize and predict: residual units without zeros.
+    let simd = context.simd();
+    let residuals = &mut scratch.residuals;
+    let exceptions = &mut scratch.exceptions;
+    let mut sink = Gather { residuals, simd };
+    let plan = dualquant::forward(values, task, context, exceptions, &mut sink);
+    plan.write_to(out);
+
+    // 2. Values that are stored exactly.
+    scratch.rest.clear();
+    exceptions.write_to::<T>(&mut scratch.rest);
+    varint::write(scratch.rest.len() as u64, out);
+    out.extend_from_slice(&scratch.rest);
+
+    // 3. Residuals.
+    match plan.parts::<T>() {
+        1 => encode_residuals::<u16>(task, simd, scratch, out),
+        2 => encode_residuals::<u32>(task, simd, scratch, out),
+        _ => encode_residuals::<u64>(task, simd, scratch, out),
+    }
+}
+
+fn encode_residuals<W: Word>(
+    task: &Task<'_>,
+    simd: Level,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let Scratch {
+        residuals,
+        symbols,
+        rest,
+        streams,
+        ..
+    } = scratch;
+    let residuals = residuals.of_width::<W>();
+    let mut coder = Encoder {
+        rule: rule(task.params)?,
+        sort: sort(task.params)?,
+        simd,
+        streams,
+    };
+
+    // 3.1 Labels of units.
+    labels::write_to(residuals.labels(), &mut coder, out);
+
+    // 3.2 Masks.
+    coder.encode::<_, GROUPS>(std::array::from_fn(|group| residuals.masks(group)), out);
+
+    // 3.3 What does not fit a symbol.
+    rest.clear();
+    let mut groups: [&[u16]; GROUPS] = [&[]; GROUPS];
+    for ((group, symbols), slot) in (0..GROUPS).zip(symbols).zip(&mut groups) {
+        *slot = symbols::split(residuals.values(group), simd, symbols, rest);
+    }
+    varint::write(rest.len() as u64, out);
+    out.extend_from_slice(rest);
+
+    // 3.4 Symbols.
+    coder.encode(groups, out);
+    Ok(())
+}
+
+impl Residuals {
+    /// The residuals of this width.
+    #[inline(always)]
+    pub(super) fn of_width<W: Word>(&mut self) -> &mut Occupancy<W> {
+        let all: [&mut dyn Any; 3] = [&mut self.narrow, &mut self.wide, &mut self.widest];
+        let mut found = all.into_iter().filter_map(|any| any.downcast_mut());
+        found.next().unwrap_or_else(|| unreachable!())
+    }
+}
+
+/// Takes residual units without their zeros.
+struct Gather<'a> {
+    residuals: &'a mut Residuals,
+    simd: Level,
+}
+
+impl Sink for Gather<'_> {
+    type Estimate = Entropy;
+
+    fn restart(&mut self) {
+        self.residuals.narrow.clear();
+        self.residuals.wide.clear();
+        self.residuals.widest.clear();
+    }
+
+    #[inline(always)]
+    fn unit<W: Word>(&mut self, residuals: &[W; UNIT]) {
+        self.residuals.of_width().forward(residuals, self.simd);
+    }
+}
+
+/// How often each mask and each symbol occurs in a chunk.
+#[derive(Debug, Clone, Default)]
+pub struct Frequencies {
+    /// By group of units, and by mask of eight residuals.
+    pub masks: Vec<Vec<u32>>,
+    /// By group of units, and by symbol, for residuals that the masks leave over.
+    pub symbols: Vec<Vec<u32>>,
+    /// Residuals that the masks take away: zeros.
+    pub zeros: usize,
+}
+
+/// The frequencies that a chunk's books are made from; for tools that study fields.
+pub fn frequencies<T: Element>(
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+) -> Frequencies {
+    let mut scratch = context.take::<Scratch>();
+    let mut sink = Gather {
+        residuals: &mut scratch.residuals,
+        simd: context.simd(),
+    };
+    let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
+    let found = match plan.parts::<T>() {
+        1 => count::<u16>(values.len(), context.simd(), &mut scratch),
+        2 => count::<u32>(values.len(), context.simd(), &mut scratch),
+        _ => count::<u64>(values.len(), context.simd(), &mut scratch),
+    };
+    context.put_back(scratch);
+    found
+}
+
+fn count<W: Word>(values: usize, simd: Level, scratch: &mut Scratch) -> Frequencies {
+    let residuals = scratch.residuals.of_width::<W>();
+    let mut found = Frequencies {
+        zeros: values.next_multiple_of(UNIT),
+        ..Frequencies::default()
+    };
+    for (group, symbols) in (0..GROUPS).zip(&mut scratch.symbols) {
+        let masks = Histogram::of(residuals.masks(group));
+        let symbols = symbols::split(residuals.values(group), simd, symbols, &mut scratch.rest);
+        found.zeros -= symbols.len();
+        found.masks.push(masks.counts().to_vec());
+        found.symbols.push(Histogram::of(symbols).counts().to_vec());
+    }
+    found
+}

@@ -1,0 +1,65 @@
+//! The labels of units as bytes: runs where they are few, Huffman codes otherwise.
+
+use super::books::{Decoder, Encoder};
+use crate::error::{Error, Result};
+use crate::stage::occupancy::LABELS;
+use crate::stage::varint;
+
+/// First byte: how the labels are written.
+const RUNS: u8 = 0;
+const CODED: u8 = 1;
+
+/// Bits of a run that tell the label.
+const LABEL_BITS: u32 = LABELS.ilog2();
+
+/// Appends the labels of units.
+pub(super) fn write_to(labels: &[u8], coder: &mut Encoder<'_>, out: &mut Vec<u8>) {
+    let start = out.len();
+    out.push(RUNS);
+    // A coded unit takes about two bits.
+    let most = labels.len() / 4 + 32;
+    for run in labels.chunk_by(|a, b| a == b) {
+        varint::write((run.len() as u64) << LABEL_BITS | u64::from(run[0]), out);
+        if out.len() - start > most {
+            out.truncate(start);
+            out.push(CODED);
+            coder.encode([labels], out);
+            return;
+        }
+    }
+}
+
+/// Fills the labels of units from the front of `bytes`.
+pub(super) fn read_from(
+    bytes: &mut &[u8],
+    decoder: &mut Decoder<'_, u8>,
+    labels: &mut [u8],
+) -> Result<()> {
+    let kind = bytes
+        .split_off_first()
+        .ok_or_else(|| Error::truncated("labels of units are cut off"))?;
+    match *kind {
+        RUNS => {
+            let mut rest = labels;
+            while !rest.is_empty() {
+                let run = varint::read_length(bytes)?;
+                let length = run >> LABEL_BITS;
+                if length == 0 || length > rest.len() {
+                    return Err(Error::corrupt("runs of labels do not fit"));
+                }
+                let (now, later) = rest.split_at_mut(length);
+                now.fill((run & ((1 << LABEL_BITS) - 1)) as u8);
+                rest = later;
+            }
+            Ok(())
+        }
+        CODED => {
+            decoder.decode(bytes, labels)?;
+            match labels.iter().all(|&label| label < LABELS) {
+                true => Ok(()),
+                false => Err(Error::corrupt("unknown label of a unit")),
+            }
+        }
+        _ => Err(Error::corrupt("unknown form of labels")),
+    }
+}

@@ -1,0 +1,116 @@
+//! CEAZ: dual quantization, then Huffman coding with code books that fit the data.
+//!
+//! ```text
+//! values ─► dualquant ─► residual units ─► occupancy ─┬► labels of units ─► runs or Huffman
+//!               └► exceptions                         ├► masks ───────────► Huffman
+//!                                                     └► residuals ─► symbols ─► Huffman
+//!                                                                └► low bits, exceptions
+//! ```
+//!
+//! A chunk names its books: offline ones by number, new ones by themselves, so that every chunk
+//! decodes alone. See `docs/codecs/ceaz.md` for the format and the differences from the paper.
+
+mod books;
+mod decode;
+mod encode;
+mod estimate;
+mod labels;
+mod offline;
+mod symbols;
+
+pub use encode::{Frequencies, frequencies};
+pub use offline::books as offline_books;
+
+use super::{Codec, Context, Dims, Info, Param, Params, Task};
+use crate::bound::BoundKind;
+use crate::element::Element;
+use crate::error::Result;
+use crate::stage::exceptions::Exceptions;
+use crate::stage::huffman::{Sort, Table};
+use crate::stage::occupancy::{GROUPS, Occupancy};
+use books::Rule;
+
+/// The codec `ceaz`.
+pub(super) struct Ceaz;
+
+impl Codec for Ceaz {
+    const INFO: Info = Info {
+        id: 5,
+        name: "ceaz",
+        summary: "dual quantization and Huffman coding with adaptive code books: high ratios, fast",
+        tolerances: &[BoundKind::Abs, BoundKind::Lossless],
+        params: &[
+            Param {
+                name: "books",
+                default: "cost",
+                help: "how code books are chosen: cost (by exact size), chi (the paper's rule), \
+                       offline (built-in ones only)",
+            },
+            Param {
+                name: "sort",
+                default: "exact",
+                help: "how symbols are sorted for a new book: exact, or centre (the paper's \
+                       Algorithm 1)",
+            },
+        ],
+    };
+
+    fn validate(params: &Params) -> Result<()> {
+        rule(params)?;
+        sort(params)?;
+        Ok(())
+    }
+
+    fn encode<T: Element>(
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        encode::encode(values, task, context, out)
+    }
+
+    fn decode<T: Element>(
+        bytes: &[u8],
+        dims: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Result<()> {
+        decode::decode(bytes, dims, context, out)
+    }
+}
+
+fn rule(params: &Params) -> Result<Rule> {
+    Ok(match params.choice("books", &["cost", "chi", "offline"])? {
+        "chi" => Rule::Chi,
+        "offline" => Rule::Offline,
+        _ => Rule::Cost,
+    })
+}
+
+fn sort(params: &Params) -> Result<Sort> {
+    Ok(match params.choice("sort", &["exact", "centre"])? {
+        "centre" => Sort::Centre,
+        _ => Sort::Exact,
+    })
+}
+
+/// Memory that is kept from chunk to chunk.
+#[derive(Default)]
+struct Scratch {
+    residuals: Residuals,
+    exceptions: Exceptions,
+    symbols: [Vec<u16>; GROUPS],
+    rest: Vec<u8>,
+    streams: Vec<u8>,
+    mask_table: Table<u8>,
+    symbol_table: Table<u16>,
+}
+
+/// Residuals without zeros, of the width that the chunk needs.
+#[derive(Default)]
+struct Residuals {
+    narrow: Occupancy<u16>,
+    wide: Occupancy<u32>,
+    widest: Occupancy<u64>,
+}

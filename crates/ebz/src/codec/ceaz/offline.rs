@@ -1,0 +1,107 @@
+//! The offline books: made once, from the average of many fields, and shipped with the library.
+//!
+//! A field's symbols depend on the bound, so that fields are aligned first, as in the paper's
+//! section 3.2.2: to one rate in bits per value. The paper has one book at one rate. Here are
+//! several, because with one book a chunk at another rate loses a quarter and more; a chunk names
+//! the best of them by number. `examples/offline_books.rs` makes the histograms from fields and
+//! the books from the histograms.
+
+use super::books::Offline;
+use crate::error::{Error, Result};
+use crate::stage::huffman::{Book, Histogram, Sort, Symbol, Table};
+use std::sync::{LazyLock, OnceLock};
+
+/// An offline book.
+pub(super) struct Entry<S> {
+    pub book: Book<S>,
+    table: OnceLock<Table<S>>,
+}
+
+impl<S: Symbol> Entry<S> {
+    /// The decoding table, made at its first use.
+    pub fn table(&self) -> &Table<S> {
+        self.table.get_or_init(|| Table::of(&self.book, usize::MAX))
+    }
+}
+
+type Shelf<S> = Vec<Entry<S>>;
+
+static SHELVES: LazyLock<(Shelf<u8>, Shelf<u16>)> = LazyLock::new(|| {
+    // The test `shipped_books_are_what_the_histograms_give` reads the same bytes.
+    read_from(include_bytes!("offline_books.bin")).unwrap_or_default()
+});
+
+impl Offline for u8 {
+    fn shelf() -> &'static [Entry<Self>] {
+        &SHELVES.0
+    }
+}
+
+impl Offline for u16 {
+    fn shelf() -> &'static [Entry<Self>] {
+        &SHELVES.1
+    }
+}
+
+fn read_from(mut bytes: &[u8]) -> Result<(Shelf<u8>, Shelf<u16>)> {
+    let mut shelves = (Vec::new(), Vec::new());
+    while !bytes.is_empty() {
+        shelves.0.push(entry(Book::read_from(&mut bytes)?));
+        shelves.1.push(entry(Book::read_from(&mut bytes)?));
+    }
+    Ok(shelves)
+}
+
+fn entry<S: Symbol>(book: Book<S>) -> Entry<S> {
+    Entry {
+        book,
+        table: OnceLock::new(),
+    }
+}
+
+/// The bytes of the offline books, from their histograms: lines of 256 and 1,024 frequencies, for
+/// masks and residuals, in turns. Lines that start with `#` are comments.
+pub fn books(histograms: &str) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut lines = histograms.lines().filter(|line| !line.starts_with('#'));
+    while let Some(masks) = lines.next() {
+        let residuals = lines
+            .next()
+            .ok_or_else(|| Error::invalid("a line of residuals is missing"))?;
+        book::<u8>(masks)?.write_to(&mut out);
+        book::<u16>(residuals)?.write_to(&mut out);
+    }
+    Ok(out)
+}
+
+fn book<S: Symbol>(line: &str) -> Result<Book<S>> {
+    let counts: std::result::Result<Vec<u32>, _> =
+        line.split_whitespace().map(str::parse).collect();
+    let histogram = counts.ok().and_then(Histogram::from_counts);
+    let histogram =
+        histogram.ok_or_else(|| Error::invalid("a line must hold 256 or 1024 frequencies"))?;
+    Ok(Book::of(&histogram, Sort::Exact))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_books_are_what_the_histograms_give() {
+        let made = books(include_str!("offline_histograms.txt")).unwrap();
+        assert_eq!(made, include_bytes!("offline_books.bin"));
+        let (masks, residuals) = read_from(&made).unwrap();
+        assert!(!masks.is_empty());
+        assert!(
+            masks
+                .iter()
+                .all(|e| e.book.lengths().iter().all(|&l| l > 0))
+        );
+        assert!(
+            residuals
+                .iter()
+                .all(|e| e.book.lengths().iter().all(|&l| l > 0))
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! A code book: the length of each symbol's code, from which the codes follow.
+
+use super::lengths::{Sort, lengths};
+use super::{Histogram, MAX_LENGTH, Symbol};
+use crate::error::{Error, Result};
+use crate::stage::bits::{BitReader, BitWriter};
+use std::marker::PhantomData;
+
+/// Where a code in a word is followed by its length: there is room for two codes below.
+pub(super) const LENGTH_AT: u32 = 24;
+
+/// A complete prefix code for symbols of kind `S`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Book<S> {
+    lengths: Vec<u8>,
+    codes: Vec<u32>,
+    kind: PhantomData<S>,
+}
+
+/// How the next length is written, as prefixes of 1, 2, 3 and 3 bits.
+///
+/// | word | meaning |
+/// |---|---|
+/// | `0` | the same length again |
+/// | `10` s | one longer (s = 0) or one shorter (s = 1) |
+/// | `110` n(4) | length n |
+/// | `111` k(4) r(k) | the same length 2ᵏ + r times |
+const SAME: (u64, u32) = (0b0, 1);
+const STEP: (u64, u32) = (0b01, 2);
+const LENGTH: (u64, u32) = (0b011, 3);
+const RUN: (u64, u32) = (0b111, 3);
+
+impl<S: Symbol> Book<S> {
+    /// The book for these frequencies.
+    pub fn of(histogram: &Histogram<S>, sort: Sort) -> Self {
+        Self::of_lengths(lengths(histogram.counts(), sort))
+    }
+
+    fn of_lengths(lengths: Vec<u8>) -> Self {
+        Self {
+            codes: codes(&lengths),
+            lengths,
+            kind: PhantomData,
+        }
+    }
+
+    /// The length of each symbol's code, 0 for symbols that have none.
+    pub fn lengths(&self) -> &[u8] {
+        &self.lengths
+    }
+
+    /// Bits that symbols of these frequencies take; `None` if one of them has no code.
+    pub fn cost(&self, counts: &[u32]) -> Option<u64> {
+        let mut cost = 0;
+        let mut missing = false;
+        for (&count, &length) in counts.iter().zip(&self.lengths) {
+            missing |= count > 0 && length == 0;
+            cost += u64::from(count) * u64::from(length);
+        }
+        (!missing).then_some(cost)
+    }
+
+    /// Each symbol's code, its first bit lowest: the code itself, and its length from bit
+    /// [`LENGTH_AT`] on.
+    pub(super) fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Appends the lengths.
+    pub fn write_to(&self, out: &mut Vec<u8>) {
+        let mut bits = BitWriter::new(out);
+        let mut previous = 0;
+        let mut rest = self.lengths.as_slice();
+        while let Some((&length, tail)) = rest.split_first() {
+            let run = rest.iter().take_while(|&&l| l == previous).count();
+            if run > 7 {
+                bits.put(RUN);
+                let width = run.ilog2();
+                bits.put((u64::from(width), 4));
+                bits.put((run as u64 ^ 1 << width, width));
+                rest = &rest[run..];
+                continue;
+            }
+            if length == previous {
+                bits.put(SAME);
+            } else if length.abs_diff(previous) == 1 {
+                bits.put(STEP);
+                bits.put((u64::from(length < previous), 1));
+            } else {
+                bits.put(LENGTH);
+                bits.put((length.into(), 4));
+            }
+            previous = length;
+            rest = tail;
+        }
+        bits.finish();
+    }
+
+    /// Reads a book from the front of `bytes` and moves them past it.
+    pub fn read_from(bytes: &mut &[u8]) -> Result<Self> {
+        let mut bits = BitReader::new(bytes);
+        let mut lengths: Vec<u8> = Vec::with_capacity(S::ALPHABET);
+        let mut previous = 0u8;
+        while lengths.len() < S::ALPHABET {
+            let mut run = 1;
+            if bits.take(1)? != 0 {
+                if bits.take(1)? == 0 {
+                    let down = bits.take(1)? == 1;
+                    let next = if down {
+                        previous.checked_sub(1)
+                    } else {
+                        Some(previous + 1)
+                    };
+                    previous = next.ok_or_else(|| Error::corrupt("negative code length"))?;
+                } else if bits.take(1)? == 0 {
+                    previous = bits.take(4)? as u8;
+                } else {
+                    let width = bits.take(4)? as u32;
+                    run = 1 << width | bits.take(width)? as usize;
+                }
+                if u32::from(previous) > MAX_LENGTH {
+                    return Err(Error::corrupt("code length above 12"));
+                }
+            }
+            if run > S::ALPHABET - lengths.len() {
+                return Err(Error::corrupt("more code lengths than symbols"));
+            }
+            lengths.resize(lengths.len() + run, previous);
+        }
+        *bytes = bits.finish();
+        let shares = lengths.iter().filter(|&&l| l > 0);
+        let sum: u32 = shares.map(|&l| 1 << (MAX_LENGTH - u32::from(l))).sum();
+        if sum != 1 << MAX_LENGTH {
+            return Err(Error::corrupt("code lengths do not form a complete code"));
+        }
+        Ok(Self::of_lengths(lengths))
+    }
+}
+
+/// Canonical codes: shorter before longer, then by symbol.
+fn codes(lengths: &[u8]) -> Vec<u32> {
+    let mut per_length = [0u32; MAX_LENGTH as usize + 1];
+    for &length in lengths {
+        per_length[usize::from(length)] += 1;
+    }
+    per_length[0] = 0;
+    let mut next = [0u32; MAX_LENGTH as usize + 1];
+    for length in 1..next.len() {
+        next[length] = (next[length - 1] + per_length[length - 1]) << 1;
+    }
+    let code = |&length: &u8| {
+        if length == 0 {
+            return 0;
+        }
+        let slot = &mut next[usize::from(length)];
+        let code = slot.reverse_bits() >> (u32::BITS - u32::from(length));
+        *slot += 1;
+        code | u32::from(length) << LENGTH_AT
+    };
+    lengths.iter().map(code).collect()
+}

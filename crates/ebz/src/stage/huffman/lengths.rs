@@ -1,0 +1,108 @@
+//! Code lengths from frequencies: sort, merge, limit.
+
+use super::MAX_LENGTH;
+
+/// How symbols are put in the order of their frequencies before the tree is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// By frequency.
+    Exact,
+    /// Algorithm 1 of the CEAZ paper: outwards from the most frequent symbol, comparing only the
+    /// two neighbours at the same distance. In zigzag order these are symbols 2k − 1 and 2k.
+    Centre,
+}
+
+/// A code length for each symbol, 0 for those that do not occur; the lengths form a complete
+/// prefix code. `counts` must have at least two entries.
+pub(super) fn lengths(counts: &[u32], sort: Sort) -> Vec<u8> {
+    let mut order = ascending(counts, sort);
+    // A complete code has at least two words.
+    for symbol in 0..2u16 {
+        if order.len() < 2 && !order.contains(&symbol) {
+            order.insert(0, symbol);
+        }
+    }
+    let mut weights: Vec<_> = order
+        .iter()
+        .map(|&s| u64::from(counts[usize::from(s)]))
+        .collect();
+    let depths = limited(&mut weights);
+    let mut lengths = vec![0; counts.len()];
+    for (&symbol, &depth) in order.iter().zip(&depths) {
+        lengths[usize::from(symbol)] = depth;
+    }
+    lengths
+}
+
+/// The depths of a tree that is not too deep: rare symbols are taken for more and more frequent
+/// until it is not.
+fn limited(weights: &mut [u64]) -> Vec<u8> {
+    let total: u64 = weights.iter().sum();
+    // Short sequences do not earn long codes: their table is as long as the longest code demands.
+    let longest = (u64::BITS - total.leading_zeros() + 1).min(MAX_LENGTH) as u8;
+    let mut depths = merge(weights);
+    let mut least = (total >> (longest + 1)).max(1);
+    while depths.iter().any(|&d| d > longest) {
+        for weight in weights.iter_mut() {
+            *weight = (*weight).max(least);
+        }
+        depths = merge(weights);
+        least += least.div_ceil(4);
+    }
+    depths
+}
+
+/// The symbols that occur, rarest first.
+fn ascending(counts: &[u32], sort: Sort) -> Vec<u16> {
+    let occurs = |s: &u16| counts[usize::from(*s)] > 0;
+    match sort {
+        Sort::Exact => {
+            let mut order: Vec<_> = (0..counts.len() as u16).filter(occurs).collect();
+            order.sort_by_key(|&s| (counts[usize::from(s)], s));
+            order
+        }
+        Sort::Centre => {
+            let mut order = Vec::with_capacity(counts.len());
+            for near in (1..counts.len()).step_by(2).rev() {
+                let far = near + 1;
+                let pair = [near as u16, far as u16];
+                match counts.get(far) {
+                    Some(&c) if c <= counts[near] => order.extend([pair[1], pair[0]]),
+                    Some(_) => order.extend(pair),
+                    None => order.push(pair[0]),
+                }
+            }
+            order.push(0);
+            order.retain(occurs);
+            order
+        }
+    }
+}
+
+/// Huffman's tree by two queues: leaves in the given order, inner nodes in the order of their
+/// making. The depth of each leaf comes out. Any order gives a valid tree, an ascending one the
+/// best.
+fn merge(weights: &[u64]) -> Vec<u8> {
+    let leaves = weights.len();
+    let mut weight = weights.to_vec();
+    let mut parent = vec![0usize; 2 * leaves - 1];
+    let (mut leaf, mut inner) = (0, leaves);
+    for node in leaves..2 * leaves - 1 {
+        let mut sum = 0;
+        for _ in 0..2 {
+            let take_leaf = leaf < leaves && (inner == node || weight[leaf] <= weight[inner]);
+            let child = if take_leaf { &mut leaf } else { &mut inner };
+            parent[*child] = node;
+            sum += weight[*child];
+            *child += 1;
+        }
+        weight.push(sum);
+    }
+    // From the root down: every node comes after its children.
+    let mut depth = vec![0u8; 2 * leaves - 1];
+    for node in (0..2 * leaves - 2).rev() {
+        depth[node] = depth[parent[node]].saturating_add(1);
+    }
+    depth.truncate(leaves);
+    depth
+}

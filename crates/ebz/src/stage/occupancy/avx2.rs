@@ -1,0 +1,100 @@
+//! The inner loops for 16-bit residuals with byte shuffles: eight residuals at a time are moved
+//! together or apart as a table says for each mask.
+
+use super::{Kernels, MASKS};
+use crate::stage::UNIT;
+use std::arch::x86_64::*;
+
+pub(super) const KERNELS: Kernels<u16> = Kernels {
+    masks,
+    compact,
+    expand,
+};
+
+/// For each mask, the bytes of eight residuals that are to stand first, second and so on.
+static TOGETHER: [[u8; 16]; 256] = shuffles(true);
+/// For each mask, where the bytes of eight residuals come from; 0x80 gives 0.
+static APART: [[u8; 16]; 256] = shuffles(false);
+
+const fn shuffles(together: bool) -> [[u8; 16]; 256] {
+    let mut table = [[0x80; 16]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut lane, mut count) = (0, 0);
+        while lane < 8 {
+            if mask >> lane & 1 == 1 {
+                let (to, from) = if together {
+                    (count, lane)
+                } else {
+                    (lane, count)
+                };
+                table[mask][2 * to] = 2 * from as u8;
+                table[mask][2 * to + 1] = 2 * from as u8 + 1;
+                count += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    table
+}
+
+fn masks(unit: &[u16; UNIT]) -> [u8; MASKS] {
+    #[target_feature(enable = "avx2")]
+    fn with_avx2(unit: &[u16; UNIT]) -> [u8; MASKS] {
+        let mut masks = [0; MASKS];
+        for (four, values) in masks.chunks_exact_mut(4).zip(unit.chunks_exact(32)) {
+            let zero = _mm256_setzero_si256();
+            // SAFETY: there are 32 values of two bytes.
+            let (a, b) = unsafe {
+                let at = values.as_ptr().cast::<__m256i>();
+                (_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1)))
+            };
+            let zeros =
+                _mm256_packs_epi16(_mm256_cmpeq_epi16(a, zero), _mm256_cmpeq_epi16(b, zero));
+            let in_order = _mm256_permute4x64_epi64::<0b11_01_10_00>(zeros);
+            four.copy_from_slice(&(!_mm256_movemask_epi8(in_order)).to_le_bytes());
+        }
+        masks
+    }
+    // SAFETY: these kernels are used for `Level::Avx2` and above.
+    unsafe { with_avx2(unit) }
+}
+
+fn compact(unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16]) {
+    #[target_feature(enable = "avx2,popcnt")]
+    fn with_avx2(unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16]) {
+        // Every store writes eight values at or before the place that the octet has in the unit.
+        let mut to = out[..UNIT].as_mut_ptr();
+        for (octet, &mask) in unit.chunks_exact(8).zip(masks) {
+            // SAFETY: an octet is 16 bytes; octet j is stored at most at place 8 j of 256.
+            unsafe {
+                let values = _mm_loadu_si128(octet.as_ptr().cast());
+                let shuffle = _mm_loadu_si128(TOGETHER[usize::from(mask)].as_ptr().cast());
+                _mm_storeu_si128(to.cast(), _mm_shuffle_epi8(values, shuffle));
+                to = to.add(mask.count_ones() as usize);
+            }
+        }
+    }
+    // SAFETY: these kernels are used for `Level::Avx2` and above.
+    unsafe { with_avx2(unit, masks, out) }
+}
+
+fn expand(values: &[u16], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
+    #[target_feature(enable = "avx2,popcnt")]
+    fn with_avx2(values: &[u16], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
+        // Every load reads eight values at or before the place that the octet has in the unit.
+        let mut from = values[..UNIT].as_ptr();
+        for (octet, &mask) in unit.chunks_exact_mut(8).zip(masks) {
+            // SAFETY: an octet is 16 bytes; octet j is loaded at most from place 8 j of 256.
+            unsafe {
+                let packed = _mm_loadu_si128(from.cast());
+                let shuffle = _mm_loadu_si128(APART[usize::from(mask)].as_ptr().cast());
+                _mm_storeu_si128(octet.as_mut_ptr().cast(), _mm_shuffle_epi8(packed, shuffle));
+                from = from.add(mask.count_ones() as usize);
+            }
+        }
+    }
+    // SAFETY: these kernels are used for `Level::Avx2` and above.
+    unsafe { with_avx2(values, masks, unit) }
+}

@@ -1,0 +1,309 @@
+//! Takes zeros out of residuals, and puts them back.
+//!
+//! In: units of 256 residuals, most of them small, many of them 0. Out: for each unit its group,
+//! by the size of its residuals, and whether it has a mask; in each group the masks of 32 bytes,
+//! whose bit i of byte j says that residual 8 j + i is not 0, and the residuals that are not 0, or
+//! all of them for units with so few zeros that they have no mask.
+//!
+//! An entropy coder then spends less than a bit on a zero (one symbol of the mask stands for
+//! eight residuals), nothing at all on units of zeros, sees eight neighbours at once, and calm
+//! and busy places of a field apart from each other.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+
+use crate::error::{Error, Result};
+use crate::simd::Level;
+use crate::stage::UNIT;
+use crate::stage::word::Word;
+use std::any::Any;
+
+/// Mask bytes per unit.
+const MASKS: usize = UNIT / 8;
+/// Groups of units that are not all zeros: the mean residual grows by a factor of 4 from one to
+/// the next. It is below ¼ in the first, and above 256 in the last.
+pub(crate) const GROUPS: usize = 7;
+/// A unit with fewer zeros than this has no mask, which would cost more than it saves.
+const FEW_ZEROS: usize = 16;
+
+/// The label of a unit: its group, or [`EMPTY`], and [`FULL`] if it has no mask.
+type Label = u8;
+/// All residuals are 0.
+const EMPTY: Label = 7;
+/// All residuals are kept.
+const FULL: Label = 8;
+/// Labels are below this.
+pub(crate) const LABELS: u8 = 16;
+
+/// The inner loops for residuals of type `V`.
+#[derive(Clone, Copy)]
+struct Kernels<W> {
+    /// Which residuals of a unit are not zero.
+    masks: fn(&[W; UNIT]) -> [u8; MASKS],
+    /// Moves residuals that are not zero to the front of a buffer of at least `UNIT`.
+    compact: fn(&[W; UNIT], &[u8; MASKS], &mut [W]),
+    /// Moves residuals from the front of a buffer, which holds at least `UNIT` and as many as the masks have
+    /// bits, to where the masks say, and zeros elsewhere.
+    expand: fn(&[W], &[u8; MASKS], &mut [W; UNIT]),
+}
+
+impl<W: Word> Kernels<W> {
+    #[inline(always)]
+    fn of(simd: Level) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if simd >= Level::Avx2
+            && let Some(kernels) = (&avx2::KERNELS as &dyn Any).downcast_ref::<Self>()
+        {
+            return *kernels;
+        }
+        portable::kernels()
+    }
+}
+
+/// Residuals without their zeros. Its memory is kept from chunk to chunk.
+#[derive(Default)]
+pub(crate) struct Occupancy<W> {
+    labels: Vec<Label>,
+    groups: [Group<W>; GROUPS],
+}
+
+/// The units of a group.
+#[derive(Default)]
+struct Group<W> {
+    masks: Vec<u8>,
+    /// Longer than `count` by a unit at least, so that kernels can work on whole units.
+    values: Vec<W>,
+    count: usize,
+}
+
+/// Where [`Occupancy::inverse`] stands.
+#[derive(Default)]
+pub(crate) struct Cursor {
+    unit: usize,
+    masks: [usize; GROUPS],
+    values: [usize; GROUPS],
+}
+
+impl<W: Word> Occupancy<W> {
+    /// Forgets everything but the memory.
+    pub fn clear(&mut self) {
+        self.labels.clear();
+        for group in &mut self.groups {
+            group.masks.clear();
+            group.count = 0;
+        }
+    }
+
+    /// The label of each unit.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// The masks of a group.
+    pub fn masks(&self, group: usize) -> &[u8] {
+        &self.groups[group].masks
+    }
+
+    /// The residuals of a group.
+    pub fn values(&self, group: usize) -> &[W] {
+        let group = &self.groups[group];
+        &group.values[..group.count]
+    }
+
+    /// Appends a unit.
+    #[inline(always)]
+    pub fn forward(&mut self, unit: &[W; UNIT], simd: Level) {
+        let kernels = Kernels::<W>::of(simd);
+        let masks = (kernels.masks)(unit);
+        let present = ones(&masks);
+        if present == 0 {
+            self.labels.push(EMPTY);
+            return;
+        }
+        let number = size_of_residuals(unit);
+        let group = &mut self.groups[number];
+        group.reserve(group.count + UNIT);
+        let out = &mut group.values[group.count..];
+        if present > UNIT - FEW_ZEROS {
+            self.labels.push(number as Label | FULL);
+            out[..UNIT].copy_from_slice(unit);
+            group.count += UNIT;
+        } else {
+            self.labels.push(number as Label);
+            (kernels.compact)(unit, &masks, out);
+            group.masks.extend_from_slice(&masks);
+            group.count += present;
+        }
+    }
+
+    /// Prepares for [`Self::inverse`] from a stream: first room for the labels of the units.
+    pub fn set_labels(&mut self, units: usize) -> &mut [Label] {
+        self.clear();
+        self.labels.resize(units, EMPTY);
+        &mut self.labels
+    }
+
+    /// Then, once these are filled, room for the masks of each group.
+    pub fn set_masks(&mut self, group: usize) -> &mut [u8] {
+        let units = self.count(group as Label);
+        let group = &mut self.groups[group];
+        group.masks.resize(units * MASKS, 0);
+        &mut group.masks
+    }
+
+    /// Then, once these are filled, room for the residuals of each group.
+    pub fn set_values(&mut self, group: usize) -> &mut [W] {
+        let full = self.count(group as Label | FULL);
+        let group = &mut self.groups[group];
+        group.count = full * UNIT + ones(&group.masks);
+        group.reserve(group.count);
+        &mut group.values[..group.count]
+    }
+
+    fn count(&self, label: Label) -> usize {
+        self.labels.iter().filter(|l| **l == label).count()
+    }
+
+    /// Fills the next unit.
+    #[inline(always)]
+    pub fn inverse(&self, at: &mut Cursor, unit: &mut [W; UNIT], simd: Level) -> Result<()> {
+        let missing = || Error::corrupt("units are missing");
+        let label = *self.labels.get(at.unit).ok_or_else(missing)?;
+        at.unit += 1;
+        let number = usize::from(label & !FULL);
+        let Some(group) = self.groups.get(number) else {
+            unit.fill(W::default());
+            return Ok(());
+        };
+        let values = &group.values[at.values[number]..];
+        if label & FULL != 0 {
+            unit.copy_from_slice(&values[..UNIT]);
+            at.values[number] += UNIT;
+        } else {
+            let masks = &group.masks[at.masks[number]..];
+            let masks = masks.first_chunk().ok_or_else(missing)?;
+            (Kernels::<W>::of(simd).expand)(values, masks, unit);
+            at.masks[number] += MASKS;
+            at.values[number] += ones(masks);
+        }
+        Ok(())
+    }
+}
+
+impl<W: Word> Group<W> {
+    /// Room for `count` residuals, and for kernels to touch a unit at any of them.
+    fn reserve(&mut self, count: usize) {
+        let needed = count + UNIT;
+        if self.values.len() < needed {
+            self.values.resize(needed.next_power_of_two(), W::default());
+        }
+    }
+}
+
+/// The group of a unit that is not all zeros, by the sum of its residuals.
+#[inline(always)]
+fn size_of_residuals<W: Word>(unit: &[W; UNIT]) -> usize {
+    // Larger residuals do not change the group, and sums stay within 32 bits.
+    let most = W::truncate(u16::MAX.into());
+    let sum: u32 = unit.iter().map(|&r| r.min(most).unsigned() as u32).sum();
+    (sum.max(1).ilog2().saturating_sub(4) as usize / 2).min(GROUPS - 1)
+}
+
+/// Number of bits set.
+fn ones(masks: &[u8]) -> usize {
+    let (words, rest) = masks.as_chunks::<8>();
+    let words = words.iter().map(|w| u64::from_le_bytes(*w).count_ones());
+    let rest = rest.iter().map(|m| m.count_ones());
+    words.chain(rest).map(|n| n as usize).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Units of every kind: empty, sparse, dense, with small and large residuals.
+    fn units(kinds: usize) -> Vec<u16> {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 16
+        };
+        let densities = [0, 1, 30, 128, 235, 250, 256, 3, 0, 200];
+        let mut residuals = Vec::new();
+        for unit in 0..kinds {
+            let mask = (1 << (1 + unit % 16)) - 1;
+            for _ in 0..UNIT {
+                let present = next() % 256 < densities[unit % densities.len()];
+                residuals.push(if present { (next() & mask) as u16 } else { 0 });
+            }
+        }
+        residuals
+    }
+
+    fn split<W: Word>(residuals: &[W], simd: Level) -> Occupancy<W> {
+        let (units, _) = residuals.as_chunks();
+        let mut split = Occupancy::default();
+        units.iter().for_each(|unit| split.forward(unit, simd));
+        split
+    }
+
+    fn round_trip<W: Word>(residuals: &[W]) {
+        let portable = split(residuals, Level::Portable);
+        for simd in Level::available() {
+            let split = split(residuals, simd);
+            assert_eq!(split.labels(), portable.labels());
+            let mut joined = Occupancy::default();
+            joined
+                .set_labels(split.labels().len())
+                .copy_from_slice(split.labels());
+            for group in 0..GROUPS {
+                assert_eq!(split.masks(group), portable.masks(group));
+                assert!(split.values(group) == portable.values(group));
+                joined.set_masks(group).copy_from_slice(split.masks(group));
+                joined
+                    .set_values(group)
+                    .copy_from_slice(split.values(group));
+            }
+            let mut at = Cursor::default();
+            let mut unit = [W::default(); UNIT];
+            for expected in residuals.as_chunks::<UNIT>().0 {
+                joined.inverse(&mut at, &mut unit, simd).unwrap();
+                assert!(unit == *expected);
+            }
+            assert!(joined.inverse(&mut at, &mut unit, simd).is_err());
+        }
+    }
+
+    #[test]
+    fn residuals_come_back_on_every_instruction_set() {
+        for kinds in [0, 1, 2, 3, 11, 100] {
+            let residuals = units(kinds);
+            round_trip(&residuals);
+            round_trip::<u32>(
+                &residuals
+                    .iter()
+                    .map(|&r| u32::from(r) << 13)
+                    .collect::<Vec<_>>(),
+            );
+            round_trip::<u64>(
+                &residuals
+                    .iter()
+                    .map(|&r| u64::from(r) << 40)
+                    .collect::<Vec<_>>(),
+            );
+        }
+    }
+
+    #[test]
+    fn groups_follow_the_mean() {
+        for (residual, group) in [(1, 2), (4, 3), (15, 3), (16, 4), (256, 6), (9999u16, 6)] {
+            assert_eq!(size_of_residuals(&[residual; UNIT]), group, "{residual}");
+        }
+        let mut one = [0u64; UNIT];
+        one[77] = u64::MAX;
+        assert_eq!(size_of_residuals(&one), 5);
+        one[77] = 1;
+        assert_eq!(size_of_residuals(&one), 0);
+    }
+}

@@ -1,0 +1,40 @@
+//! The inner loops in plain Rust.
+
+use super::{Kernels, MASKS};
+use crate::stage::UNIT;
+use crate::stage::word::Word;
+
+pub(super) fn kernels<W: Word>() -> Kernels<W> {
+    Kernels {
+        masks,
+        compact,
+        expand,
+    }
+}
+
+fn masks<W: Word>(unit: &[W; UNIT]) -> [u8; MASKS] {
+    std::array::from_fn(|j| {
+        let octet = unit[8 * j..8 * j + 8].iter().enumerate();
+        octet.fold(0, |mask, (i, &r)| mask | u8::from(r != W::default()) << i)
+    })
+}
+
+fn compact<W: Word>(unit: &[W; UNIT], _: &[u8; MASKS], out: &mut [W]) {
+    let out = &mut out[..UNIT];
+    let mut count = 0;
+    for &residual in unit {
+        out[count % UNIT] = residual;
+        count += usize::from(residual != W::default());
+    }
+}
+
+fn expand<W: Word>(values: &[W], masks: &[u8; MASKS], unit: &mut [W; UNIT]) {
+    let mut count = 0;
+    for (octet, mask) in unit.chunks_exact_mut(8).zip(masks) {
+        for (i, residual) in octet.iter_mut().enumerate() {
+            let present = mask >> i & 1 == 1;
+            *residual = if present { values[count] } else { W::default() };
+            count += usize::from(present);
+        }
+    }
+}

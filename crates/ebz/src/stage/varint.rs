@@ -1,0 +1,37 @@
+//! Whole numbers in as few bytes as they need, seven bits each, lowest first.
+
+use crate::error::{Error, Result};
+
+/// Appends a number.
+pub fn write(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Takes a number from the front of `bytes`.
+pub fn read(bytes: &mut &[u8]) -> Result<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes
+            .split_first()
+            .ok_or_else(|| Error::truncated("a number is cut off"))?;
+        *bytes = rest;
+        let part = u64::from(byte & 0x7f);
+        if part << shift >> shift != part {
+            break;
+        }
+        value |= part << shift;
+        if byte < 0x80 {
+            return Ok(value);
+        }
+    }
+    Err(Error::corrupt("a number is too large"))
+}
+
+/// Takes a number that counts bytes or values in memory.
+pub fn read_length(bytes: &mut &[u8]) -> Result<usize> {
+    usize::try_from(read(bytes)?).map_err(|_| Error::corrupt("a length is too large"))
+}

@@ -1,0 +1,201 @@
+//! What `ceaz` promises beyond what every codec does.
+
+use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::simd::Level;
+use ebz::{Element, Tolerance};
+
+/// Reproducible numbers.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// From −1 to 1.
+    fn real(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+fn flat(length: usize) -> Dims {
+    Dims {
+        nz: 1,
+        ny: 1,
+        nx: length,
+    }
+}
+
+fn encode<T: Element>(
+    values: &[T],
+    tolerance: Tolerance,
+    params: &Params,
+    level: Level,
+) -> Vec<u8> {
+    let task = Task {
+        dims: flat(values.len()),
+        tolerance,
+        fill: None,
+        params,
+    };
+    let mut bytes = Vec::new();
+    let entry = by_name("ceaz").unwrap();
+    entry
+        .encode(values, &task, &mut Context::new(level), &mut bytes)
+        .unwrap();
+    bytes
+}
+
+fn decode<T: Element>(bytes: &[u8], length: usize, level: Level) -> ebz::Result<Vec<T>> {
+    let mut out = vec![T::default(); length];
+    let entry = by_name("ceaz").unwrap();
+    entry.decode(bytes, flat(length), &mut Context::new(level), &mut out)?;
+    Ok(out)
+}
+
+/// Calm and busy stretches, zeros, jumps, and values that no lattice holds.
+fn signal(length: usize) -> Vec<f64> {
+    let mut random = Random(9);
+    let mut values: Vec<f64> = (0..length)
+        .map(|i| match i / 700 % 4 {
+            0 => 0.0,
+            1 => (i as f64 * 0.01).sin(),
+            2 => random.real() * 0.05,
+            _ => random.real() * 40.0,
+        })
+        .collect();
+    let odd = [
+        f64::NAN,
+        f64::INFINITY,
+        -0.0,
+        5e-324,
+        1e300,
+        f64::NEG_INFINITY,
+    ];
+    for (i, value) in odd.into_iter().enumerate() {
+        if let Some(slot) = values.get_mut(i * 37 + 3) {
+            *slot = value;
+        }
+    }
+    values
+}
+
+fn within(value: f64, decoded: f64, bound: f64) -> bool {
+    value.to_bits() == decoded.to_bits() || (value - decoded).abs() <= bound
+}
+
+#[test]
+fn every_rule_and_sort_keeps_the_bound_on_every_instruction_set() {
+    for length in [1, 3, 255, 256, 257, 5000, 40_000] {
+        let values = signal(length);
+        for (books, sort) in [("cost", "exact"), ("chi", "centre"), ("offline", "exact")] {
+            let mut params = Params::default();
+            params.set("books", books);
+            params.set("sort", sort);
+            for bound in [1.0, 1e-2, 1e-4, 1e-7] {
+                let tolerance = Tolerance::Abs(bound);
+                let bytes = encode(&values, tolerance, &params, Level::Portable);
+                for level in Level::available() {
+                    assert_eq!(encode(&values, tolerance, &params, level), bytes);
+                    let decoded = decode::<f64>(&bytes, length, level).unwrap();
+                    let good = |(v, d): (&f64, &f64)| within(*v, *d, bound);
+                    assert!(
+                        values.iter().zip(&decoded).all(good),
+                        "{length} {books} {bound}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lossless_is_exact() {
+    let values = signal(9000);
+    let single: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+    let params = Params::default();
+    for level in Level::available() {
+        let bytes = encode(&values, Tolerance::Lossless, &params, level);
+        let decoded = decode::<f64>(&bytes, values.len(), level).unwrap();
+        assert!(
+            values
+                .iter()
+                .zip(&decoded)
+                .all(|(v, d)| v.to_bits() == d.to_bits())
+        );
+        let bytes = encode(&single, Tolerance::Lossless, &params, level);
+        let decoded = decode::<f32>(&bytes, single.len(), level).unwrap();
+        assert!(
+            single
+                .iter()
+                .zip(&decoded)
+                .all(|(v, d)| v.to_bits() == d.to_bits())
+        );
+    }
+}
+
+#[test]
+fn zeros_do_not_cost_a_bit_each() {
+    // A spike in every 64 values: one bit per value would be a ratio of 32.
+    let mut values = vec![0f32; 1 << 18];
+    values.iter_mut().step_by(64).for_each(|v| *v = 1.0);
+    let params = Params::default();
+    let bytes = encode(&values, Tolerance::Abs(0.01), &params, Level::detect());
+    assert!(values.len() * 4 / bytes.len() > 100, "{}", bytes.len());
+    let constant = vec![3.5f32; 1 << 18];
+    let bytes = encode(&constant, Tolerance::Abs(0.01), &params, Level::detect());
+    assert!(bytes.len() < 200, "{}", bytes.len());
+}
+
+#[test]
+fn new_books_pay_and_offline_books_serve_small_chunks() {
+    let mut random = Random(4);
+    let values: Vec<f32> = (0..200_000)
+        .map(|_| (random.real() + random.real() + random.real()) as f32)
+        .collect();
+    let size = |length: usize, books: &str| {
+        let mut params = Params::default();
+        params.set("books", books);
+        encode(
+            &values[..length],
+            Tolerance::Abs(1e-3),
+            &params,
+            Level::detect(),
+        )
+        .len()
+    };
+    assert!(size(200_000, "cost") < size(200_000, "offline"));
+    assert!(size(200_000, "cost") <= size(200_000, "chi"));
+    assert_eq!(size(256, "cost"), size(256, "offline"));
+}
+
+#[test]
+fn broken_chunks_are_errors_or_values_but_never_panics() {
+    let mut random = Random(12);
+    let values = signal(3000);
+    let params = Params::default();
+    for tolerance in [
+        Tolerance::Abs(1e-3),
+        Tolerance::Abs(1e-9),
+        Tolerance::Lossless,
+    ] {
+        let bytes = encode(&values, tolerance, &params, Level::detect());
+        for cut in 0..bytes.len() {
+            let _ = decode::<f64>(&bytes[..cut], values.len(), Level::detect());
+        }
+        for _ in 0..3000 {
+            let mut broken = bytes.clone();
+            for _ in 0..1 + random.next() % 3 {
+                let at = random.next() as usize % broken.len();
+                broken[at] ^= 1 << (random.next() % 8);
+            }
+            for level in [Level::detect(), Level::Portable] {
+                let _ = decode::<f64>(&broken, values.len(), level);
+            }
+            let _ = decode::<f32>(&broken, values.len() / 2, Level::detect());
+        }
+    }
+}
