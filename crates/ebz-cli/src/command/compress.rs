@@ -13,7 +13,7 @@ use crate::progress;
 use crate::report;
 use anyhow::{Context, Result, bail, ensure};
 use ebz::metrics::Metrics;
-use ebz::{ElementType, FrameStats, Options, Writer};
+use ebz::{Bound, Element, ElementType, FrameStats, Options, View, Writer};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -128,10 +128,32 @@ impl Job<'_> {
     ) -> ebz::Result<(FrameStats, usize, W)> {
         let frame = writer.frames();
         let stats = match self.element {
-            ElementType::F32 => writer.frame_from::<f32>(input, self.shape, self.range)?,
-            ElementType::F64 => writer.frame_from::<f64>(input, self.shape, self.range)?,
+            ElementType::F32 => self.frame::<f32, W>(&mut writer, input)?,
+            ElementType::F64 => self.frame::<f64, W>(&mut writer, input)?,
         };
         Ok((stats, frame, writer.finish()?))
+    }
+
+    fn frame<T: Element, W: Write + Send>(
+        &self,
+        writer: &mut Writer<W>,
+        input: &mut (dyn Read + Send),
+    ) -> ebz::Result<FrameStats> {
+        if !matches!(self.options.bound, Bound::Psnr(_) | Bound::Ratio(_)) {
+            return writer.frame_from::<T>(input, self.shape, self.range);
+        }
+        // The search for these bounds goes over the array several times.
+        let count = ebz::element_count(self.shape)?;
+        let mut values = Vec::new();
+        if values.try_reserve_exact(count).is_err() {
+            return Err(ebz::Error::LimitExceeded(format!(
+                "{} needs the whole array in memory, where it does not fit: use --abs or --range",
+                self.options.bound.kind().name()
+            )));
+        }
+        values.resize(count, T::default());
+        input.read_exact(bytemuck::cast_slice_mut(&mut values))?;
+        writer.frame(&View::new(&values, self.shape)?)
     }
 }
 

@@ -33,7 +33,7 @@ struct PlaneBytes(usize);
 
 impl Estimate for PlaneBytes {
     fn samples(units: usize) -> usize {
-        (units / 96).clamp(1, 12)
+        (units / 96).clamp(1, 8)
     }
 
     fn add<W: Word>(&mut self, level: Level, residuals: &[W; UNIT]) {
