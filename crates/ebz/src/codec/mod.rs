@@ -146,9 +146,9 @@ pub struct Entry {
 pub static TABLE: &[Entry] = &[
     Entry::of::<raw::Raw>(),
     Entry::of::<fz::Fz>(),
+    Entry::of::<ceaz::Ceaz>(),
     Entry::of::<de_zfp::DeZfp>(),
     Entry::of::<zfp_v::ZfpV>(),
-    Entry::of::<ceaz::Ceaz>(),
 ];
 
 /// Number of the codec that stores values as they are.
