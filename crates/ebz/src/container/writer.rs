@@ -409,7 +409,7 @@ impl Worker {
         entry.encode(values, &task, &mut self.context, &mut self.records)?;
         let raw: &[u8] = bytemuck::cast_slice(values);
         let shrunk = self.records.len() - start - HEADER < raw.len();
-        if !shrunk {
+        if !shrunk && entry.info.id != codec::RAW {
             self.records.truncate(start + HEADER);
             self.records.extend_from_slice(raw);
         }

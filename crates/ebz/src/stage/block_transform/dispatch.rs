@@ -19,7 +19,7 @@ pub trait Vectorised {
 pub fn dispatch<V: Vectorised>(simd: Level, work: V) -> V::Output {
     match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 if simd.is_available() => super::avx2::run(work),
+        Level::Avx2 | Level::Avx512 if simd.is_available() => super::avx2::run(work),
         _ => work.run::<Portable>(),
     }
 }
