@@ -5,13 +5,12 @@
 //! twice as large saves one bit per value, and 6 dB. What it returns has been tried on the whole
 //! array.
 
-use crate::array::{FiniteRange, View, gather};
+use crate::array::{FiniteRange, View};
 use crate::bound::{Bound, Tolerance};
 use crate::container::{Reader, Writer};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::options::Options;
-use std::borrow::Cow;
 use std::io;
 
 /// Bounds that are tried on the whole array at most.
@@ -82,7 +81,7 @@ pub(crate) fn tolerance<T: Element>(
         Bound::Psnr(decibels) => Target::Psnr(decibels),
         other => return Err(Error::invalid(format!("{other} needs no search"))),
     };
-    let values = contiguous(view);
+    let values = view.to_contiguous();
     let range = FiniteRange::of(&values, options.fill).extent();
     let whole = Trial {
         values: &values,
@@ -111,23 +110,6 @@ pub(crate) fn tolerance<T: Element>(
         (bound, Some(found)) if target.is_met(found) => Ok(Tolerance::Abs(bound)),
         _ => whole.unreachable(target),
     }
-}
-
-/// The values of a view, one behind the other.
-fn contiguous<'a, T: Element>(view: &View<'a, T>) -> Cow<'a, [T]> {
-    if let Some(values) = view.as_slice() {
-        return Cow::Borrowed(values);
-    }
-    let mut values = vec![T::default(); view.shape().iter().product()];
-    let layout = &view.layout;
-    gather(
-        view.data,
-        &layout.shape,
-        &layout.strides,
-        layout.offset,
-        &mut values,
-    );
-    Cow::Owned(values)
 }
 
 /// Values on which bounds are tried.

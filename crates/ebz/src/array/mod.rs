@@ -1,6 +1,8 @@
 //! Arrays in memory: shapes, views with strides, and copies between them.
 
 mod copy;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod range;
 mod shape;
 mod view;

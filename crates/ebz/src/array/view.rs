@@ -1,8 +1,10 @@
 //! Arrays that own their values, and views of memory that somebody else owns.
 
+use super::copy::gather;
 use super::shape::{contiguous_strides, display, element_count};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use std::borrow::Cow;
 
 /// An array that owns its values, in C order.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,6 +155,21 @@ impl<'a, T: Element> View<'a, T> {
     pub fn as_slice(&self) -> Option<&'a [T]> {
         self.layout.run().map(|run| &self.data[run])
     }
+
+    /// The values in C order, copied if they do not lie like that in memory.
+    pub fn to_contiguous(&self) -> Cow<'a, [T]> {
+        if let Some(values) = self.as_slice() {
+            return Cow::Borrowed(values);
+        }
+        let Layout {
+            shape,
+            strides,
+            offset,
+        } = &self.layout;
+        let mut values = vec![T::default(); shape.iter().product()];
+        gather(self.data, shape, strides, *offset, &mut values);
+        Cow::Owned(values)
+    }
 }
 
 /// An array to write, possibly with strides.
@@ -203,13 +220,4 @@ fn check_length(length: usize, shape: &[usize]) -> Result<()> {
         )));
     }
     Ok(())
-}
-
-#[cfg(feature = "ndarray")]
-impl<'a, T: Element, D: ndarray::Dimension> TryFrom<&'a ndarray::ArrayRef<T, D>> for Array<T> {
-    type Error = Error;
-
-    fn try_from(array: &'a ndarray::ArrayRef<T, D>) -> Result<Self> {
-        Self::new(array.iter().copied().collect(), array.shape())
-    }
 }

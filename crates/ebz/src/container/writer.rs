@@ -136,25 +136,8 @@ impl<W: Write + Send> Writer<W> {
             return self.write_frame(Input::Memory(view.clone()), view.shape(), tolerance);
         }
         let tolerance = self.options.tolerance(|| {
-            let fill = self.options.fill;
-            Ok(match view.as_slice() {
-                Some(values) => {
-                    range_of(values, fill, parallel::threads(self.options.threads)).extent()
-                }
-                None => {
-                    let count = view.shape().iter().product();
-                    let mut values = vec![T::default(); count];
-                    let layout = &view.layout;
-                    gather(
-                        view.data,
-                        &layout.shape,
-                        &layout.strides,
-                        layout.offset,
-                        &mut values,
-                    );
-                    FiniteRange::of(&values, fill).extent()
-                }
-            })
+            let threads = parallel::threads(self.options.threads);
+            Ok(range_of(&view.to_contiguous(), self.options.fill, threads).extent())
         })?;
         self.write_frame(Input::Memory(view.clone()), view.shape(), tolerance)
     }

@@ -263,7 +263,7 @@ fn widen(bytes: Vector) -> (Vector, Vector) {
 /// Which of the four bytes are not zero.
 #[inline]
 #[target_feature(enable = "bmi2")]
-fn nonzero_bytes(mask: u32) -> u32 {
+pub(super) fn nonzero_bytes(mask: u32) -> u32 {
     let folded = mask | (mask >> 4 & 0x0f0f_0f0f);
     let folded = folded | folded >> 2;
     _pext_u32(folded | folded >> 1, 0x0101_0101)

@@ -3,6 +3,7 @@
 //! A vector of 64 bytes is eight 8 × 8 matrices of bits, which one instruction transposes; what is
 //! left is to bring bytes and words in order.
 
+use super::avx2::nonzero_bytes;
 use super::{DENSE, MAX_UNIT, PLANE, Shape, UNIT};
 use std::arch::x86_64::*;
 
@@ -179,15 +180,6 @@ fn untranspose(planes: [__m512i; 4]) -> [__m512i; 4] {
         let bits = _mm512_permutexvar_epi8(load(&WORDS_TO_BYTES), words);
         _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(DIAGONAL), bits)
     })
-}
-
-/// Which of the four bytes are not zero.
-#[inline]
-#[target_feature(enable = "bmi2")]
-fn nonzero_bytes(mask: u32) -> u32 {
-    let folded = mask | (mask >> 4 & 0x0f0f_0f0f);
-    let folded = folded | folded >> 2;
-    _pext_u32(folded | folded >> 1, 0x0101_0101)
 }
 
 /// 0xff in each of the four bytes whose bit is set.
