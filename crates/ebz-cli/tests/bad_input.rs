@@ -494,15 +494,15 @@ mod linux {
     fn files_larger_than_the_memory_go_through() {
         let sandbox = Sandbox::new();
         let file = std::fs::File::create(sandbox.path("a.raw")).unwrap();
-        file.set_len(72 << 20).unwrap();
+        file.set_len(288 << 20).unwrap();
         for args in [
-            "compress a.raw -t f32 -s 72x512x512 --range 1e-3 -o a.ebz",
+            "compress a.raw -t f32 -s 288x512x512 --range 1e-3 -o a.ebz",
             "decompress a.ebz -o b.raw",
             "decompress - -o c.raw < a.ebz",
             "verify a.ebz --against a.raw",
         ] {
             let ebz = env!("CARGO_BIN_EXE_ebz");
-            let limited = format!("ulimit -v 72000 && exec {ebz} {args} --threads 2");
+            let limited = format!("ulimit -v 200000 && exec {ebz} {args} --threads 2");
             let output = Command::new("sh")
                 .args(["-c", &limited])
                 .current_dir(sandbox.path("."))

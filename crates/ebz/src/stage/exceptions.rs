@@ -29,9 +29,9 @@ impl Exceptions {
         (self.count, self.next_unit, self.run) = (0, 0, (0, 0));
     }
 
-    /// Number of exceptions.
-    pub fn len(&self) -> usize {
-        self.count
+    /// Bytes of the list so far, about.
+    pub fn bytes(&self) -> usize {
+        self.places.len() + self.values.len()
     }
 
     /// Adds the exceptions of a unit: those positions of `values` that `is_exception` names.

@@ -37,6 +37,14 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
         .filter(|x| Element::is_finite(**x) && **x != fill_value)
         .map(|x| x.to_f64())
         .collect();
+    let step = 2.0 * bound;
+    if !sample.is_empty() {
+        // What no lattice reaches from the middle of the values may be many, such as fill values
+        // that nobody declared.
+        let half = sample.len() / 2;
+        let middle = *sample.select_nth_unstable_by(half, f64::total_cmp).1;
+        sample.retain(|x| ((x - middle) / step).abs() < (1u64 << 33) as f64);
+    }
     let share = sample.len() / 32;
     let (low, high) = match sample.len() {
         0 => (0.0, 0.0),
@@ -50,7 +58,6 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
     };
 
     // 2. Base 0 if the coordinates fit: then zeros stay zeros. Otherwise the middle.
-    let step = 2.0 * bound;
     let magnitude = low.abs().max(high.abs()) / step;
     let span = (high - low) / step;
     let base = if magnitude * 1.25 <= most {

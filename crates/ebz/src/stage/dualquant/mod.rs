@@ -190,8 +190,9 @@ where
         step: lattice.step.value(),
         base: lattice.base.value(),
     };
-    // Beyond this share, wider numbers are smaller than exceptions.
-    let most = values.len() / 32;
+    // Beyond this share of the raw size, wider numbers are smaller than exceptions. Fill values, of
+    // which there may be many, take few bytes.
+    let most = size_of_val(values) / 16;
     sink.restart();
     exceptions.clear();
     let mut differences = context.take::<Differences<W>>();
@@ -208,7 +209,7 @@ where
                     if !lattice.forward(unit, q.unit()) {
                         let excepted = repeat_over_exceptions(&lattice, unit, valid, &mut q);
                         exceptions.push_unit(number, unit, &excepted);
-                        if exceptions.len() > most {
+                        if exceptions.bytes() > most {
                             return false;
                         }
                     }

@@ -1,0 +1,68 @@
+//! Missing data must not spoil the rest: a masked field takes little more than the same field whole.
+
+use ebz::codec::TABLE;
+use ebz::{Bound, BoundKind, Options, View};
+
+const SHAPE: [usize; 3] = [6, 200, 300];
+
+fn ocean() -> Vec<f32> {
+    let value = |i: usize| {
+        let (y, x) = ((i / SHAPE[2] % SHAPE[1]) as f32, (i % SHAPE[2]) as f32);
+        25.0 - 0.1 * y + 3.0 * (x * 0.05).sin() * (y * 0.07).cos() + (i / 60000) as f32 * 0.2
+    };
+    (0..SHAPE.iter().product()).map(value).collect()
+}
+
+fn is_land(i: usize) -> bool {
+    let (y, x) = ((i / SHAPE[2] % SHAPE[1]) as f32, (i % SHAPE[2]) as f32);
+    (x - 90.0).hypot(y - 80.0) < 60.0 + 9.0 * (x * 0.3).sin() || x > 260.0 + 12.0 * (y * 0.2).cos()
+}
+
+fn masked(fill: f32) -> Vec<f32> {
+    let values = ocean().into_iter().enumerate();
+    values
+        .map(|(i, x)| if is_land(i) { fill } else { x })
+        .collect()
+}
+
+fn size(values: &[f32], options: &Options) -> usize {
+    let bytes = ebz::compress(&View::new(values, &SHAPE).unwrap(), options).unwrap();
+    let decoded = ebz::decompress::<f32>(&bytes).unwrap();
+    for (i, (a, b)) in decoded.values().iter().zip(values).enumerate() {
+        if is_land(i) && options.fill.is_some() {
+            assert_eq!(a.to_bits(), b.to_bits());
+        } else {
+            assert!((a - b).abs() <= 0.04 || b.abs() > 1e9 || b.is_nan());
+        }
+    }
+    bytes.len()
+}
+
+/// A fifth of a byte for each value pays for the mask, where the values themselves take four.
+fn check(codec: &str, found: usize, whole: usize, fill: f32) {
+    let most = whole + SHAPE.iter().product::<usize>() / 5;
+    assert!(
+        found < most,
+        "{codec}: {found} bytes with {fill}, {whole} without"
+    );
+}
+
+#[test]
+fn fill_values_cost_little() {
+    let codecs = TABLE
+        .iter()
+        .filter(|c| c.offers(BoundKind::Abs) && c.info.name != "raw");
+    for codec in codecs {
+        let options = Options::new(Bound::Abs(0.03)).codec(codec.info.name);
+        let whole = size(&ocean(), &options);
+        // Declared, whatever they are; undeclared, far away or not numbers.
+        for fill in [-999.0, 1e20, 9.96921e36] {
+            let found = size(&masked(fill), &options.clone().fill(f64::from(fill)));
+            check(codec.info.name, found, whole, fill);
+        }
+        for fill in [1e20, f32::NAN] {
+            let found = size(&masked(fill), &options);
+            check(codec.info.name, found, whole, fill);
+        }
+    }
+}
