@@ -17,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::word::Word;
-use std::any::Any;
 
 /// Mask bytes per unit.
 const MASKS: usize = UNIT / 8;
@@ -53,10 +52,11 @@ impl<W: Word> Kernels<W> {
     fn of(simd: Level) -> Self {
         #[cfg(target_arch = "x86_64")]
         if simd >= Level::Avx2
-            && let Some(kernels) = (&avx2::KERNELS as &dyn Any).downcast_ref::<Self>()
+            && let Some(kernels) = (&avx2::KERNELS as &dyn std::any::Any).downcast_ref::<Self>()
         {
             return *kernels;
         }
+        let _ = simd;
         portable::kernels()
     }
 }
