@@ -1,6 +1,6 @@
 //! Context-coded range ANS of small integers, 32 lanes at a time.
 //!
-//! In: symbols 0 … 62 (see [`symbol`]) in segments of [`LANES`], and for each the number of a
+//! In: symbols 0 … 62 (see `symbol.rs`) in segments of [`LANES`], and for each the number of a
 //! context that the decoder knows before it decodes the segment. Out: frequency tables, final
 //! states, 16-bit words, and the symbols too rare for a frequency.
 //!
