@@ -15,7 +15,6 @@ pub(crate) struct Exceptions {
     places: Vec<u8>,
     /// Runs of equal values.
     values: Vec<u8>,
-    count: usize,
     next_unit: usize,
     /// Bit pattern and length of the run under way.
     run: (u64, u64),
@@ -26,7 +25,7 @@ impl Exceptions {
     pub fn clear(&mut self) {
         self.places.clear();
         self.values.clear();
-        (self.count, self.next_unit, self.run) = (0, 0, (0, 0));
+        (self.next_unit, self.run) = (0, (0, 0));
     }
 
     /// Bytes of the list so far, about.
@@ -61,7 +60,6 @@ impl Exceptions {
                 self.run = (value.to_word(), 1);
             }
         }
-        self.count += count;
     }
 
     fn end_run<T: Element>(&mut self) {
@@ -76,7 +74,7 @@ impl Exceptions {
     pub fn write_to<T: Element>(&mut self, out: &mut Vec<u8>) {
         self.end_run::<T>();
         self.run = (0, 0);
-        if self.count > 0 {
+        if !self.places.is_empty() {
             varint::write(self.places.len() as u64, out);
             out.extend_from_slice(&self.places);
             out.extend_from_slice(&self.values);

@@ -34,23 +34,15 @@ impl<T: Real> Row<T> {
     }
 }
 
-impl<'a, T: Real> Prediction<'a, T> {
-    /// Quantizes `values`; says whether every one of them satisfies the bound.
-    pub(super) fn quantize(&self, isa: Isa, step: Step<T>, values: &[T], row: &mut Row<T>) -> bool {
+/// Launches the kernel that is compiled for the number of axes, and for a base or none.
+macro_rules! launch_for {
+    ($prediction:ident, $isa:ident, $kernel:ident { $($field:ident),* }) => {{
         macro_rules! go {
             ($axes:literal, $base:literal) => {
-                launch(
-                    isa,
-                    Quantize::<T, $axes, $base> {
-                        prediction: self,
-                        step,
-                        values,
-                        row,
-                    },
-                )
+                launch($isa, $kernel::<T, $axes, $base> { prediction: $prediction, $($field),* })
             };
         }
-        match (self.axis_count, self.base.is_some()) {
+        match ($prediction.axis_count, $prediction.base.is_some()) {
             (0, false) => go!(0, false),
             (1, false) => go!(1, false),
             (2, false) => go!(2, false),
@@ -59,32 +51,18 @@ impl<'a, T: Real> Prediction<'a, T> {
             (1, true) => go!(1, true),
             (_, true) => go!(2, true),
         }
+    }};
+}
+
+impl<'a, T: Real> Prediction<'a, T> {
+    /// Quantizes `values`; says whether every one of them satisfies the bound.
+    pub(super) fn quantize(&self, isa: Isa, step: Step<T>, values: &[T], row: &mut Row<T>) -> bool {
+        launch_for!(self, isa, Quantize { step, values, row })
     }
 
     /// Reconstructs `count` values from their residuals.
     pub(super) fn dequantize(&self, isa: Isa, step: T, count: usize, row: &mut Row<T>) {
-        macro_rules! go {
-            ($axes:literal, $base:literal) => {
-                launch(
-                    isa,
-                    Dequantize::<T, $axes, $base> {
-                        prediction: self,
-                        step,
-                        count,
-                        row,
-                    },
-                )
-            };
-        }
-        match (self.axis_count, self.base.is_some()) {
-            (0, false) => go!(0, false),
-            (1, false) => go!(1, false),
-            (2, false) => go!(2, false),
-            (_, false) => go!(3, false),
-            (0, true) => go!(0, true),
-            (1, true) => go!(1, true),
-            (_, true) => go!(2, true),
-        }
+        launch_for!(self, isa, Dequantize { step, count, row })
     }
 
     #[inline(always)]
