@@ -1,0 +1,1 @@
+//! Simulations whose data lives compressed.

@@ -1,0 +1,1 @@
+//! Frames and grids that live compressed, on disk or in memory, moved by servant threads.
