@@ -1,4 +1,5 @@
 //! Frames and grids that live compressed, on disk or in memory, moved by servant threads.
+#![doc = include_str!("../../../docs/store.md")]
 #![forbid(unsafe_code)]
 
 mod coding;
