@@ -176,6 +176,11 @@ fn nonsense_is_refused_with_words() -> Result<()> {
             "no frame 0",
         );
     }
+    let search = StoreOptions::new(Policy::CompressedMemory, Options::new(Bound::Psnr(60.0)));
+    says(
+        FrameStore::<f32>::create(&SHAPE, search).map(drop),
+        "use abs",
+    );
     let coding = Options::new(Bound::Abs(1e-3));
     let nowhere = StoreOptions::new(Policy::Disk, coding);
     says(
