@@ -46,24 +46,23 @@ where
     Level: Memory<P>,
 {
     let layout = Layout::read_from(bytes, out.len(), P::MANTISSA)?;
-    let starts = layout.starts()?;
-    let length = lanes::length(out.len());
+    let ends = layout.stream_starts()?;
+    let starts = lanes::starts(out.len());
     let cursor = |start: &usize| Cursor {
         at: start * 8,
         previous: P::default(),
     };
-    let mut cursors: Vec<Cursor<P>> = starts[..layout.sizes.len()].iter().map(cursor).collect();
+    let mut cursors: Vec<Cursor<P>> = ends[..layout.sizes.len()].iter().map(cursor).collect();
 
     // 1. All lanes together, as far as all of them go.
-    let done = tile::decode(context.simd(), &layout, &mut cursors, length, out);
+    let done = tile::decode(context.simd(), &layout, &mut cursors, &starts, out);
 
     // 2. What is left of each.
-    let lanes = cursors.iter_mut().zip(out.chunks_mut(length));
-    for (lane, (cursor, values)) in lanes.enumerate() {
-        for value in &mut values[done..] {
+    for (lane, cursor) in cursors.iter_mut().enumerate() {
+        for value in &mut out[starts[lane] + done..starts[lane + 1]] {
             *value = cursor.next(layout.streams, layout.kept);
         }
-        if cursor.at.div_ceil(8) != starts[lane + 1] {
+        if cursor.at.div_ceil(8) != ends[lane + 1] {
             return Err(Error::corrupt("words do not end where their lane does"));
         }
     }

@@ -1,7 +1,7 @@
 //! Patterns to bytes.
 
 use super::grid::{Grid, Pattern};
-use super::kernels::words::{Words, BLOCK, FITS};
+use super::kernels::words::{BLOCK, FITS, Words};
 use super::lanes::{self, Layout};
 use super::word::{self, LONGEST};
 use crate::codec::Context;
@@ -72,7 +72,7 @@ pub(super) fn encode<P: Pattern>(
     }
     let mut at = 0;
     let mut sizes = Vec::new();
-    for lane in values.chunks(lanes::length(values.len())) {
+    for lane in lanes::split(values) {
         let size = level.run(
             #[inline(always)]
             || encode_lane(lane, grid, &mut scratch.0[at..]),

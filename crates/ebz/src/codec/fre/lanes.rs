@@ -8,15 +8,21 @@ pub(super) const LANES: usize = 32;
 /// Values from which on a chunk has that many.
 const MANY: usize = 1 << 16;
 
-/// Values per lane, all but the last.
+/// Where each lane begins, and at last the end of the chunk.
 ///
-/// Odd multiples of 16, so that the lanes do not compete for the same sets of the caches.
-pub(super) fn length(values: usize) -> usize {
-    if values < MANY {
-        values.max(1)
-    } else {
-        (values.div_ceil(16 * LANES) | 1) * 16
-    }
+/// Lanes begin at multiples of 16 values and are moved against each other by as many, so that they
+/// do not compete for the same sets of the caches where their length is a power of two.
+pub(super) fn starts(values: usize) -> Vec<usize> {
+    let lanes = if values < MANY { 1 } else { LANES };
+    let length = values / (16 * lanes) * 16;
+    let start = |lane: usize| lane * length + 16 * lane.min(lanes - lane);
+    (0..lanes).map(start).chain([values]).collect()
+}
+
+/// The values of each lane.
+pub(super) fn split<P>(values: &[P]) -> impl Iterator<Item = &[P]> {
+    let starts = starts(values.len());
+    (1..starts.len()).map(move |lane| &values[starts[lane - 1]..starts[lane]])
 }
 
 /// The mantissa bits of a chunk and, behind each other, the sizes of its lanes and their bytes.
@@ -46,7 +52,7 @@ impl<'a> Layout<'a> {
         if u32::from(kept) > most || reserved != [0; 3] {
             return Err(Error::corrupt("unknown kind of fre chunk"));
         }
-        let lanes = values.div_ceil(length(values));
+        let lanes = starts(values).len() - 1;
         let (sizes, streams) = rest.split_at_checked(4 * lanes).ok_or_else(short)?;
         Ok(Self {
             kept: kept.into(),
@@ -55,8 +61,8 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Where each lane begins, and at last the end of them all, which must be that of the bytes.
-    pub fn starts(&self) -> Result<Vec<usize>> {
+    /// Where the bytes of each lane begin, and at last the end of them all, which must be that of the bytes.
+    pub fn stream_starts(&self) -> Result<Vec<usize>> {
         let mut starts = vec![0];
         let mut end = 0usize;
         for size in self.sizes {

@@ -83,7 +83,7 @@ fn patterns<P: Pattern>(count: usize, seed: u64) -> Vec<P> {
 fn naive<P: Pattern>(values: &[P], grid: &Grid<P>) -> Vec<u8> {
     let mut sizes = Vec::new();
     let mut streams = Vec::new();
-    for lane in values.chunks(lanes::length(values.len())) {
+    for lane in lanes::split(values) {
         let mut bits = String::new();
         let mut previous = P::default();
         for &value in lane {
@@ -91,7 +91,13 @@ fn naive<P: Pattern>(values: &[P], grid: &Grid<P>) -> Vec<u8> {
             bits += &text(x, previous, grid);
             previous = x;
         }
-        let byte = |bits: &[u8]| bits.iter().rev().enumerate().map(|(i, b)| (b & 1) << i).sum();
+        let byte = |bits: &[u8]| {
+            bits.iter()
+                .rev()
+                .enumerate()
+                .map(|(i, b)| (b & 1) << i)
+                .sum()
+        };
         bits += &"0".repeat(bits.len().next_multiple_of(8) - bits.len());
         let bytes: Vec<u8> = bits.as_bytes().chunks(8).map(byte).collect();
         sizes.push((bytes.len() as u32).to_le_bytes());

@@ -28,7 +28,11 @@ fn difference(d: i64) -> Bits {
     let size = d.unsigned_abs();
     match size {
         0 => (0b0, 1),
-        1..=5 => then((0, 0), ((2 << size) - 2) << 1 | u64::from(d < 0), size as u32 + 2),
+        1..=5 => then(
+            (0, 0),
+            ((2 << size) - 2) << 1 | u64::from(d < 0),
+            size as u32 + 2,
+        ),
         _ => then((0b11_1111, 6), (size - 6) << 1 | u64::from(d < 0), 3),
     }
 }
@@ -48,11 +52,7 @@ pub(super) fn encode<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> Bits {
         then(then((0b010, 3), sign, 1), mantissa, P::MANTISSA)
     } else if exponent == ones || x & grid.dropped != P::default() {
         let escape = then(then((0b011, 3), sign, 1), ones, P::EXPONENT);
-        then(
-            then(escape, exponent, P::EXPONENT),
-            mantissa,
-            P::MANTISSA,
-        )
+        then(then(escape, exponent, P::EXPONENT), mantissa, P::MANTISSA)
     } else if d.abs() > 9 {
         let head = then(then((0b011, 3), sign, 1), exponent, P::EXPONENT);
         then(head, kept, grid.kept)

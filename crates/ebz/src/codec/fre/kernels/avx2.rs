@@ -4,7 +4,7 @@ use super::tile::{DEPTH, Tile};
 use crate::codec::fre::lanes::LANES;
 use std::arch::x86_64::*;
 
-/// Loads the patterns at 32 places, given in bits.
+/// Loads the patterns at places, given in bits.
 ///
 /// # Safety
 /// Every place lies in `bytes` and is followed by 4 bytes of it.
@@ -22,7 +22,7 @@ pub(super) unsafe fn gather_u32(bytes: &[u8], bits: &[u32; LANES], words: &mut [
     }
 }
 
-/// Loads the patterns at 32 places, given in bits.
+/// Loads the patterns at places, given in bits.
 ///
 /// # Safety
 /// Every place lies in `bytes` and is followed by 8 bytes of it.
@@ -40,24 +40,28 @@ pub(super) unsafe fn gather_u64(bytes: &[u8], bits: &[u64; LANES], words: &mut [
     }
 }
 
-/// Writes a tile to the lanes of `out`, which are `length` apart, from `at` on.
+/// Writes a tile to the lanes of `out`, which begin at `starts`, from their value `at` on.
 ///
 /// # Safety
-/// Every lane has 16 values from `at` on.
+/// `out` has 16 values from `at` on behind each start.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) unsafe fn scatter_u32(tile: &Tile<u32>, out: &mut [u32], length: usize, at: usize) {
+pub(super) unsafe fn scatter_u32(
+    tile: &Tile<u32>,
+    out: &mut [u32],
+    starts: &[usize; LANES],
+    at: usize,
+) {
     for first in (0..LANES).step_by(8) {
         for step in (0..DEPTH).step_by(8) {
-            // SAFETY: 8 of 32 patterns of a step are read, and 8 of 16 values of a lane written.
+            // SAFETY: 8 patterns of a step are read, and 8 of 16 values of a lane written.
             unsafe {
-                let row = |i: usize| {
-                    _mm256_loadu_ps(tile.0[step + i].as_ptr().add(first).cast::<f32>())
-                };
+                let row =
+                    |i: usize| _mm256_loadu_ps(tile.0[step + i].as_ptr().add(first).cast::<f32>());
                 let rows: [__m256; 8] = std::array::from_fn(row);
                 let columns = transpose(rows);
                 for (lane, column) in columns.into_iter().enumerate() {
-                    let place = out.as_mut_ptr().add((first + lane) * length + at + step);
+                    let place = out.as_mut_ptr().add(starts[first + lane] + at + step);
                     _mm256_storeu_ps(place.cast(), column);
                 }
             }
@@ -65,20 +69,24 @@ pub(super) unsafe fn scatter_u32(tile: &Tile<u32>, out: &mut [u32], length: usiz
     }
 }
 
-/// Writes a tile to the lanes of `out`, which are `length` apart, from `at` on.
+/// Writes a tile to the lanes of `out`, which begin at `starts`, from their value `at` on.
 ///
 /// # Safety
-/// Every lane has 16 values from `at` on.
+/// `out` has 16 values from `at` on behind each start.
 #[target_feature(enable = "avx2")]
 #[inline]
-pub(super) unsafe fn scatter_u64(tile: &Tile<u64>, out: &mut [u64], length: usize, at: usize) {
+pub(super) unsafe fn scatter_u64(
+    tile: &Tile<u64>,
+    out: &mut [u64],
+    starts: &[usize; LANES],
+    at: usize,
+) {
     for first in (0..LANES).step_by(4) {
         for step in (0..DEPTH).step_by(4) {
-            // SAFETY: 4 of 32 patterns of a step are read, and 4 of 16 values of a lane written.
+            // SAFETY: 4 patterns of a step are read, and 4 of 16 values of a lane written.
             unsafe {
-                let row = |i: usize| {
-                    _mm256_loadu_pd(tile.0[step + i].as_ptr().add(first).cast::<f64>())
-                };
+                let row =
+                    |i: usize| _mm256_loadu_pd(tile.0[step + i].as_ptr().add(first).cast::<f64>());
                 let [a, b, c, d]: [__m256d; 4] = std::array::from_fn(row);
                 let [ab, cd] = [_mm256_unpacklo_pd(a, b), _mm256_unpacklo_pd(c, d)];
                 let [ba, dc] = [_mm256_unpackhi_pd(a, b), _mm256_unpackhi_pd(c, d)];
@@ -89,7 +97,7 @@ pub(super) unsafe fn scatter_u64(tile: &Tile<u64>, out: &mut [u64], length: usiz
                     _mm256_permute2f128_pd::<0x31>(ba, dc),
                 ];
                 for (lane, column) in columns.into_iter().enumerate() {
-                    let place = out.as_mut_ptr().add((first + lane) * length + at + step);
+                    let place = out.as_mut_ptr().add(starts[first + lane] + at + step);
                     _mm256_storeu_pd(place.cast(), column);
                 }
             }

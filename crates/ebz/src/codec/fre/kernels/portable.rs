@@ -4,7 +4,7 @@ use super::tile::{DEPTH, Tile};
 use crate::codec::fre::grid::Pattern;
 use crate::codec::fre::lanes::LANES;
 
-/// Loads the patterns at 32 places, given in bits; nothing from outside of `bytes`.
+/// Loads the patterns at places, given in bits; nothing from outside of `bytes`.
 #[inline(always)]
 pub(super) fn gather<P: Pattern>(bytes: &[u8], bits: &[P; LANES], words: &mut [P; LANES]) {
     for (word, &bit) in words.iter_mut().zip(bits) {
@@ -15,11 +15,17 @@ pub(super) fn gather<P: Pattern>(bytes: &[u8], bits: &[P; LANES], words: &mut [P
     }
 }
 
-/// Writes a tile to the lanes of `out`, which are `length` apart, from `at` on.
+/// Writes a tile to the lanes of `out`, which begin at `starts`, from their value `at` on.
 #[inline(always)]
-pub(super) fn scatter<P: Pattern>(tile: &Tile<P>, out: &mut [P], length: usize, at: usize) {
-    for (lane, values) in out.chunks_mut(length).enumerate().take(LANES) {
-        for (value, step) in values[at..at + DEPTH].iter_mut().zip(&tile.0) {
+pub(super) fn scatter<P: Pattern>(
+    tile: &Tile<P>,
+    out: &mut [P],
+    starts: &[usize; LANES],
+    at: usize,
+) {
+    for (lane, start) in starts.iter().enumerate() {
+        let values = &mut out[start + at..][..DEPTH];
+        for (value, step) in values.iter_mut().zip(&tile.0) {
             *value = step[lane];
         }
     }

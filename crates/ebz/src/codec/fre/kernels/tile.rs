@@ -1,4 +1,4 @@
-//! Decodes 32 lanes together, 16 values of each at a time.
+//! Decodes all lanes together, 16 values of each at a time.
 
 use super::portable;
 use crate::codec::fre::decode::Cursor;
@@ -27,11 +27,11 @@ pub(crate) trait Memory<P> {
     /// Every place lies in `bytes` and is followed by as many bytes of it as a pattern has.
     unsafe fn gather(&self, bytes: &[u8], bits: &[P; LANES], words: &mut [P; LANES]);
 
-    /// Writes a tile to the lanes of `out`, which are `length` apart, from `at` on.
+    /// Writes a tile to the lanes of `out`, which begin at `starts`, from their value `at` on.
     ///
     /// # Safety
-    /// Every lane has 16 values from `at` on.
-    unsafe fn scatter(&self, tile: &Tile<P>, out: &mut [P], length: usize, at: usize);
+    /// `out` has 16 values from `at` on behind each start.
+    unsafe fn scatter(&self, tile: &Tile<P>, out: &mut [P], starts: &[usize; LANES], at: usize);
 }
 
 macro_rules! memory {
@@ -47,9 +47,10 @@ macro_rules! memory {
                 match self {
                     // SAFETY: the machine has the level; the rest as the caller promises.
                     #[cfg(target_arch = "x86_64")]
-                    Self::Avx2 | Self::Avx512 => unsafe {
-                        super::avx2::$gather(bytes, bits, words);
-                    },
+                    Self::Avx2 => unsafe { super::avx2::$gather(bytes, bits, words) },
+                    // SAFETY: the same.
+                    #[cfg(target_arch = "x86_64")]
+                    Self::Avx512 => unsafe { super::avx512::$gather(bytes, bits, words) },
                     _ => portable::gather(bytes, bits, words),
                 }
             }
@@ -59,16 +60,16 @@ macro_rules! memory {
                 &self,
                 tile: &Tile<$pattern>,
                 out: &mut [$pattern],
-                length: usize,
+                starts: &[usize; LANES],
                 at: usize,
             ) {
                 match self {
                     // SAFETY: the machine has the level; the rest as the caller promises.
                     #[cfg(target_arch = "x86_64")]
                     Self::Avx2 | Self::Avx512 => unsafe {
-                        super::avx2::$scatter(tile, out, length, at);
+                        super::avx2::$scatter(tile, out, starts, at);
                     },
-                    _ => portable::scatter(tile, out, length, at),
+                    _ => portable::scatter(tile, out, starts, at),
                 }
             }
         }
@@ -84,7 +85,7 @@ pub(crate) fn decode<P: Pattern>(
     level: Level,
     layout: &Layout<'_>,
     cursors: &mut [Cursor<P>],
-    length: usize,
+    starts: &[usize],
     out: &mut [P],
 ) -> usize
 where
@@ -92,15 +93,17 @@ where
 {
     let streams = layout.streams;
     // Places in bits must fit a pattern of 32 bits, and as signed offsets in bytes a load.
-    let fits = streams.len() < 1 << 28 && 2 + layout.kept + 7 <= P::BITS - 7;
-    let Ok(cursors) = <&mut [Cursor<P>; LANES]>::try_from(cursors) else {
+    let fits = streams.len() < 1 << 28 && 2 + layout.kept + 9 <= P::BITS - 7;
+    let (Ok(cursors), Some(first), true) = (
+        <&mut [Cursor<P>; LANES]>::try_from(cursors),
+        starts.first_chunk::<LANES>(),
+        fits,
+    ) else {
         return 0;
     };
-    if !fits {
-        return 0;
-    }
     let grid = Grid::<P>::with_bits(layout.kept);
-    let shortest = out.len().saturating_sub((LANES - 1) * length);
+    let lengths = starts.windows(2).map(|lane| lane[1] - lane[0]);
+    let shortest = lengths.min().unwrap_or(0);
     let mut bits = cursors.map(|cursor| P::of(cursor.at as u64));
     let mut previous = cursors.map(|cursor| cursor.previous);
     let mut done = 0;
@@ -124,8 +127,8 @@ where
                     }
                     *values = previous;
                 }
-                // SAFETY: the last lane is the shortest, and has these values.
-                unsafe { level.scatter(&tile, out, length, done) };
+                // SAFETY: the shortest lane has these values.
+                unsafe { level.scatter(&tile, out, first, done) };
                 done += DEPTH;
             }
         },
@@ -139,8 +142,8 @@ where
     done
 }
 
-/// Decodes the usual words (`00`, and `1` with a difference of up to 5), marks lanes that have
-/// others and leaves them as they are; says whether there are none.
+/// Decodes the usual words (`00`, and those that begin with `1`), marks lanes that have others and
+/// leaves them as they are; says whether there are none.
 #[inline(always)]
 fn step<P: Pattern>(
     words: &[P; LANES],
@@ -157,15 +160,19 @@ fn step<P: Pattern>(
     for lane in 0..LANES {
         let (bit, before) = (bits[lane], previous[lane]);
         let window = words[lane].from_stream().shift_left(bit & number(7));
-        // Ones at the front of the difference, up to 6 of them.
+        // Ones at the front of the difference, up to 6 of them, and its bits before the sign.
         let code = window << (2 + grid.kept);
-        let size = number(5).sub((!code >> (P::BITS - 6)).log2());
-        let size = size.min(number(6));
-        let near = (window & sign_bit != zero) & (size < number(6));
+        let ones = number(5).sub((!code >> (P::BITS - 6)).log2());
+        let ones = ones.min(number(6));
+        let long = ones == number(6);
+        let last = code >> (P::BITS - 8) & number(3);
+        let size = if long { last.add(ones) } else { ones };
+        let unsigned = if long { number(8) } else { ones.add(number(1)) };
+        let near = window & sign_bit != zero;
         let same = window >> (P::BITS - 2) == zero;
 
         let by = size << P::MANTISSA;
-        let negative = code.shift_left(size.add(number(1))) & sign_bit != zero;
+        let negative = code.shift_left(unsigned) & sign_bit != zero;
         let exponent = before & P::exponent_bits();
         let exponent = if negative {
             exponent.sub(by)
@@ -175,7 +182,7 @@ fn step<P: Pattern>(
         let mantissa = (window << 2) >> (1 + P::EXPONENT) & kept_bits;
         let value = exponent | (window << 1 & sign_bit) | mantissa;
         let signed = if size > zero { number(1) } else { zero };
-        let length = size.add(signed).add(number(3 + grid.kept));
+        let length = unsigned.add(signed).add(number(2 + grid.kept));
 
         previous[lane] = if near { value } else { before };
         let length = if near { length } else { zero };

@@ -108,9 +108,21 @@ fn one<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> (P, P) {
     let size = exponent.max(before).sub(exponent.min(before));
     let negative = if exponent < before { number(1) } else { zero };
     let unary = number(2).shift_left(size).sub(number(2));
-    let code = if size > number(5) { size.add(number(0xfc - 6)) } else { unary };
-    let code = if size == zero { zero } else { code << 1 | negative };
-    let code_length = if size > number(5) { number(9) } else { size.add(number(2)) };
+    let code = if size > number(5) {
+        size.add(number(0xfc - 6))
+    } else {
+        unary
+    };
+    let code = if size == zero {
+        zero
+    } else {
+        code << 1 | negative
+    };
+    let code_length = if size > number(5) {
+        number(9)
+    } else {
+        size.add(number(2))
+    };
     let code_length = if size == zero { number(1) } else { code_length };
     let head = (number(2) | sign) << kept | high;
     let mut word = head.shift_left(code_length) | code;
@@ -120,7 +132,11 @@ fn one<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> (P, P) {
     let far = size > number(9);
     let prefix = (number(0b0110) | sign) << P::EXPONENT | exponent;
     word = if far { prefix << kept | high } else { word };
-    length = if far { number(4 + P::EXPONENT + kept) } else { length };
+    length = if far {
+        number(4 + P::EXPONENT + kept)
+    } else {
+        length
+    };
 
     // Off the grid, or longer than a pattern.
     let off = (exponent == ones) | (x & grid.dropped != zero) | (length > number(P::BITS));
@@ -130,7 +146,11 @@ fn one<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> (P, P) {
     let subnormal = exponent == zero;
     let all = (number(0b0100) | sign) << P::MANTISSA | mantissa;
     word = if subnormal { all } else { word };
-    length = if subnormal { number(4 + P::MANTISSA) } else { length };
+    length = if subnormal {
+        number(4 + P::MANTISSA)
+    } else {
+        length
+    };
 
     // `00`.
     let same = x == previous;
