@@ -68,6 +68,6 @@ fn powers_of_two_are_exact_and_runs_are_cheap() {
 #[test]
 fn an_unknown_rounding_is_refused() {
     let options = Options::new(Bound::Pointwise(0.1)).codec("fre");
-    let error = options.param("rounding", "up").check().unwrap_err();
+    let error = options.param("rounding", "up").check().err().unwrap();
     assert!(error.to_string().contains("nearest, truncate"), "{error}");
 }
