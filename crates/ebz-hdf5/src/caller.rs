@@ -16,12 +16,18 @@ const FILTER: c_int = ebz::hdf5::FILTER_ID as c_int;
 /// HDF5's most axes of a dataset.
 const MAX_RANK: usize = 32;
 
+/// HDF5 does not believe in more room for the words of a filter.
+const MAX_WORDS: usize = 256;
+
 /// `H5T_class_t` and `H5T_order_t`.
 const CLASS_FLOAT: c_int = 1;
 const ORDER_LITTLE: c_int = 0;
 
 /// `H5D_FILL_VALUE_UNDEFINED`: chunks are cleared instead.
 const FILL_UNDEFINED: c_int = 0;
+
+/// `H5E_DEFAULT`: the error stack of the thread.
+const DEFAULT_STACK: Hid = 0;
 
 /// A loaded copy of HDF5.
 pub struct Library(*mut c_void);
@@ -160,8 +166,7 @@ impl Library {
             *mut c_char,
             *mut c_uint,
         ) -> Herr;
-        // As many as a file can hold.
-        let mut words = vec![0; 1 << 16];
+        let mut words = vec![0; MAX_WORDS];
         let (mut flags, mut count, mut config) = (0, words.len(), 0);
         // SAFETY: the type in HDF5's headers; `count` is the room for words.
         let status = unsafe {
@@ -243,8 +248,47 @@ impl Library {
         })
     }
 
-    /// Adds a message to the error stack of the thread.
-    pub fn push_error(&self, message: &str) -> Result<()> {
+    /// Adds a message to the error stack of the thread, also where HDF5 has paused it, as newer
+    /// versions do while a filter works.
+    pub fn tell(&self, message: &str) -> Result<()> {
+        let resumed = self.resume_errors();
+        let pushed = self.push_error(message);
+        for _ in 0..resumed {
+            self.error_stack(c"H5Epause_stack");
+        }
+        pushed
+    }
+
+    /// Resumes the error stack; returns how often it had been paused.
+    fn resume_errors(&self) -> usize {
+        type IsPaused = unsafe extern "C" fn(Hid, *mut bool) -> Herr;
+        // SAFETY: the type in HDF5's headers.
+        let Ok(is_paused) = (unsafe { self.function::<IsPaused>(c"H5Eis_paused") }) else {
+            return 0;
+        };
+        let mut resumed = 0;
+        loop {
+            let mut paused = false;
+            // SAFETY: as above; the default stack exists always.
+            let known = unsafe { is_paused(DEFAULT_STACK, &mut paused) } >= 0;
+            if !known || !paused || !self.error_stack(c"H5Eresume_stack") {
+                return resumed;
+            }
+            resumed += 1;
+        }
+    }
+
+    /// Calls a function that takes only an error stack; whether it worked.
+    fn error_stack(&self, function: &CStr) -> bool {
+        type OnStack = unsafe extern "C" fn(Hid) -> Herr;
+        // SAFETY: both functions that are asked for are of this type.
+        unsafe {
+            self.function::<OnStack>(function)
+                .is_ok_and(|f| f(DEFAULT_STACK) >= 0)
+        }
+    }
+
+    fn push_error(&self, message: &str) -> Result<()> {
         type Push = unsafe extern "C" fn(
             Hid,
             *const c_char,
@@ -263,7 +307,7 @@ impl Library {
         // SAFETY: the type in HDF5's headers; every text ends with a zero and is copied.
         let status = unsafe {
             self.function::<Push>(c"H5Epush2")?(
-                0,
+                DEFAULT_STACK,
                 c"ebz".as_ptr(),
                 c"filter".as_ptr(),
                 0,
