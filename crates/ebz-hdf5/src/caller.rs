@@ -26,9 +26,6 @@ const ORDER_LITTLE: c_int = 0;
 /// `H5D_FILL_VALUE_UNDEFINED`: chunks are cleared instead.
 const FILL_UNDEFINED: c_int = 0;
 
-/// `H5E_DEFAULT`: the error stack of the thread.
-const DEFAULT_STACK: Hid = 0;
-
 /// A loaded copy of HDF5.
 pub struct Library(*mut c_void);
 
@@ -248,47 +245,12 @@ impl Library {
         })
     }
 
-    /// Adds a message to the error stack of the thread, also where HDF5 has paused it, as newer
-    /// versions do while a filter works.
-    pub fn tell(&self, message: &str) -> Result<()> {
-        let resumed = self.resume_errors();
-        let pushed = self.push_error(message);
-        for _ in 0..resumed {
-            self.error_stack(c"H5Epause_stack");
-        }
-        pushed
-    }
-
-    /// Resumes the error stack; returns how often it had been paused.
-    fn resume_errors(&self) -> usize {
-        type IsPaused = unsafe extern "C" fn(Hid, *mut bool) -> Herr;
-        // SAFETY: the type in HDF5's headers.
-        let Ok(is_paused) = (unsafe { self.function::<IsPaused>(c"H5Eis_paused") }) else {
-            return 0;
-        };
-        let mut resumed = 0;
-        loop {
-            let mut paused = false;
-            // SAFETY: as above; the default stack exists always.
-            let known = unsafe { is_paused(DEFAULT_STACK, &mut paused) } >= 0;
-            if !known || !paused || !self.error_stack(c"H5Eresume_stack") {
-                return resumed;
-            }
-            resumed += 1;
-        }
-    }
-
-    /// Calls a function that takes only an error stack; whether it worked.
-    fn error_stack(&self, function: &CStr) -> bool {
-        type OnStack = unsafe extern "C" fn(Hid) -> Herr;
-        // SAFETY: both functions that are asked for are of this type.
-        unsafe {
-            self.function::<OnStack>(function)
-                .is_ok_and(|f| f(DEFAULT_STACK) >= 0)
-        }
-    }
-
-    fn push_error(&self, message: &str) -> Result<()> {
+    /// Makes a message the error stack of the thread, to which HDF5 adds its own account.
+    ///
+    /// By way of another stack, because newer versions pause that of the thread while a filter
+    /// works: what is pushed is lost, and resuming and pausing again would clear it.
+    pub fn push_error(&self, message: &str) -> Result<()> {
+        type Create = unsafe extern "C" fn() -> Hid;
         type Push = unsafe extern "C" fn(
             Hid,
             *const c_char,
@@ -300,14 +262,19 @@ impl Library {
             *const c_char,
             ...
         ) -> Herr;
+        type SetCurrent = unsafe extern "C" fn(Hid) -> Herr;
         let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
         let class = self.global(c"H5E_ERR_CLS_g")?;
         let major = self.global(c"H5E_PLINE_g")?;
         let minor = self.global(c"H5E_CANTFILTER_g")?;
-        // SAFETY: the type in HDF5's headers; every text ends with a zero and is copied.
-        let status = unsafe {
-            self.function::<Push>(c"H5Epush2")?(
-                DEFAULT_STACK,
+        // SAFETY: the types in HDF5's headers; every text ends with a zero and is copied, and the
+        // last call closes the stack that the first one makes.
+        unsafe {
+            let push = self.function::<Push>(c"H5Epush2")?;
+            let set_current = self.function::<SetCurrent>(c"H5Eset_current_stack")?;
+            let stack = self.function::<Create>(c"H5Ecreate_stack")?();
+            push(
+                stack,
                 c"ebz".as_ptr(),
                 c"filter".as_ptr(),
                 0,
@@ -316,9 +283,9 @@ impl Library {
                 minor,
                 c"%s".as_ptr(),
                 text.as_ptr(),
-            )
-        };
-        succeeded(status, "H5Epush2").map(|_| ())
+            );
+            succeeded(set_current(stack), "H5Eset_current_stack").map(|_| ())
+        }
     }
 }
 

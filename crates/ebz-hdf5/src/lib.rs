@@ -169,7 +169,7 @@ fn flatten<T>(outcome: std::thread::Result<Result<T>>) -> Result<T> {
 /// Puts an error on the error stack of the library that calls.
 fn tell(error: &Error) {
     let pushed = catch_unwind(AssertUnwindSafe(|| {
-        Library::calling().and_then(|library| library.tell(&format!("ebz: {error}")))
+        Library::calling().and_then(|library| library.push_error(&format!("ebz: {error}")))
     }));
     // There is nobody left to tell that this failed: HDF5 reports the failed filter anyway.
     let _ = pushed;
