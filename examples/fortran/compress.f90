@@ -19,16 +19,16 @@ program compress
         end do
     end do
 
-    call ebz_pack(field, shape(field), EBZ_ABS, bound, stream, status, message)
+    call ebz_pack(field, EBZ_ABS, bound, stream, status, message)
     if (status /= EBZ_OK) error stop message
-    call ebz_unpack(stream, again, shape(again), status, message)
+    call ebz_unpack(stream, again, status, message)
     if (status /= EBZ_OK) error stop message
     print '(i0, a, i0, a, es8.2)', 8 * size(field), ' bytes to ', size(stream), &
         ', largest error ', maxval(abs(field - again))
     if (maxval(abs(field - again)) > bound) error stop 'the bound is broken'
 
     ! What goes wrong is told, and stops nothing.
-    call ebz_unpack(stream, other, shape(other), status, message)
+    call ebz_unpack(stream, other, status, message)
     if (status == EBZ_OK) error stop 'an array of the wrong shape was accepted'
     print '(a, i0, 2a)', 'wrong shape: status ', status, ', ', message
 end program compress

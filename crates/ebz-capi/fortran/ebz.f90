@@ -19,14 +19,14 @@ module ebz
     ! Types of values.
     integer(c_int32_t), parameter :: F32 = 1, F64 = 2
 
-    ! Compresses an array of real32 or real64: ebz_pack(values, shape(values), EBZ_RANGE, 1d-3,
-    ! stream, status, message [, codec]).
+    ! Compresses a contiguous array of real32 or real64 and any rank:
+    ! ebz_pack(values, EBZ_RANGE, 1d-3, stream, status, message [, codec]).
     interface ebz_pack
         module procedure pack_real32, pack_real64
     end interface
 
-    ! Decompresses a stream into an array of the right type and shape: ebz_unpack(stream, values,
-    ! shape(values), status, message).
+    ! Decompresses a stream into a contiguous array of the right type and shape:
+    ! ebz_unpack(stream, values, status, message).
     interface ebz_unpack
         module procedure unpack_real32, unpack_real64
     end interface
@@ -91,26 +91,26 @@ module ebz
 
 contains
 
-    subroutine pack_real32(values, extents, bound, number, stream, status, message, codec)
-        integer, intent(in) :: extents(:), bound
-        real(real32), intent(in), target :: values(product(extents))
+    subroutine pack_real32(values, bound, number, stream, status, message, codec)
+        real(real32), intent(in), target, contiguous :: values(..)
+        integer, intent(in) :: bound
         real(real64), intent(in) :: number
         integer(int8), allocatable, intent(out) :: stream(:)
         integer, intent(out) :: status
         character(:), allocatable, intent(out) :: message
         character(*), intent(in), optional :: codec
-        call pack_any(F32, c_loc(values), extents, bound, number, stream, status, message, codec)
+        call pack_any(F32, c_loc(values), shape(values), bound, number, stream, status, message, codec)
     end subroutine
 
-    subroutine pack_real64(values, extents, bound, number, stream, status, message, codec)
-        integer, intent(in) :: extents(:), bound
-        real(real64), intent(in), target :: values(product(extents))
+    subroutine pack_real64(values, bound, number, stream, status, message, codec)
+        real(real64), intent(in), target, contiguous :: values(..)
+        integer, intent(in) :: bound
         real(real64), intent(in) :: number
         integer(int8), allocatable, intent(out) :: stream(:)
         integer, intent(out) :: status
         character(:), allocatable, intent(out) :: message
         character(*), intent(in), optional :: codec
-        call pack_any(F64, c_loc(values), extents, bound, number, stream, status, message, codec)
+        call pack_any(F64, c_loc(values), shape(values), bound, number, stream, status, message, codec)
     end subroutine
 
     subroutine pack_any(type, values, extents, bound, number, stream, status, message, codec)
@@ -144,22 +144,22 @@ contains
         call take(text, message)
     end subroutine
 
-    subroutine unpack_real32(stream, values, extents, status, message)
+    subroutine unpack_real32(stream, values, status, message)
         integer(int8), intent(in), target, contiguous :: stream(:)
-        integer, intent(in) :: extents(:)
-        real(real32), intent(out), target :: values(product(extents))
+        real(real32), intent(inout), target, contiguous :: values(..)
         integer, intent(out) :: status
         character(:), allocatable, intent(out) :: message
-        call unpack_any(F32, c_loc(stream), size(stream), c_loc(values), extents, status, message)
+        call unpack_any(F32, c_loc(stream), size(stream), c_loc(values), shape(values), status, &
+            message)
     end subroutine
 
-    subroutine unpack_real64(stream, values, extents, status, message)
+    subroutine unpack_real64(stream, values, status, message)
         integer(int8), intent(in), target, contiguous :: stream(:)
-        integer, intent(in) :: extents(:)
-        real(real64), intent(out), target :: values(product(extents))
+        real(real64), intent(inout), target, contiguous :: values(..)
         integer, intent(out) :: status
         character(:), allocatable, intent(out) :: message
-        call unpack_any(F64, c_loc(stream), size(stream), c_loc(values), extents, status, message)
+        call unpack_any(F64, c_loc(stream), size(stream), c_loc(values), shape(values), status, &
+            message)
     end subroutine
 
     subroutine unpack_any(type, stream, length, values, extents, status, message)
