@@ -49,19 +49,10 @@ pub struct Compress {
     #[command(flatten)]
     pub layout: Layout,
     #[command(flatten)]
-    pub bound: OneBound,
-    /// How to compress: see `ebz codecs`
-    #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
-    pub codec: String,
-    /// A parameter of the codec; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub param: Vec<String>,
+    pub coding: Coding,
     /// Extents of the chunks, which are what region reads decode [default: about 2 MiB each]
     #[arg(long, value_name = "AxBxC", value_parser = extents)]
     pub chunk: Option<Extents>,
-    /// Missing data: kept exactly, and left out of the range (NaN always is)
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
-    pub fill: Option<f64>,
     /// Something to keep with the array: key=value, or a JSON object; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub meta: Vec<String>,
@@ -269,16 +260,7 @@ Both find the filter, libh5ebz.so, in the folders of HDF5_PLUGIN_PATH. A filter 
 time: range is that of the chunk, and ratio is reached by every chunk.")]
 pub struct Hdf5Args {
     #[command(flatten)]
-    pub bound: OneBound,
-    /// How to compress: see `ebz codecs`
-    #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
-    pub codec: String,
-    /// A parameter of the codec; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub param: Vec<String>,
-    /// Missing data: kept exactly, and left out of the range (NaN always is)
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
-    pub fill: Option<f64>,
+    pub coding: Coding,
     /// The program that gets the argument
     #[arg(long = "for", value_name = "PROGRAM", value_enum, default_value_t = Program::H5repack)]
     pub program: Program,
@@ -355,33 +337,42 @@ impl OneBound {
 impl Compress {
     /// Everything that the library needs to know, checked as far as possible without the data.
     pub fn options(&self) -> Result<Options> {
-        let mut options = coding(&self.bound, &self.codec, &self.param)?;
+        let mut options = self.coding.options()?;
         options.threads = self.threads.count();
         options.chunk = self.chunk.as_ref().map(|chunk| chunk.0.clone());
-        options.fill = self.fill;
         options.metadata = metadata(&self.meta)?;
         options.check()?;
         Ok(options)
     }
 }
 
-impl Hdf5Args {
-    /// What the filter needs to know.
+/// What to do with values, in memory or in a filter.
+#[derive(Debug, Group)]
+pub struct Coding {
+    #[command(flatten)]
+    pub bound: OneBound,
+    /// How to compress: see `ebz codecs`
+    #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
+    pub codec: String,
+    /// A parameter of the codec; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub param: Vec<String>,
+    /// Missing data: kept exactly, and left out of the range (NaN always is)
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub fill: Option<f64>,
+}
+
+impl Coding {
+    /// As the library takes it.
     pub fn options(&self) -> Result<Options> {
-        let mut options = coding(&self.bound, &self.codec, &self.param)?;
+        let mut options = Options::new(self.bound.bound()?).codec(&self.codec);
+        for param in &self.param {
+            let (key, value) = key_value(param, "--param")?;
+            options = options.param(key, value);
+        }
         options.fill = self.fill;
         Ok(options)
     }
-}
-
-/// Options with a bound, a codec and its parameters.
-fn coding(bound: &OneBound, codec: &str, params: &[String]) -> Result<Options> {
-    let mut options = Options::new(bound.bound()?).codec(codec);
-    for param in params {
-        let (key, value) = key_value(param, "--param")?;
-        options = options.param(key, value);
-    }
-    Ok(options)
 }
 
 #[derive(Debug, Group)]

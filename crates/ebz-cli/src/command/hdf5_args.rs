@@ -7,7 +7,7 @@ use anyhow::Result;
 use ebz::hdf5::{FILTER_ID, to_words};
 
 pub fn run(args: &Hdf5Args) -> Result<Outcome> {
-    let words = to_words(&args.options()?)?;
+    let words = to_words(&args.coding.options()?)?;
     let list: Vec<_> = words.iter().map(u32::to_string).collect();
     let list = list.join(",");
     report::say(&match args.program {
