@@ -2,7 +2,7 @@
 
 use super::lanes::LANES;
 use ebz::{Error, Result};
-use std::cell::UnsafeCell;
+use ebz_store::io::AlignedBuffer;
 use std::ops::Range;
 
 /// Points that the stencil reaches to each side.
@@ -82,11 +82,13 @@ impl Layout {
 /// A field that several threads work on, each on planes of its own.
 pub struct Field {
     layout: Layout,
-    values: Vec<UnsafeCell<f32>>,
-    /// The first value that counts: at a cache line.
-    start: usize,
+    /// The first value that counts: at a cache line of the buffer.
+    first: *mut f32,
+    _buffer: AlignedBuffer,
 }
 
+// SAFETY: the buffer goes with the field.
+unsafe impl Send for Field {}
 // SAFETY: what is shared is reached through unsafe functions only, whose callers keep threads apart.
 unsafe impl Sync for Field {}
 
@@ -94,24 +96,26 @@ impl Field {
     /// Zeros. Fields that are used together get different numbers, so that the same point of each
     /// is in another part of the first-level cache.
     pub fn new(layout: Layout, number: usize) -> Result<Self> {
-        let mut values = Vec::new();
-        // 64 lines of cache are spare.
-        values.try_reserve_exact(layout.values()).map_err(|_| {
+        let mut buffer = AlignedBuffer::new(layout.values() * size_of::<f32>()).map_err(|_| {
             Error::LimitExceeded(
                 "the fields of this grid do not fit into memory: choose a smaller grid".into(),
             )
         })?;
-        // Written, so that memory is really there before the clock starts.
-        values.resize_with(layout.values(), || UnsafeCell::new(0.0));
-        let line = LANES * size_of::<f32>();
-        let unaligned = values.as_ptr().align_offset(line);
+        // SAFETY: 64 lines of the buffer are spare; it starts on a page.
+        let first = unsafe {
+            buffer
+                .as_mut_ptr()
+                .cast::<f32>()
+                .add(number % 4 * 15 * LANES)
+        };
         Ok(Self {
             layout,
-            values,
-            start: unaligned.min(LANES) + number % 4 * 15 * LANES,
+            first,
+            _buffer: buffer,
         })
     }
 
+    /// Its layout.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -122,12 +126,8 @@ impl Field {
 
     /// Every value, margins included.
     pub fn all_mut(&mut self) -> &mut [f32] {
-        let used = self.used();
-        // SAFETY: borrowed by the caller alone; a cell has the layout of its value.
-        unsafe {
-            let first = self.values.as_mut_ptr().add(self.start).cast::<f32>();
-            std::slice::from_raw_parts_mut(first, used)
-        }
+        // SAFETY: in the buffer, and borrowed by the caller alone.
+        unsafe { std::slice::from_raw_parts_mut(self.first, self.used()) }
     }
 
     /// Every value, margins included.
@@ -135,11 +135,8 @@ impl Field {
     /// # Safety
     /// Nobody may write to the field while the result lives.
     pub unsafe fn all(&self) -> &[f32] {
-        // SAFETY: as promised by the caller; a cell has the layout of its value.
-        unsafe {
-            let first = self.values.as_ptr().add(self.start).cast::<f32>();
-            std::slice::from_raw_parts(first, self.used())
-        }
+        // SAFETY: in the buffer; the rest as promised by the caller.
+        unsafe { std::slice::from_raw_parts(self.first, self.used()) }
     }
 
     /// Planes with their margins.
@@ -149,11 +146,8 @@ impl Field {
     #[expect(clippy::mut_from_ref, reason = "the caller keeps threads apart")]
     pub unsafe fn planes_mut(&self, planes: Range<usize>) -> &mut [f32] {
         let range = self.layout.planes(planes);
-        let cells = &self.values[self.start..][range];
-        // SAFETY: cells may be written through a shared reference; alone, says the caller.
-        unsafe {
-            let first = UnsafeCell::raw_get(cells.as_ptr());
-            std::slice::from_raw_parts_mut(first, cells.len())
-        }
+        assert!(range.end <= self.used());
+        // SAFETY: in the buffer; the rest as promised by the caller.
+        unsafe { std::slice::from_raw_parts_mut(self.first.add(range.start), range.len()) }
     }
 }

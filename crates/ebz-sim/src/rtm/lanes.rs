@@ -64,7 +64,13 @@ impl Lanes for [f32; LANES] {
 
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        std::array::from_fn(|i| if self[i] > other[i] { self[i] } else { other[i] })
+        std::array::from_fn(|i| {
+            if self[i] > other[i] {
+                self[i]
+            } else {
+                other[i]
+            }
+        })
     }
 }
 
@@ -108,25 +114,45 @@ pub mod x86 {
         #[inline(always)]
         fn add(self, other: Self) -> Self {
             // SAFETY: see above.
-            unsafe { Self(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)) }
+            unsafe {
+                Self(
+                    _mm256_add_ps(self.0, other.0),
+                    _mm256_add_ps(self.1, other.1),
+                )
+            }
         }
 
         #[inline(always)]
         fn sub(self, other: Self) -> Self {
             // SAFETY: see above.
-            unsafe { Self(_mm256_sub_ps(self.0, other.0), _mm256_sub_ps(self.1, other.1)) }
+            unsafe {
+                Self(
+                    _mm256_sub_ps(self.0, other.0),
+                    _mm256_sub_ps(self.1, other.1),
+                )
+            }
         }
 
         #[inline(always)]
         fn mul(self, other: Self) -> Self {
             // SAFETY: see above.
-            unsafe { Self(_mm256_mul_ps(self.0, other.0), _mm256_mul_ps(self.1, other.1)) }
+            unsafe {
+                Self(
+                    _mm256_mul_ps(self.0, other.0),
+                    _mm256_mul_ps(self.1, other.1),
+                )
+            }
         }
 
         #[inline(always)]
         fn max(self, other: Self) -> Self {
             // SAFETY: see above.
-            unsafe { Self(_mm256_max_ps(self.0, other.0), _mm256_max_ps(self.1, other.1)) }
+            unsafe {
+                Self(
+                    _mm256_max_ps(self.0, other.0),
+                    _mm256_max_ps(self.1, other.1),
+                )
+            }
         }
     }
 

@@ -83,7 +83,8 @@ fn marmousi(z: f64, y: f64, x: f64) -> f32 {
         return 1500.0;
     }
     // Salt that has pushed upwards.
-    let salt = ((x - 0.62) / 0.16).powi(2) + ((y - 0.5) / 0.25).powi(2) + ((z - 0.72) / 0.09).powi(2);
+    let salt =
+        ((x - 0.62) / 0.16).powi(2) + ((y - 0.5) / 0.25).powi(2) + ((z - 0.72) / 0.09).powi(2);
     if salt < 1.0 {
         return 4500.0;
     }
