@@ -12,6 +12,7 @@ mod lanes;
 mod model;
 mod pass;
 mod shot;
+mod snapshots;
 mod stencil;
 #[cfg(test)]
 mod tests;
@@ -22,4 +23,5 @@ pub use image::{Closeness, closeness, draw, sharpen};
 pub use model::{Model, smooth};
 pub use pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, record};
 pub use shot::{Setup, Shot};
+pub use snapshots::{HandOver, Run, Storage, migrate};
 pub use wave::{Planes, Wave};

@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Takes a slab of a frame, by its number, from whichever thread has it.
 pub type Give<'a> = dyn Fn(usize, &View<'_, f32>) -> Result<()> + Sync + 'a;
 
-/// Fills a tile with a slab of a frame, by its number.
-pub type Take<'a> = dyn Fn(usize, &mut [f32]) -> Result<()> + Sync + 'a;
+/// Shows the values of a slab of a frame, by its number.
+pub type Take<'a> = dyn Fn(usize, &mut dyn FnMut(&[f32])) -> Result<()> + Sync + 'a;
 
 /// Where the forward pass puts its frames.
 pub trait Sink {
@@ -136,7 +136,6 @@ pub fn backward(
     let [_, ny, nx] = shot.setup.extents;
     let mut wave = Wave::new(shot, speed, manner.threads, manner.slab)?;
     let mut image = zeros(shot.points())?;
-    let tiles = Tiles::default();
     let slabs: Vec<_> = image
         .chunks_mut(manner.slab.max(1) * ny * nx)
         .map(Mutex::new)
@@ -153,11 +152,7 @@ pub fn backward(
                     return Ok(());
                 }
                 let mut image = lock(&slabs[planes.slab]);
-                tiles.with(image.len(), |tile| {
-                    take(planes.slab, tile)?;
-                    correlate(&mut image, tile, planes, nx);
-                    Ok(())
-                })
+                take(planes.slab, &mut |slab| correlate(&mut image, slab, planes, nx))
             })?;
             Ok(())
         })?;
@@ -168,11 +163,11 @@ pub fn backward(
     Ok(image)
 }
 
-/// image += tile × wave, row by row.
-fn correlate(image: &mut [f32], tile: &[f32], planes: &Planes<'_>, nx: usize) {
-    let rows = image.chunks_exact_mut(nx).zip(tile.chunks_exact(nx));
-    for ((image, tile), wave) in rows.zip(planes.rows()) {
-        for ((sum, forward), backward) in image.iter_mut().zip(tile).zip(wave) {
+/// image += slab × wave, row by row.
+fn correlate(image: &mut [f32], slab: &[f32], planes: &Planes<'_>, nx: usize) {
+    let rows = image.chunks_exact_mut(nx).zip(slab.chunks_exact(nx));
+    for ((image, slab), wave) in rows.zip(planes.rows()) {
+        for ((sum, forward), backward) in image.iter_mut().zip(slab).zip(wave) {
             *sum += forward * backward;
         }
     }
@@ -230,20 +225,6 @@ fn speak(shot: &Shot, heard: &[f32], planes: &mut Planes<'_>) {
     }
 }
 
-/// Tiles for slabs, one for each thread that needs one at the same time.
-#[derive(Default)]
-struct Tiles(Mutex<Vec<Vec<f32>>>);
-
-impl Tiles {
-    fn with<R>(&self, length: usize, work: impl FnOnce(&mut [f32]) -> Result<R>) -> Result<R> {
-        let mut tile = lock(&self.0).pop().unwrap_or_default();
-        tile.resize(length.max(tile.len()), 0.0);
-        let result = work(&mut tile[..length]);
-        lock(&self.0).push(tile);
-        result
-    }
-}
-
 fn zeros(count: usize) -> Result<Vec<f32>> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| {
@@ -253,6 +234,6 @@ fn zeros(count: usize) -> Result<Vec<f32>> {
     Ok(values)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::rtm::pass::{backward, forward, record};
+use crate::rtm::snapshots::{Read, Written};
 use ebz::simd::Level;
-use ebz::{Error, Result};
+use ebz::{Bound, Error, Options, Result};
+use ebz_store::{Frames, Plan, Policy, StoreOptions};
 use std::sync::Mutex;
 
 /// Frames in memory, as they are.
@@ -34,8 +36,9 @@ impl Origin for Kept {
         compute: &mut dyn FnMut(&Take<'_>) -> Result<()>,
     ) -> Result<()> {
         let frame = &self.frames[index];
-        compute(&|slab, tile: &mut [f32]| {
-            tile.copy_from_slice(&frame[slab * self.slab..][..tile.len()]);
+        compute(&|slab, show: &mut dyn FnMut(&[f32])| {
+            let start = slab * self.slab;
+            show(&frame[start..frame.len().min(start + self.slab)]);
             Ok(())
         })
     }
@@ -268,4 +271,68 @@ fn errors_of_the_store_end_the_pass() {
     let speed = shot.speed(true).unwrap();
     let result = forward(&shot, &speed, &MANNER, &recorded, &mut Full, &quiet);
     assert_eq!(result.unwrap_err().to_string(), "the disk is full");
+}
+
+/// A shot, its smooth velocities, and what was recorded.
+fn prepared() -> (Shot, Field, Vec<f32>) {
+    let extents = [40, 37, 50];
+    let velocities = Model::Marmousi.velocities(extents);
+    let shot = Shot::new(Setup::new(extents, 121), velocities).unwrap();
+    let speed = shot.speed(true).unwrap();
+    let recorded = record(&shot, &MANNER, &|_| Ok(())).unwrap();
+    (shot, speed, recorded)
+}
+
+#[test]
+fn the_image_is_exact_with_exact_policies_and_close_with_the_others() {
+    let (shot, speed, recorded) = prepared();
+    let exact = image(&shot, &MANNER);
+    let folder = tempfile::tempdir().unwrap();
+    for policy in Policy::ALL {
+        for hand_over in [HandOver::Slabs, HandOver::Frames] {
+            let coding = Options::new(Bound::Range(1e-5));
+            let storage = Storage {
+                options: StoreOptions::new(policy, coding).path(folder.path().join("frames.ebz")),
+                hand_over,
+            };
+            let quiet = |_| Ok(());
+            let run = migrate(&shot, &speed, &MANNER, &recorded, &storage, &quiet).unwrap();
+            assert_eq!(run.report.frames, MANNER.frames(&shot));
+            if policy.is_exact() {
+                assert!(run.image == exact, "{policy} {hand_over:?}");
+            } else {
+                let close = closeness(&exact, &run.image).unwrap();
+                assert!(close.snr > 60.0 && close.snr.is_finite(), "{policy} {close:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_that_were_damaged_between_the_passes_are_an_error() {
+    let (shot, speed, recorded) = prepared();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("frames.ebz");
+    for policy in [Policy::Disk, Policy::CompressedDisk, Policy::CompressedDiskServants] {
+        for hand_over in [HandOver::Slabs, HandOver::Frames] {
+            let options = StoreOptions::new(policy, Options::new(Bound::Range(1e-5))).path(&path);
+            let storage = Storage {
+                options: options.clone(),
+                hand_over,
+            };
+            let quiet = |_| Ok(());
+            let mut frames = Written::create(&shot, &MANNER, &storage).unwrap();
+            let rest = forward(&shot, &speed, &MANNER, &recorded, &mut frames, &quiet).unwrap();
+            frames.finish().unwrap();
+            let mut bytes = std::fs::read(&path).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle..middle + 64].iter_mut().for_each(|byte| *byte ^= 0x55);
+            std::fs::write(&path, bytes).unwrap();
+            let frames = Frames::of_file(&path, Plan::Reverse, options).unwrap();
+            let mut frames = Read::new(frames, hand_over);
+            let result = backward(&shot, &speed, &MANNER, &rest, &mut frames, &quiet);
+            let error = result.unwrap_err();
+            assert!(matches!(error, Error::Corrupt(_)), "{policy} {error}");
+        }
+    }
 }
