@@ -156,6 +156,21 @@ impl<'a, T: Element> View<'a, T> {
         self.layout.run().map(|run| &self.data[run])
     }
 
+    /// Copies the values in C order to memory that has room for exactly them.
+    pub fn copy_to(&self, out: &mut [T]) -> Result<()> {
+        let Layout {
+            shape,
+            strides,
+            offset,
+        } = &self.layout;
+        check_length(out.len(), shape)?;
+        match self.as_slice() {
+            Some(values) => out.copy_from_slice(values),
+            None => gather(self.data, shape, strides, *offset, out),
+        }
+        Ok(())
+    }
+
     /// The values in C order, copied if they do not lie like that in memory.
     pub fn to_contiguous(&self) -> Cow<'a, [T]> {
         if let Some(values) = self.as_slice() {

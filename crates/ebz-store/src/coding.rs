@@ -1,0 +1,187 @@
+//! Slabs in, records out, and back: what all threads of a store share to code frames.
+
+use crate::failure::lock;
+use crate::options::StoreOptions;
+use crate::report::Counters;
+use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
+use ebz::{Bound, Element, Error, FiniteRange, Options, Result, Tolerance, View};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// How the frames of a store are cut.
+#[derive(Debug)]
+pub(crate) struct Cut {
+    pub shape: Vec<usize>,
+    /// The box of the frame that each slab holds.
+    pub regions: Vec<Vec<Range<usize>>>,
+    /// Its place among the values of the frame.
+    pub places: Vec<Range<usize>>,
+}
+
+impl Cut {
+    pub fn new(plan: &FramePlan) -> Self {
+        let regions: Vec<_> = (0..plan.slabs())
+            .map(|slab| plan.slab_region(slab))
+            .collect();
+        let mut start = 0;
+        let mut place = |region: &Vec<Range<usize>>| {
+            let length: usize = region.iter().map(Range::len).product();
+            start += length;
+            start - length..start
+        };
+        Self {
+            shape: plan.header().shape().to_vec(),
+            places: regions.iter().map(&mut place).collect(),
+            regions,
+        }
+    }
+
+    /// Values of a frame.
+    pub fn values(&self) -> usize {
+        self.places.last().map_or(0, |place| place.end)
+    }
+
+    pub fn slabs(&self) -> usize {
+        self.regions.len()
+    }
+
+    pub fn slab_shape(&self, slab: usize) -> Vec<usize> {
+        self.regions[slab].iter().map(Range::len).collect()
+    }
+
+    /// Refuses values that are not a whole frame.
+    pub fn check_frame(&self, values: usize) -> Result<()> {
+        if values == self.values() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "{values} values are not a frame of shape {:?}, which has {}",
+            self.shape,
+            self.values()
+        )))
+    }
+
+    /// Refuses a slab that does not exist.
+    pub fn check_slab(&self, slab: usize) -> Result<()> {
+        if slab < self.slabs() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "there is no slab {slab}: a frame has {}, numbered from 0",
+            self.slabs()
+        )))
+    }
+}
+
+/// Codes slabs in any thread.
+pub(crate) struct Coding {
+    pub cut: Cut,
+    options: Options,
+    exact: bool,
+    /// The plan of the frame before, which most often is that of the next one too.
+    last: Mutex<Option<Arc<FramePlan>>>,
+    coders: Mutex<Vec<SlabCoder>>,
+    pub counters: Arc<Counters>,
+}
+
+impl Coding {
+    pub fn new<T: Element>(shape: &[usize], options: &StoreOptions) -> Result<Self> {
+        if shape.contains(&0) {
+            return Err(Error::invalid(format!(
+                "frames of shape {shape:?} hold no values: every axis needs an extent of at least 1"
+            )));
+        }
+        let template = FramePlan::new::<T>(shape, Tolerance::Lossless, &options.coding)?;
+        Ok(Self::of(&template, options, Arc::default()))
+    }
+
+    /// For frames that exist already.
+    pub fn of(plan: &FramePlan, options: &StoreOptions, counters: Arc<Counters>) -> Self {
+        Self {
+            cut: Cut::new(plan),
+            options: options.effective_coding(plan.header().grid.chunk()),
+            exact: options.policy.is_exact(),
+            last: Mutex::new(None),
+            coders: Mutex::default(),
+            counters,
+        }
+    }
+
+    /// How frames are coded.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The guarantee that the bound gives whatever the values are.
+    pub fn fixed_tolerance(&self) -> Result<Tolerance> {
+        self.options.tolerance(|| {
+            Err(Error::invalid(
+                "a range bound needs the whole frame: give the tolerance of the frame, or put \
+                 whole frames",
+            ))
+        })
+    }
+
+    /// The guarantee for a whole frame.
+    pub fn tolerance_of<T: Element>(&self, values: &[T]) -> Result<Tolerance> {
+        let range = || Ok(FiniteRange::of(values, self.options.fill).extent());
+        self.options.tolerance(range)
+    }
+
+    /// The plan for frames with this guarantee.
+    pub fn plan<T: Element>(&self, asked: Tolerance) -> Result<Arc<FramePlan>> {
+        let tolerance = match self.exact {
+            true => Tolerance::Lossless,
+            false => {
+                let mut options = self.options.clone();
+                options.bound = Bound::from(asked);
+                options.check()?;
+                options.tolerance(|| Ok(0.0))?
+            }
+        };
+        let mut last = lock(&self.last);
+        match &*last {
+            Some(plan) if plan.header().tolerance == tolerance => Ok(plan.clone()),
+            _ => {
+                let plan = FramePlan::new::<T>(&self.cut.shape, tolerance, &self.options)?;
+                Ok(last.insert(Arc::new(plan)).clone())
+            }
+        }
+    }
+
+    pub fn encode<T: Element>(
+        &self,
+        plan: &FramePlan,
+        frame: u32,
+        slab: usize,
+        values: &View<'_, T>,
+        out: &mut EncodedSlab,
+    ) -> Result<()> {
+        let mut coder = self.take();
+        let encode = || coder.encode(plan, frame, slab, values, out);
+        let result = self.counters.encode.time(encode);
+        lock(&self.coders).push(coder);
+        result
+    }
+
+    pub fn decode<T: Element>(
+        &self,
+        plan: &FramePlan,
+        frame: u32,
+        slab: usize,
+        records: &[u8],
+        out: &mut [T],
+    ) -> Result<()> {
+        let mut coder = self.take();
+        let decode = || coder.decode(plan, frame, slab, records, out);
+        let result = self.counters.decode.time(decode);
+        lock(&self.coders).push(coder);
+        result
+    }
+
+    /// A coder that no thread uses.
+    fn take(&self) -> SlabCoder {
+        let spare = lock(&self.coders).pop();
+        spare.unwrap_or_else(|| SlabCoder::new(self.options.simd))
+    }
+}

@@ -1,0 +1,257 @@
+//! Frames out: whole, or slab by slab into the threads that need them.
+
+use crate::coding::Coding;
+use crate::io::AlignedBuffer;
+use crate::options::{Plan, Policy, StoreOptions, no_frame};
+use crate::prefetch::{Prefetch, Ready, decode_whole};
+use crate::report::Report;
+use crate::shelf::Library;
+use ebz::{Element, Error, Result};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// What a store kept.
+pub(crate) enum Kept {
+    Values(Vec<Vec<AlignedBuffer>>),
+    Coded(Arc<Library>),
+}
+
+/// A series of frames that is being read.
+///
+/// Frames that are asked for in the order of the plan were read ahead. A frame that comes a little
+/// later in the plan is skipped to; any other is read when it is asked for, and the plan stays
+/// where it was.
+pub struct Frames<T: Element> {
+    kept: Kept,
+    coding: Arc<Coding>,
+    options: StoreOptions,
+    plan: Vec<usize>,
+    /// Position in the plan.
+    position: usize,
+    prefetch: Option<Prefetch<T>>,
+    writing_pass: Duration,
+}
+
+impl<T: Element> Frames<T> {
+    /// The frames of a complete file, which must all have one shape. Of the options, servants,
+    /// buffers, direct, rate and pinning count.
+    pub fn of_file(path: impl AsRef<Path>, plan: Plan, options: StoreOptions) -> Result<Self> {
+        let library = Library::open::<T>(path.as_ref(), &options)?;
+        let first = library.first_plan();
+        let first = first.ok_or_else(|| Error::invalid("the file holds no frames"))?;
+        let coding = Coding::of(first, &options, library.counters().clone());
+        let kept = Kept::Coded(Arc::new(library));
+        Self::new(kept, Arc::new(coding), options, plan, Duration::ZERO)
+    }
+
+    pub(crate) fn new(
+        kept: Kept,
+        coding: Arc<Coding>,
+        options: StoreOptions,
+        plan: Plan,
+        writing_pass: Duration,
+    ) -> Result<Self> {
+        let plan = plan.resolve(kept.frames())?;
+        let mut prefetch = None;
+        if let Kept::Coded(library) = &kept
+            && options.policy != Policy::CompressedDisk
+            && !plan.is_empty()
+        {
+            let (library, coding) = (library.clone(), coding.clone());
+            prefetch = Some(Prefetch::start(library, coding, &options, plan.clone())?);
+        }
+        Ok(Self {
+            kept,
+            coding,
+            options,
+            plan,
+            position: 0,
+            prefetch,
+            writing_pass,
+        })
+    }
+
+    /// Number of frames.
+    pub fn frames(&self) -> usize {
+        self.kept.frames()
+    }
+
+    /// Extents of a frame.
+    pub fn shape(&self) -> &[usize] {
+        &self.coding.cut.shape
+    }
+
+    /// Slabs that a frame is cut into.
+    pub fn slabs(&self) -> usize {
+        self.coding.cut.slabs()
+    }
+
+    /// The box of a frame that a slab holds.
+    pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
+        self.coding
+            .cut
+            .regions
+            .get(slab)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// Reads a whole frame. `out` gets its length from the frame, and may be another vector
+    /// afterwards.
+    pub fn get(&mut self, frame: usize, out: &mut Vec<T>) -> Result<()> {
+        if let Some(prefetch) = &mut self.prefetch {
+            prefetch.decode_ahead()?;
+        }
+        match self.ready(frame)? {
+            Source::Ahead(Ready::Values(mut values)) => {
+                std::mem::swap(out, &mut values);
+                self.recycle(Ready::Values(values));
+            }
+            Source::Ahead(Ready::Records(records)) => {
+                let result = decode_whole(&self.coding, &records, out);
+                self.recycle(Ready::Records(records));
+                result?;
+            }
+            Source::Memory(frame) => {
+                out.resize(self.coding.cut.values(), T::default());
+                if let Kept::Values(frames) = &self.kept {
+                    for (place, buffer) in self.coding.cut.places.iter().zip(&frames[frame]) {
+                        out[place.clone()].copy_from_slice(values_of(buffer, place.len()));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a frame to read its slabs, each decoded in the thread that asks for it.
+    pub fn open(&mut self, frame: usize) -> Result<OpenFrame<'_, T>> {
+        let source = Some(self.ready(frame)?);
+        Ok(OpenFrame {
+            frames: self,
+            source,
+        })
+    }
+
+    /// What the store did until now.
+    pub fn report(&self) -> Report {
+        let counters = &self.coding.counters;
+        let frames = self.frames();
+        Report {
+            policy: self.options.policy,
+            frames,
+            raw_bytes: (frames * self.coding.cut.values() * T::SIZE) as u64,
+            stored_bytes: counters.stored_bytes.load(Ordering::Relaxed),
+            write_wait: counters.write_wait.total(),
+            read_wait: counters.read_wait.total(),
+            encode: counters.encode.total(),
+            decode: counters.decode.total(),
+            write: counters.write.total(),
+            read: counters.read.total(),
+            writing_pass: self.writing_pass,
+            direct: match &self.kept {
+                Kept::Values(_) => false,
+                Kept::Coded(library) => library.is_direct(),
+            },
+            disk_rate: self.options.disk_rate,
+        }
+    }
+
+    /// A frame, from the servants if the plan has it next or soon, else read now.
+    fn ready(&mut self, frame: usize) -> Result<Source<T>> {
+        if frame >= self.frames() {
+            return Err(no_frame(frame, self.frames()));
+        }
+        let Kept::Coded(library) = &self.kept else {
+            return Ok(Source::Memory(frame));
+        };
+        let rest = self.plan.get(self.position..).unwrap_or_default();
+        let soon = rest.iter().take(self.options.buffers);
+        let ahead = soon.clone().position(|&planned| planned == frame);
+        if let (Some(prefetch), Some(ahead)) = (&mut self.prefetch, ahead) {
+            let position = self.position + ahead;
+            self.position = position + 1;
+            return prefetch.take(position).map(Source::Ahead);
+        }
+        let wait = &self.coding.counters.read_wait;
+        let records = wait.time(|| library.fetch(frame, None))?;
+        Ok(Source::Ahead(Ready::Records(records)))
+    }
+
+    fn recycle(&self, frame: Ready<T>) {
+        if let Some(prefetch) = &self.prefetch {
+            prefetch.recycle(frame);
+        }
+    }
+}
+
+impl Kept {
+    fn frames(&self) -> usize {
+        match self {
+            Self::Values(frames) => frames.len(),
+            Self::Coded(library) => library.frames(),
+        }
+    }
+}
+
+/// Where the content of a frame comes from.
+enum Source<T> {
+    Ahead(Ready<T>),
+    Memory(usize),
+}
+
+/// One frame, read slab by slab by any number of threads.
+pub struct OpenFrame<'f, T: Element> {
+    frames: &'f mut Frames<T>,
+    source: Option<Source<T>>,
+}
+
+impl<T: Element> OpenFrame<'_, T> {
+    /// Decodes a slab into memory of exactly its size, in the thread that calls.
+    pub fn slab(&self, slab: usize, out: &mut [T]) -> Result<()> {
+        let coding = &self.frames.coding;
+        coding.cut.check_slab(slab)?;
+        if let Some(values) = self.values(slab) {
+            if values.len() != out.len() {
+                return Err(Error::invalid(format!(
+                    "slab {slab} has {} values, not {}",
+                    values.len(),
+                    out.len()
+                )));
+            }
+            out.copy_from_slice(values);
+        } else if let Some(Source::Ahead(Ready::Records(frame))) = &self.source {
+            coding.decode(&frame.plan, frame.number, slab, frame.slab(slab)?, out)?;
+        }
+        Ok(())
+    }
+
+    /// The values of a slab where they are, if they are in memory as they are: always under the
+    /// memory policy.
+    pub fn values(&self, slab: usize) -> Option<&[T]> {
+        let place = self.frames.coding.cut.places.get(slab)?;
+        match (self.source.as_ref()?, &self.frames.kept) {
+            (Source::Ahead(Ready::Values(values)), _) => values.get(place.clone()),
+            (Source::Memory(frame), Kept::Values(frames)) => {
+                Some(values_of(frames.get(*frame)?.get(slab)?, place.len()))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<T: Element> Drop for OpenFrame<'_, T> {
+    fn drop(&mut self) {
+        if let Some(Source::Ahead(frame)) = self.source.take() {
+            self.frames.recycle(frame);
+        }
+    }
+}
+
+/// The values of a slab.
+fn values_of<T: Element>(buffer: &AlignedBuffer, count: usize) -> &[T] {
+    bytemuck::cast_slice(&buffer[..count * T::SIZE])
+}
