@@ -2,7 +2,7 @@
 
 mod sim;
 
-pub use sim::{Coding, Moving, Rtm, Sim, Simulation};
+pub use sim::{Rtm, Sim, Simulation};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as Group, Parser, Subcommand};

@@ -24,4 +24,4 @@ pub use model::{Model, smooth};
 pub use pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, record};
 pub use shot::{Setup, Shot};
 pub use snapshots::{HandOver, Run, Storage, migrate};
-pub use wave::{Planes, Wave};
+pub use wave::{Planes, Wave, roof};

@@ -152,7 +152,9 @@ pub fn backward(
                     return Ok(());
                 }
                 let mut image = lock(&slabs[planes.slab]);
-                take(planes.slab, &mut |slab| correlate(&mut image, slab, planes, nx))
+                take(planes.slab, &mut |slab| {
+                    correlate(&mut image, slab, planes, nx)
+                })
             })?;
             Ok(())
         })?;

@@ -162,7 +162,13 @@ impl Origin for Read {
         compute: &mut dyn FnMut(&Take<'_>) -> Result<()>,
     ) -> Result<()> {
         let regions: Vec<usize> = (0..self.frames.slabs())
-            .map(|slab| self.frames.slab_region(slab).iter().map(|r| r.len()).product())
+            .map(|slab| {
+                self.frames
+                    .slab_region(slab)
+                    .iter()
+                    .map(|r| r.len())
+                    .product()
+            })
             .collect();
         let most = regions.first().copied().unwrap_or(1).max(1);
         if self.hand_over == HandOver::Frames {

@@ -302,7 +302,10 @@ fn the_image_is_exact_with_exact_policies_and_close_with_the_others() {
                 assert!(run.image == exact, "{policy} {hand_over:?}");
             } else {
                 let close = closeness(&exact, &run.image).unwrap();
-                assert!(close.snr > 60.0 && close.snr.is_finite(), "{policy} {close:?}");
+                assert!(
+                    close.snr > 60.0 && close.snr.is_finite(),
+                    "{policy} {close:?}"
+                );
             }
         }
     }
@@ -313,7 +316,11 @@ fn frames_that_were_damaged_between_the_passes_are_an_error() {
     let (shot, speed, recorded) = prepared();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("frames.ebz");
-    for policy in [Policy::Disk, Policy::CompressedDisk, Policy::CompressedDiskServants] {
+    for policy in [
+        Policy::Disk,
+        Policy::CompressedDisk,
+        Policy::CompressedDiskServants,
+    ] {
         for hand_over in [HandOver::Slabs, HandOver::Frames] {
             let options = StoreOptions::new(policy, Options::new(Bound::Range(1e-5))).path(&path);
             let storage = Storage {
@@ -326,7 +333,9 @@ fn frames_that_were_damaged_between_the_passes_are_an_error() {
             frames.finish().unwrap();
             let mut bytes = std::fs::read(&path).unwrap();
             let middle = bytes.len() / 2;
-            bytes[middle..middle + 64].iter_mut().for_each(|byte| *byte ^= 0x55);
+            bytes[middle..middle + 64]
+                .iter_mut()
+                .for_each(|byte| *byte ^= 0x55);
             std::fs::write(&path, bytes).unwrap();
             let frames = Frames::of_file(&path, Plan::Reverse, options).unwrap();
             let mut frames = Read::new(frames, hand_over);
