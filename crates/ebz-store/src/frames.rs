@@ -32,6 +32,8 @@ pub struct Frames<T: Element> {
     /// Position in the plan.
     position: usize,
     prefetch: Option<Prefetch<T>>,
+    /// Memory to read into, without servants.
+    spare: Option<AlignedBuffer>,
     writing_pass: Duration,
 }
 
@@ -70,6 +72,7 @@ impl<T: Element> Frames<T> {
             plan,
             position: 0,
             prefetch,
+            spare: None,
             writing_pass,
         })
     }
@@ -177,13 +180,15 @@ impl<T: Element> Frames<T> {
             return prefetch.take(position).map(Source::Ahead);
         }
         let wait = &self.coding.counters.read_wait;
-        let records = wait.time(|| library.fetch(frame, None))?;
+        let records = wait.time(|| library.fetch(frame, self.spare.take()))?;
         Ok(Source::Ahead(Ready::Records(records)))
     }
 
-    fn recycle(&self, frame: Ready<T>) {
-        if let Some(prefetch) = &self.prefetch {
-            prefetch.recycle(frame);
+    fn recycle(&mut self, frame: Ready<T>) {
+        match (&self.prefetch, frame) {
+            (Some(prefetch), frame) => prefetch.recycle(frame),
+            (None, Ready::Records(records)) => self.spare = records.into_spare(),
+            (None, Ready::Values(_)) => {}
         }
     }
 }

@@ -1,4 +1,11 @@
 //! Frames and grids that live compressed, on disk or in memory, moved by servant threads.
+//!
+//! ```text
+//! application ─► slabs or whole frames ─► servants ─► file or memory      (FrameStore)
+//! application ◄─ slabs or whole frames ◄─ servants ◄─ file or memory      (Frames)
+//! ```
+//!
+//! `docs/store.md` has an example and says what the options and counters mean.
 #![forbid(unsafe_code)]
 
 mod coding;
@@ -17,3 +24,8 @@ pub use frames::{Frames, OpenFrame};
 pub use options::{Plan, Policy, StoreOptions};
 pub use report::Report;
 pub use store::{FrameStore, NewFrame};
+
+/// The example of the document is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/store.md")]
+struct Document;

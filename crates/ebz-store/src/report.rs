@@ -136,13 +136,12 @@ impl fmt::Display for Report {
                 .disk_rate
                 .unwrap_or(f64::INFINITY)
                 .min(self.write_rate());
-            let buys = if self.buys_time(disk) {
-                "compression buys time"
-            } else {
-                "compression buys capacity only"
+            let what = match self.buys_time(disk) {
+                true => "faster than the disk takes them raw, so compression buys time",
+                false => "slower than the disk takes them raw, so compression buys capacity only",
             };
             let made = self.raw_rate() / 1e9;
-            writeln!(f, "balance           frames made at {made:.2} GB/s: {buys}")?;
+            writeln!(f, "balance           frames made at {made:.2} GB/s: {what}")?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@
 //! so that nobody waits for ever.
 
 use crate::coding::Coding;
-use crate::failure::{Failure, catch};
+use crate::failure::Failure;
 use crate::options::StoreOptions;
 use crate::pieces::Coded;
 use crate::shelf::{Library, Shelf};
@@ -230,12 +230,4 @@ pub(crate) fn pin(options: &StoreOptions, servant: usize) -> Option<core_affinit
 /// The error for a servant that is not there any more.
 pub(crate) fn gone() -> Error {
     io::Error::other("a servant thread of the frame store is gone: this is a bug").into()
-}
-
-/// Does what a servant would do, in this thread.
-pub(crate) fn in_line(shelf: &mut Shelf, coded: &Coded, coding: &Coding) -> Result<()> {
-    coding
-        .counters
-        .write_wait
-        .time(|| catch(|| shelf.place(coded)))
 }

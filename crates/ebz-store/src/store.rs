@@ -1,13 +1,13 @@
 //! Frames in: whole, or slab by slab from the threads that made them.
 
 use crate::coding::Coding;
-use crate::failure::lock;
+use crate::failure::{Failure, lock};
 use crate::frames::{Frames, Kept};
 use crate::io::AlignedBuffer;
 use crate::options::{Plan, Policy, StoreOptions};
 use crate::pieces::{Coded, Pieces};
 use crate::report::Report;
-use crate::servants::{Servants, in_line};
+use crate::servants::Servants;
 use crate::shelf::Shelf;
 use ebz::{Element, Error, Result, Tolerance, View};
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub struct FrameStore<T> {
 /// What takes the frames.
 enum Place<T> {
     Memory(Arena),
-    InLine(Mutex<InLine>),
+    InLine(Box<Mutex<InLine>>),
     Served(Servants<T>),
 }
 
@@ -48,7 +48,7 @@ struct InLine {
     shelf: Shelf,
     spare: Option<Coded>,
     /// Behind an error within a frame nothing more can be written.
-    failed: bool,
+    failure: Failure,
 }
 
 impl<T: Element> FrameStore<T> {
@@ -68,11 +68,11 @@ impl<T: Element> FrameStore<T> {
             Policy::CompressedDisk => {
                 let shelf = shelf()?;
                 direct = shelf.is_direct();
-                Place::InLine(Mutex::new(InLine {
+                Place::InLine(Box::new(Mutex::new(InLine {
                     shelf,
                     spare: None,
-                    failed: false,
-                }))
+                    failure: Failure::default(),
+                })))
             }
             Policy::Disk | Policy::CompressedDiskServants | Policy::CompressedMemory => {
                 let shelf = shelf()?;
@@ -197,7 +197,7 @@ impl<T: Element> FrameStore<T> {
             Place::InLine(line) => {
                 let line = line.into_inner();
                 let line = line.unwrap_or_else(std::sync::PoisonError::into_inner);
-                line.check()?;
+                line.failure.check()?;
                 Kept::Coded(Arc::new(line.shelf.finish()?))
             }
             Place::Served(servants) => Kept::Coded(Arc::new(servants.finish()?)),
@@ -244,26 +244,16 @@ fn values_of<T: Element>(buffer: &mut AlignedBuffer, count: usize) -> &mut [T] {
 
 impl InLine {
     fn take(&mut self, coding: &Coding) -> Result<Coded> {
-        self.check()?;
+        self.failure.check()?;
         let new = || Coded::new(coding.cut.slabs(), true);
         Ok(self.spare.take().unwrap_or_else(new))
     }
 
     fn keep(&mut self, coded: Coded, coding: &Coding) -> Result<()> {
-        self.check()?;
-        let result = in_line(&mut self.shelf, &coded, coding);
-        self.failed = result.is_err();
+        let place = || self.failure.guard(|| self.shelf.place(&coded));
+        coding.counters.write_wait.time(place);
         self.spare = Some(coded);
-        result
-    }
-
-    fn check(&self) -> Result<()> {
-        match self.failed {
-            false => Ok(()),
-            true => Err(Error::invalid(
-                "a frame could not be written, as an earlier call said: the store takes no more",
-            )),
-        }
+        self.failure.check()
     }
 }
 
