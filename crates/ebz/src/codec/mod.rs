@@ -7,6 +7,7 @@
 pub mod ceaz;
 mod context;
 mod de_zfp;
+mod fre;
 mod fz;
 mod interp;
 mod params;
@@ -161,6 +162,7 @@ pub struct Entry {
 pub static TABLE: &[Entry] = &[
     Entry::of::<raw::Raw>(),
     Entry::of::<fz::Fz>(),
+    Entry::of::<fre::Fre>(),
     Entry::of::<de_zfp::DeZfp>(),
     Entry::of::<zfp_v::ZfpV>(),
     Entry::of::<ceaz::Ceaz>(),

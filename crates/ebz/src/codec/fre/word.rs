@@ -1,0 +1,126 @@
+//! The words, one at a time: the table of the paper, and the definition that the kernels follow.
+//!
+//! | case | word |
+//! |---|---|
+//! | the decoder's last value again | `00` |
+//! | exponent 0: zero or subnormal | `010` sign, mantissa |
+//! | exponent differs by more than 9 | `011` sign, exponent, kept mantissa bits |
+//! | exponent differs by 0 … 9 | `1` sign, kept mantissa bits, difference |
+//! | off the grid: NaN, infinite, fill | `011` sign, exponent of ones, exponent, mantissa |
+//!
+//! Fields have their most significant bit first, and so have the bytes of a stream.
+
+use super::grid::{Grid, Pattern};
+
+/// Bits of the longest word: `011` and an exact double.
+pub(super) const LONGEST: usize = 3 + 1 + 11 + 11 + 52;
+
+/// Bits, right-aligned, and their number.
+pub(super) type Bits = (u128, u32);
+
+/// Appends a field to bits.
+fn then((bits, length): Bits, field: u64, size: u32) -> Bits {
+    (bits << size | u128::from(field), length + size)
+}
+
+/// The code of a difference of exponents with magnitude up to 9.
+fn difference(d: i64) -> Bits {
+    let size = d.unsigned_abs();
+    match size {
+        0 => (0b0, 1),
+        1..=5 => then(
+            (0, 0),
+            ((2 << size) - 2) << 1 | u64::from(d < 0),
+            size as u32 + 2,
+        ),
+        _ => then((0b11_1111, 6), (size - 6) << 1 | u64::from(d < 0), 3),
+    }
+}
+
+/// The word of a pattern behind the one before it; both as [`Grid::round`] gives them.
+pub(super) fn encode<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> Bits {
+    let field = |x: P| (x & P::exponent_bits()).into() >> P::MANTISSA;
+    let ones = (1 << P::EXPONENT) - 1;
+    let sign = x.into() >> (P::BITS - 1);
+    let exponent = field(x);
+    let mantissa = x.into() & ((1 << P::MANTISSA) - 1);
+    let kept = mantissa >> (P::MANTISSA - grid.kept);
+    let d = exponent.cast_signed() - field(previous).cast_signed();
+    if x == previous {
+        (0b00, 2)
+    } else if exponent == 0 {
+        then(then((0b010, 3), sign, 1), mantissa, P::MANTISSA)
+    } else if exponent == ones || x & grid.dropped != P::default() {
+        let escape = then(then((0b011, 3), sign, 1), ones, P::EXPONENT);
+        then(then(escape, exponent, P::EXPONENT), mantissa, P::MANTISSA)
+    } else if d.abs() > 9 {
+        let head = then(then((0b011, 3), sign, 1), exponent, P::EXPONENT);
+        then(head, kept, grid.kept)
+    } else {
+        let head = then(then((0b1, 1), sign, 1), kept, grid.kept);
+        let (code, size) = difference(d);
+        then(head, code as u64, size)
+    }
+}
+
+/// Takes fields from the front of a window, left-aligned.
+struct Window {
+    bits: u128,
+    taken: u32,
+}
+
+impl Window {
+    #[inline(always)]
+    fn take(&mut self, size: u32) -> u64 {
+        // In two steps, because all bits may be asked for, or none.
+        let field = (self.bits >> 1 >> (127 - size)) as u64;
+        self.bits <<= size;
+        self.taken += size;
+        field
+    }
+}
+
+/// The pattern of the word at the front of a window, and the length of the word. Whatever the
+/// bits are, they are some word.
+#[inline(always)]
+pub(super) fn decode<P: Pattern>(window: u128, previous: P, kept: u32) -> (P, u32) {
+    let mut window = Window {
+        bits: window,
+        taken: 0,
+    };
+    let dropped = P::MANTISSA - kept;
+    let pattern = if window.take(1) == 1 {
+        let sign = window.take(1) << (P::BITS - 1);
+        let mantissa = window.take(kept) << dropped;
+        let mut size = u64::from((!window.bits).leading_zeros().min(6));
+        window.take(size as u32 + u32::from(size < 6));
+        if size == 6 {
+            size += window.take(2);
+        }
+        let step = P::of(size) << P::MANTISSA;
+        let exponent = previous & P::exponent_bits();
+        let exponent = if size > 0 && window.take(1) == 1 {
+            exponent.sub(step)
+        } else {
+            exponent.add(step)
+        };
+        exponent | P::of(sign | mantissa)
+    } else if window.take(1) == 0 {
+        previous
+    } else {
+        let wide = window.take(1) == 1;
+        let sign = window.take(1) << (P::BITS - 1);
+        let ones = (1 << P::EXPONENT) - 1;
+        let mut exponent = if wide { window.take(P::EXPONENT) } else { 0 };
+        let mantissa = if exponent == ones {
+            exponent = window.take(P::EXPONENT);
+            window.take(P::MANTISSA)
+        } else if wide {
+            window.take(kept) << dropped
+        } else {
+            window.take(P::MANTISSA)
+        };
+        P::of(sign | exponent << P::MANTISSA | mantissa)
+    };
+    (pattern, window.taken)
+}
