@@ -31,7 +31,10 @@ pub fn closeness(reference: &[f32], image: &[f32]) -> Result<Closeness> {
         within += usize::from(error == 0.0 || error.abs() < 0.02 * exact.abs());
     }
     Ok(Closeness {
-        snr: 10.0 * (signal / noise).log10(),
+        snr: match noise == 0.0 {
+            true => f64::INFINITY,
+            false => 10.0 * (signal / noise).log10(),
+        },
         within_2_percent: within as f64 / image.len() as f64,
     })
 }
@@ -80,6 +83,7 @@ mod tests {
         assert!((close.snr - 60.0).abs() < 0.01, "{close:?}");
         assert_eq!(close.within_2_percent, 1.0);
         assert_eq!(closeness(&exact, &exact).unwrap().snr, f64::INFINITY);
+        assert_eq!(closeness(&[0.0], &[0.0]).unwrap().snr, f64::INFINITY);
         let far: Vec<f32> = exact.iter().map(|x| x * 1.1).collect();
         // The first value is zero in both.
         assert_eq!(closeness(&exact, &far).unwrap().within_2_percent, 0.001);
