@@ -50,7 +50,8 @@ impl Manner {
         shot.setup.steps / self.every.max(1)
     }
 
-    fn check(&self, shot: &Shot) -> Result<()> {
+    /// Whether a shot has frames at all.
+    pub fn check(&self, shot: &Shot) -> Result<()> {
         if self.every == 0 || self.every > shot.setup.steps {
             return Err(Error::invalid(format!(
                 "a frame every {} steps is none in {} steps: choose from 1 to {}",

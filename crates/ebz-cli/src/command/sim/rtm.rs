@@ -38,6 +38,7 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
         slab: args.slab.into(),
         every: args.every,
     };
+    manner.check(&shot)?;
     warn(args, &shot);
 
     // 2. What is to be run.
@@ -332,7 +333,13 @@ impl Job<'_> {
         let run = rtm::migrate(shot, self.speed, &self.manner, recorded, &storage, &tell);
         bar.finish_and_clear();
         drop(guard);
-        run.with_context(|| format!("policy {policy}"))
+        run.with_context(|| match policy.needs_file() {
+            true => format!(
+                "policy {policy} with frames in {} (another folder: --dir)",
+                moving.dir.display()
+            ),
+            false => format!("policy {policy}"),
+        })
     }
 
     /// The memory policy on as many frames as fit, as a measure of time.
