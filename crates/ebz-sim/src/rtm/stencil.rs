@@ -147,6 +147,7 @@ impl Row {
     /// # Safety
     /// The points from `x` on must be there, with all neighbours.
     #[inline(always)]
+    #[expect(clippy::needless_range_loop, reason = "k is a distance first of all")]
     unsafe fn step<V: Lanes>(&self, x: usize, keep: f32) -> V {
         let [_, row, plane] = self.strides;
         fetch(self.now.wrapping_add(x + REACH * plane + AHEAD * row));

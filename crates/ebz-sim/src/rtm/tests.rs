@@ -155,7 +155,7 @@ fn a_wave_arrives_when_and_as_strong_as_greens_function_says() {
             }
         }
     }
-    let v = f64::from(2000.0) * shot.time_step / shot.setup.spacing;
+    let v = 2000.0 * shot.time_step / shot.setup.spacing;
     let peak = 1.5 / shot.frequency / shot.time_step;
     for ((value, step), distance) in heard.into_iter().zip(distances) {
         let arrival = peak + distance as f64 / v;
