@@ -76,9 +76,11 @@ impl Report {
         self.raw_bytes as f64 / (self.stored_bytes as f64).max(1.0)
     }
 
-    /// Bytes of frames that the application made per second of the writing pass.
+    /// Bytes of frames that the application made per second of the writing pass in which it did not
+    /// wait: what a disk would have to take raw.
     pub fn raw_rate(&self) -> f64 {
-        self.raw_bytes as f64 / self.writing_pass.as_secs_f64().max(1e-9)
+        let making = self.writing_pass.saturating_sub(self.write_wait);
+        self.raw_bytes as f64 / making.as_secs_f64().max(1e-9)
     }
 
     /// Bytes per second that coded frames were written with.
@@ -87,8 +89,7 @@ impl Report {
     }
 
     /// Whether a disk of this many bytes per second could not take the frames as they are, so that
-    /// compression buys time. On a faster disk, it buys capacity only. The rate at which frames
-    /// were made is that of this run: where it waited for the disk, it is an underestimate.
+    /// compression buys time. On a faster disk, it buys capacity only.
     pub fn buys_time(&self, disk_bytes_per_second: f64) -> bool {
         self.raw_rate() > disk_bytes_per_second
     }
@@ -144,5 +145,54 @@ impl fmt::Display for Report {
             writeln!(f, "balance           frames made at {made:.2} GB/s: {what}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A gigabyte in four seconds, of which the application waited for two.
+    fn report() -> Report {
+        Report {
+            policy: Policy::Disk,
+            frames: 10,
+            raw_bytes: 1_000_000_000,
+            stored_bytes: 500_000_000,
+            write_wait: Duration::from_secs(2),
+            read_wait: Duration::ZERO,
+            encode: Duration::ZERO,
+            decode: Duration::ZERO,
+            write: Duration::from_secs(2),
+            read: Duration::ZERO,
+            writing_pass: Duration::from_secs(4),
+            direct: true,
+            disk_rate: None,
+        }
+    }
+
+    #[test]
+    fn time_is_bought_from_disks_that_are_slower_than_the_frames() {
+        let report = report();
+        assert_eq!(report.ratio(), 2.0);
+        assert_eq!(report.raw_rate(), 5e8);
+        assert!(report.buys_time(4.9e8));
+        assert!(!report.buys_time(5.1e8));
+    }
+
+    #[test]
+    fn the_text_takes_the_slower_of_the_limit_and_the_disk() {
+        // The file was written at 0.25 GB/s.
+        assert!(report().to_string().contains("buys time"));
+        let faster = Report {
+            write: Duration::from_millis(500),
+            ..report()
+        };
+        assert!(faster.to_string().contains("capacity only"));
+        let limited = Report {
+            disk_rate: Some(1e8),
+            ..faster
+        };
+        assert!(limited.to_string().contains("buys time"));
     }
 }

@@ -14,6 +14,7 @@ pub mod codec;
 pub mod container;
 pub mod element;
 pub mod error;
+pub mod hdf5;
 pub mod metrics;
 mod options;
 mod parallel;

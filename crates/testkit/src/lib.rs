@@ -8,6 +8,7 @@ pub mod conformance;
 pub mod corruption;
 pub mod exact;
 pub mod fields;
+pub mod fre_words;
 pub mod fuzz;
 pub mod golden;
 pub mod layout;

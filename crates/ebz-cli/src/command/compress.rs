@@ -230,7 +230,7 @@ fn report(
             "output": output.display().to_string(),
             "element": field.element,
             "shape": field.shape,
-            "codec": args.codec,
+            "codec": args.coding.codec,
             "frame": stats,
             "seconds": seconds,
             "metrics": named,

@@ -5,6 +5,7 @@ mod codecs;
 mod compare;
 mod compress;
 mod decompress;
+mod hdf5_args;
 mod info;
 mod plot;
 mod recover;
@@ -31,6 +32,7 @@ pub fn run(command: Command) -> Result<Outcome> {
         Command::Bench(args) => bench::run(&args),
         Command::Recover(args) => recover::run(&args),
         Command::Sim(args) => sim::run(&args),
+        Command::Hdf5Args(args) => hdf5_args::run(&args),
     }
 }
 

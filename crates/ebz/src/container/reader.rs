@@ -237,6 +237,24 @@ impl<S: Source> Frame<'_, S> {
         self.chunks.iter().map(|p| p.length)
     }
 
+    /// Where the chunks that a region touches lie in the file, for sources that fetch ahead.
+    pub fn places(&self, region: &[Range<usize>]) -> Result<Vec<Range<u64>>> {
+        self.check_region(region)?;
+        let grid = &self.header.grid;
+        if region.iter().any(Range::is_empty) {
+            return Ok(Vec::new());
+        }
+        let per_slab = grid.chunks_per_slab();
+        let slabs = grid.slabs_touching(region).into_iter();
+        let chunks = slabs.flat_map(|slab| slab * per_slab..(slab + 1) * per_slab);
+        let touched = |chunk: &usize| {
+            let common = intersect(&grid.region(*chunk), region);
+            !common.iter().any(Range::is_empty)
+        };
+        let places = chunks.filter(touched).map(|chunk| self.chunks[chunk]);
+        Ok(places.map(|place| place.offset..place.end()).collect())
+    }
+
     /// Verifies every checksum without decoding, and that the chunks lie within the file.
     pub fn verify(&self) -> Result<()> {
         let mut scratch = Vec::new();
@@ -331,6 +349,12 @@ impl<S: Source> Frame<'_, S> {
                 T::TYPE
             )));
         }
+        self.check_region(region)
+    }
+
+    /// Whether a region lies within the array and within the limits, for callers that reserve the
+    /// memory for it themselves.
+    pub fn check_region(&self, region: &[Range<usize>]) -> Result<()> {
         let shape = self.header.shape();
         let inside = |(r, &n): (&Range<usize>, &usize)| r.start <= r.end && r.end <= n;
         if region.len() != shape.len() || !region.iter().zip(shape).all(inside) {
@@ -339,7 +363,8 @@ impl<S: Source> Frame<'_, S> {
                 display(shape)
             )));
         }
-        let bytes = region.iter().map(Range::len).product::<usize>() as u64 * T::SIZE as u64;
+        let bytes = region.iter().map(Range::len).product::<usize>() * self.header.element.size();
+        let bytes = bytes as u64;
         let limits = self.reader.limits;
         let stored = self.stored_bytes();
         if stored > self.reader.size {

@@ -33,7 +33,7 @@ pub(super) trait Pattern:
     /// Shifts by a number below the size.
     fn shift_left(self, by: Self) -> Self;
     /// From the order of bytes in a stream, the most significant first.
-    fn from_stream(self) -> Self;
+    fn in_order(self) -> Self;
     /// ⌊log2⌋ of a number below 2¹⁶; something far below zero for 0.
     fn log2(self) -> Self;
 
@@ -67,7 +67,7 @@ macro_rules! pattern {
                 self.wrapping_shl(by as u32)
             }
             #[inline(always)]
-            fn from_stream(self) -> Self {
+            fn in_order(self) -> Self {
                 Self::from_be(self)
             }
             #[inline(always)]

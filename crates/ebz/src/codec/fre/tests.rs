@@ -65,7 +65,7 @@ fn patterns<P: Pattern>(count: usize, seed: u64) -> Vec<P> {
         let exponent = P::exponent_bits().into();
         last = match bits % 64 {
             0 => noise,
-            1 => exponent | noise % 3,
+            1 => exponent | (noise % 3),
             2..8 => last,
             8..16 => 0,
             16 => exponent - 1,

@@ -1,0 +1,344 @@
+//! The copy of HDF5 that calls us, and its functions.
+
+use crate::element_of_size;
+use ebz::{ElementType, Error, Result};
+use libc::{c_char, c_int, c_uint, c_void, size_t};
+use std::ffi::{CStr, CString};
+
+/// `hid_t`: a handle of HDF5.
+pub type Hid = i64;
+/// `herr_t`: negative for an error.
+pub type Herr = c_int;
+
+/// The filter of our number.
+const FILTER: c_int = ebz::hdf5::FILTER_ID as c_int;
+
+/// HDF5's most axes of a dataset.
+const MAX_RANK: usize = 32;
+
+/// HDF5 does not believe in more room for the words of a filter.
+const MAX_WORDS: usize = 256;
+
+/// `H5T_class_t` and `H5T_order_t`.
+const CLASS_FLOAT: c_int = 1;
+const ORDER_LITTLE: c_int = 0;
+
+/// `H5D_FILL_VALUE_UNDEFINED`: chunks are cleared instead.
+const FILL_UNDEFINED: c_int = 0;
+
+/// A loaded copy of HDF5.
+pub struct Library(*mut c_void);
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: the handle came from dlopen, and is given back once.
+        unsafe { libc::dlclose(self.0) };
+    }
+}
+
+impl Library {
+    /// The library whose function called into this one.
+    pub fn calling() -> Result<Self> {
+        let opened = |name: Option<&CStr>| {
+            let name = name.map_or(std::ptr::null(), CStr::as_ptr);
+            // SAFETY: the name is null (the program itself) or ends with a zero; with NOLOAD only
+            // libraries are found that run already.
+            let handle = unsafe { libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+            let library = (!handle.is_null()).then_some(Self(handle))?;
+            library.symbol(c"H5Pmodify_filter").ok().map(|_| library)
+        };
+        first_foreign_library()
+            .and_then(|name| opened(Some(&name)))
+            .or_else(|| opened(None))
+            .ok_or_else(|| {
+                Error::unsupported("the HDF5 library that loaded the filter cannot be found")
+            })
+    }
+
+    fn symbol(&self, name: &CStr) -> Result<*mut c_void> {
+        // SAFETY: the handle is open, and the name ends with a zero.
+        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        if address.is_null() {
+            return Err(Error::unsupported(format!(
+                "this HDF5 has no {}: use 1.8.11 or newer",
+                name.to_string_lossy()
+            )));
+        }
+        Ok(address)
+    }
+
+    /// # Safety
+    /// `F` is the type of a pointer to the function of this name.
+    unsafe fn function<F: Copy>(&self, name: &CStr) -> Result<F> {
+        const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
+        let address = self.symbol(name)?;
+        // SAFETY: the caller promises the type.
+        Ok(unsafe { std::mem::transmute_copy(&address) })
+    }
+
+    /// The value of a global handle, such as a predefined type.
+    fn global(&self, name: &CStr) -> Result<Hid> {
+        // SAFETY: the names used below are variables of this type, set when HDF5 starts.
+        Ok(unsafe { *self.symbol(name)?.cast::<Hid>() })
+    }
+
+    /// The element type of a datatype; an error for types that the filter does not take.
+    pub fn element(&self, datatype: Hid) -> Result<ElementType> {
+        type Equal = unsafe extern "C" fn(Hid, Hid) -> c_int;
+        type Number = unsafe extern "C" fn(Hid) -> c_int;
+        type Size = unsafe extern "C" fn(Hid) -> size_t;
+        // SAFETY: the types of these functions in HDF5's headers; the handle is HDF5's own.
+        let (class, order, size, equal) = unsafe {
+            (
+                self.function::<Number>(c"H5Tget_class")?(datatype),
+                self.function::<Number>(c"H5Tget_order"),
+                self.function::<Size>(c"H5Tget_size")?(datatype),
+                self.function::<Equal>(c"H5Tequal")?,
+            )
+        };
+        let advice = "ebz compresses little-endian float32 and float64";
+        if class != CLASS_FLOAT {
+            return Err(Error::unsupported(format!(
+                "this dataset holds no floating-point numbers, but {advice}: create it without \
+                 the filter"
+            )));
+        }
+        // SAFETY: as above; only asked for numbers.
+        if unsafe { order?(datatype) } != ORDER_LITTLE {
+            return Err(Error::unsupported(format!(
+                "this dataset is big-endian, but {advice}: create it with a type such as '<f4'"
+            )));
+        }
+        let standard = |name| -> Result<bool> {
+            // SAFETY: as above.
+            Ok(unsafe { equal(datatype, self.global(name)?) } > 0)
+        };
+        match element_of_size(size) {
+            Some(ElementType::F32) if standard(c"H5T_IEEE_F32LE_g")? => Ok(ElementType::F32),
+            Some(ElementType::F64) if standard(c"H5T_IEEE_F64LE_g")? => Ok(ElementType::F64),
+            _ => Err(Error::unsupported(format!(
+                "this dataset holds floating-point numbers of {size} bytes, but {advice}"
+            ))),
+        }
+    }
+
+    /// The number of the first filter of a dataset to be.
+    pub fn first_filter(&self, properties: Hid) -> Result<c_int> {
+        type GetFilter = unsafe extern "C" fn(
+            Hid,
+            c_uint,
+            *mut c_uint,
+            *mut size_t,
+            *mut c_uint,
+            size_t,
+            *mut c_char,
+            *mut c_uint,
+        ) -> c_int;
+        let (mut flags, mut count, mut config) = (0, 0, 0);
+        // SAFETY: the type in HDF5's headers; no words and no name are asked for.
+        let id = unsafe {
+            self.function::<GetFilter>(c"H5Pget_filter2")?(
+                properties,
+                0,
+                &mut flags,
+                &mut count,
+                std::ptr::null_mut(),
+                0,
+                std::ptr::null_mut(),
+                &mut config,
+            )
+        };
+        succeeded(id, "H5Pget_filter2")
+    }
+
+    /// Flags and words that the dataset to be gives to our filter.
+    pub fn filter_words(&self, properties: Hid) -> Result<(c_uint, Vec<c_uint>)> {
+        type GetById = unsafe extern "C" fn(
+            Hid,
+            c_int,
+            *mut c_uint,
+            *mut size_t,
+            *mut c_uint,
+            size_t,
+            *mut c_char,
+            *mut c_uint,
+        ) -> Herr;
+        let mut words = vec![0; MAX_WORDS];
+        let (mut flags, mut count, mut config) = (0, words.len(), 0);
+        // SAFETY: the type in HDF5's headers; `count` is the room for words.
+        let status = unsafe {
+            self.function::<GetById>(c"H5Pget_filter_by_id2")?(
+                properties,
+                FILTER,
+                &mut flags,
+                &mut count,
+                words.as_mut_ptr(),
+                0,
+                std::ptr::null_mut(),
+                &mut config,
+            )
+        };
+        succeeded(status, "H5Pget_filter_by_id2")?;
+        words.truncate(count);
+        Ok((flags, words))
+    }
+
+    /// Replaces flags and words of our filter.
+    pub fn set_filter_words(&self, properties: Hid, flags: c_uint, words: &[c_uint]) -> Result<()> {
+        type Modify = unsafe extern "C" fn(Hid, c_int, c_uint, size_t, *const c_uint) -> Herr;
+        // SAFETY: the type in HDF5's headers; it copies the words.
+        let status = unsafe {
+            self.function::<Modify>(c"H5Pmodify_filter")?(
+                properties,
+                FILTER,
+                flags,
+                words.len(),
+                words.as_ptr(),
+            )
+        };
+        succeeded(status, "H5Pmodify_filter").map(|_| ())
+    }
+
+    /// The extents of a chunk.
+    pub fn chunk(&self, properties: Hid) -> Result<Vec<usize>> {
+        type GetChunk = unsafe extern "C" fn(Hid, c_int, *mut u64) -> c_int;
+        let mut extents = [0; MAX_RANK];
+        // SAFETY: the type in HDF5's headers; it writes at most as many extents as told.
+        let axes = unsafe {
+            self.function::<GetChunk>(c"H5Pget_chunk")?(
+                properties,
+                MAX_RANK as c_int,
+                extents.as_mut_ptr(),
+            )
+        };
+        let axes = succeeded(axes, "H5Pget_chunk")? as usize;
+        Ok(extents.iter().take(axes).map(|&n| n as usize).collect())
+    }
+
+    /// What HDF5 puts where nothing is written.
+    pub fn fill_value(&self, properties: Hid, datatype: Hid, element: ElementType) -> Result<f64> {
+        type Defined = unsafe extern "C" fn(Hid, *mut c_int) -> Herr;
+        type Get = unsafe extern "C" fn(Hid, Hid, *mut c_void) -> Herr;
+        let mut defined = FILL_UNDEFINED;
+        // SAFETY: the type in HDF5's headers.
+        let status = unsafe {
+            self.function::<Defined>(c"H5Pfill_value_defined")?(properties, &mut defined)
+        };
+        succeeded(status, "H5Pfill_value_defined")?;
+        if defined == FILL_UNDEFINED {
+            return Ok(0.0);
+        }
+        let mut bytes = [0u8; 8];
+        // SAFETY: the type in HDF5's headers; the datatype has at most eight bytes.
+        let status = unsafe {
+            self.function::<Get>(c"H5Pget_fill_value")?(
+                properties,
+                datatype,
+                bytes.as_mut_ptr().cast(),
+            )
+        };
+        succeeded(status, "H5Pget_fill_value")?;
+        let [b0, b1, b2, b3, ..] = bytes;
+        Ok(match element {
+            ElementType::F32 => f32::from_le_bytes([b0, b1, b2, b3]).into(),
+            ElementType::F64 => f64::from_le_bytes(bytes),
+        })
+    }
+
+    /// Makes a message the error stack of the thread, to which HDF5 adds its own account.
+    ///
+    /// By way of another stack, because newer versions pause that of the thread while a filter
+    /// works: what is pushed is lost, and resuming and pausing again would clear it.
+    pub fn push_error(&self, message: &str) -> Result<()> {
+        type Create = unsafe extern "C" fn() -> Hid;
+        type Push = unsafe extern "C" fn(
+            Hid,
+            *const c_char,
+            *const c_char,
+            c_uint,
+            Hid,
+            Hid,
+            Hid,
+            *const c_char,
+            ...
+        ) -> Herr;
+        type SetCurrent = unsafe extern "C" fn(Hid) -> Herr;
+        let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
+        let class = self.global(c"H5E_ERR_CLS_g")?;
+        let major = self.global(c"H5E_PLINE_g")?;
+        let minor = self.global(c"H5E_CANTFILTER_g")?;
+        // SAFETY: the types in HDF5's headers; every text ends with a zero and is copied, and the
+        // last call closes the stack that the first one makes.
+        unsafe {
+            let push = self.function::<Push>(c"H5Epush2")?;
+            let set_current = self.function::<SetCurrent>(c"H5Eset_current_stack")?;
+            let stack = self.function::<Create>(c"H5Ecreate_stack")?();
+            push(
+                stack,
+                c"ebz".as_ptr(),
+                c"filter".as_ptr(),
+                0,
+                class,
+                major,
+                minor,
+                c"%s".as_ptr(),
+                text.as_ptr(),
+            );
+            succeeded(set_current(stack), "H5Eset_current_stack").map(|_| ())
+        }
+    }
+}
+
+fn succeeded(status: c_int, function: &str) -> Result<c_int> {
+    if status < 0 {
+        return Err(Error::unsupported(format!("HDF5's {function} failed")));
+    }
+    Ok(status)
+}
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        visit: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+}
+
+/// A search up the call stack for the first function that is not in this library.
+struct Search {
+    own: *mut c_void,
+    found: Option<CString>,
+}
+
+/// The file of the library that called into this one.
+fn first_foreign_library() -> Option<CString> {
+    let own = library_at(crate::H5PLget_plugin_type as *const c_void)?.dli_fbase;
+    let mut search = Search { own, found: None };
+    // SAFETY: `visit` gets the search back, which lives until the walk ends.
+    unsafe { _Unwind_Backtrace(visit, (&raw mut search).cast()) };
+    search.found
+}
+
+/// Looks at one function of the call stack.
+extern "C" fn visit(context: *mut c_void, argument: *mut c_void) -> c_int {
+    const CONTINUE: c_int = 0;
+    const STOP: c_int = 4;
+    // SAFETY: the context is the unwinder's, the argument the search that started the walk.
+    let (address, search) = unsafe { (_Unwind_GetIP(context), &mut *argument.cast::<Search>()) };
+    match library_at(address as *const c_void) {
+        Some(library) if library.dli_fbase != search.own && !library.dli_fname.is_null() => {
+            // SAFETY: the loader's own name of the library, which ends with a zero.
+            search.found = Some(unsafe { CStr::from_ptr(library.dli_fname) }.to_owned());
+            STOP
+        }
+        _ => CONTINUE,
+    }
+}
+
+/// The library that holds an address.
+fn library_at(address: *const c_void) -> Option<libc::Dl_info> {
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: dladdr accepts any address, and fills the structure if it returns another value than
+    // zero; all of its fields may also be zero.
+    unsafe { (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init()) }
+}

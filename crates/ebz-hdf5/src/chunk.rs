@@ -1,0 +1,204 @@
+//! A chunk of a dataset: values to a stream and back.
+
+use crate::memory::Buffer;
+use ebz::hdf5::{double, from_words, halves};
+use ebz::{Bound, Element, ElementType, Error, FiniteRange, Limits, MAX_AXES, Options};
+use ebz::{Reader, Result, Tolerance, View, ViewMut};
+
+/// What the words say of the chunks of a dataset, behind the options: element type, padding, number
+/// of axes, extents.
+#[derive(Debug, PartialEq)]
+pub struct Local {
+    /// Type of the values.
+    pub element: ElementType,
+    /// What HDF5 puts where a chunk is not written or reaches beyond the dataset.
+    pub padding: f64,
+    /// Extents of a chunk, slowest axis first.
+    pub shape: Vec<usize>,
+}
+
+impl Local {
+    /// Appends the words.
+    pub fn write_to(&self, words: &mut Vec<u32>) -> Result<()> {
+        words.push(self.element as u32);
+        words.extend(halves(self.padding));
+        words.push(self.shape.len() as u32);
+        for &extent in &self.shape {
+            words.push(u32::try_from(extent).map_err(|_| {
+                Error::unsupported("chunks of 2^32 values along an axis: use smaller ones")
+            })?);
+        }
+        Ok(())
+    }
+
+    /// Reads the words.
+    pub fn read_from(words: &[u32]) -> Result<Self> {
+        let damaged = || Error::invalid("the filter's values lack the shape of the chunks");
+        let (&[element, p0, p1, axes], extents) =
+            words.split_first_chunk::<4>().ok_or_else(damaged)?;
+        if extents.len() != axes as usize {
+            return Err(damaged());
+        }
+        Ok(Self {
+            element: ElementType::from_id(u8::try_from(element).map_err(|_| damaged())?)?,
+            padding: double(p0, p1),
+            shape: extents.iter().map(|&extent| extent as usize).collect(),
+        })
+    }
+
+    /// The shape with so few axes that a stream can hold it: slow ones are merged.
+    fn stream_shape(&self) -> Vec<usize> {
+        let surplus = self.shape.len().saturating_sub(MAX_AXES);
+        let (slow, fast) = self
+            .shape
+            .split_at(if surplus > 0 { surplus + 1 } else { 0 });
+        let merged = (surplus > 0).then(|| slow.iter().fold(1, |n: usize, &m| n.saturating_mul(m)));
+        merged.into_iter().chain(fast.iter().copied()).collect()
+    }
+
+    /// Bytes of a chunk.
+    fn bytes(&self) -> Result<usize> {
+        Ok(ebz::element_count(&self.stream_shape())? * self.element.size())
+    }
+}
+
+/// Compresses the values of a chunk.
+pub fn encode(words: &[u32], bytes: &[u8]) -> Result<Vec<u8>> {
+    let (options, rest) = from_words(words)?;
+    let local = Local::read_from(rest)?;
+    let expected = local.bytes()?;
+    if bytes.len() != expected {
+        return Err(Error::invalid(format!(
+            "a chunk of {} bytes instead of {expected}: ebz must be the first filter",
+            bytes.len()
+        )));
+    }
+    match local.element {
+        ElementType::F32 => encode_as::<f32>(&options, &local, bytes),
+        ElementType::F64 => encode_as::<f64>(&options, &local, bytes),
+    }
+}
+
+fn encode_as<T: Element>(options: &Options, local: &Local, bytes: &[u8]) -> Result<Vec<u8>> {
+    let copy;
+    let values: &[T] = match bytemuck::try_cast_slice(bytes) {
+        Ok(values) => values,
+        Err(_) => {
+            copy = bytemuck::pod_collect_to_vec(bytes);
+            &copy
+        }
+    };
+    let mut options = options.clone().threads(1);
+    if options.needs_range() {
+        let range = data_range(values, options.fill, local.padding);
+        options.bound = match options.tolerance(|| Ok(range.extent()))? {
+            Tolerance::Abs(e) => Bound::Abs(e),
+            // Of any codec: one that cannot keep values exactly leaves that to another.
+            _ => Bound::Abs(0.0),
+        };
+    }
+    ebz::compress(&View::new(values, &local.stream_shape())?, &options)
+}
+
+/// The range of the values that are data. That of a chunk is not above that of the dataset, except
+/// for the padding, which is no data, like the fill value.
+fn data_range<T: Element>(values: &[T], fill: Option<f64>, padding: f64) -> FiniteRange {
+    match fill.map(T::from_f64) {
+        Some(fill) if fill != T::from_f64(padding) => {
+            let data: Vec<T> = values.iter().copied().filter(|v| *v != fill).collect();
+            FiniteRange::of(&data, Some(padding))
+        }
+        _ => FiniteRange::of(values, Some(padding)),
+    }
+}
+
+/// Decompresses a chunk. The words are not needed; but where they tell the size of the chunk, a
+/// stream of another size is refused, because HDF5 would read behind its end.
+pub fn decode(words: &[u32], bytes: &[u8]) -> Result<Buffer> {
+    let reader = Reader::from_source(bytes)?.threads(1);
+    let frame = reader.frame(0)?;
+    let header = frame.header();
+    let length = header.raw_bytes();
+    let told = from_words(words).and_then(|(_, rest)| Local::read_from(rest));
+    if let Ok(local) = told
+        && (local.element != header.element || local.bytes()? != length)
+    {
+        return Err(Error::corrupt("the chunk holds values for another dataset"));
+    }
+    ebz::element_count(header.shape())?;
+    // Before memory is reserved: no codec packs so tightly.
+    let most = Limits::default().max_expansion;
+    if length as u64 > most.saturating_mul(bytes.len() as u64) {
+        return Err(Error::corrupt("the chunk claims to hold more than it can"));
+    }
+    let mut out = Buffer::zeroed(length)?;
+    let shape = header.shape();
+    let memory = out.bytes_mut();
+    match header.element {
+        ElementType::F32 => frame.read_into::<f32>(&mut view(memory, shape)?)?,
+        ElementType::F64 => frame.read_into::<f64>(&mut view(memory, shape)?)?,
+    }
+    Ok(out)
+}
+
+/// Memory of the C allocator, which is aligned for any number, as values.
+fn view<'a, T: Element>(memory: &'a mut [u8], shape: &[usize]) -> Result<ViewMut<'a, T>> {
+    let values = bytemuck::try_cast_slice_mut(memory)
+        .map_err(|error| Error::invalid(format!("memory for a chunk: {error}")))?;
+    ViewMut::new(values, shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(bound: Bound, element: ElementType, padding: f64, shape: &[usize]) -> Vec<u32> {
+        let mut words = ebz::hdf5::to_words(&Options::new(bound)).unwrap();
+        let shape = shape.to_vec();
+        let local = Local {
+            element,
+            padding,
+            shape,
+        };
+        local.write_to(&mut words).unwrap();
+        words
+    }
+
+    #[test]
+    fn any_number_of_axes() {
+        let values: Vec<f32> = (0..128).map(|i| (i as f32 * 0.1).sin()).collect();
+        for axes in 1..=32 {
+            let mut shape = vec![1; axes];
+            shape[axes / 2] = 128;
+            let words = words(Bound::Abs(1e-3), ElementType::F32, 0.0, &shape);
+            let stream = encode(&words, bytemuck::cast_slice(&values)).unwrap();
+            let mut again = decode(&words, &stream).unwrap();
+            let again: &[f32] = bytemuck::cast_slice(again.bytes_mut());
+            assert!(values.iter().zip(again).all(|(a, b)| (a - b).abs() <= 1e-3));
+            assert_eq!(decode(&[], &stream).unwrap().len(), 512, "without words");
+        }
+    }
+
+    #[test]
+    fn padding_is_not_part_of_the_range() {
+        let mut values: Vec<f64> = (0..64).map(|i| 300.0 + (i as f64 * 0.1).sin()).collect();
+        values[48..].fill(0.0);
+        let words = words(Bound::Range(1e-3), ElementType::F64, 0.0, &[64]);
+        let stream = encode(&words, bytemuck::cast_slice(&values)).unwrap();
+        let mut again = decode(&words, &stream).unwrap();
+        let again: &[f64] = bytemuck::cast_slice(again.bytes_mut());
+        assert!(values.iter().zip(again).all(|(a, b)| (a - b).abs() <= 2e-3));
+    }
+
+    #[test]
+    fn wrong_sizes_are_errors() {
+        let right = words(Bound::Abs(0.1), ElementType::F32, 0.0, &[4, 4]);
+        assert!(encode(&right, &[0; 60]).is_err());
+        let stream = encode(&right, &[0; 64]).unwrap();
+        let wrong = words(Bound::Abs(0.1), ElementType::F32, 0.0, &[4, 5]);
+        assert!(decode(&wrong, &stream).is_err());
+        for length in 0..stream.len() {
+            assert!(decode(&right, &stream[..length]).is_err());
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The HDF5 filter: HDF5 loads this library by itself when a dataset asks for the filter, and hands
+//! chunks over one by one.
+//!
+//! ```text
+//! dataset created   can_apply: is the type one of ours?   set_local: type and chunk shape into the words
+//! chunk written     filter:    values ─► .ebz stream
+//! chunk read        filter:    values ◄─ .ebz stream
+//! ```
+//!
+//! Nothing links to libhdf5. A process may hold several copies of it (h5py and netCDF4 each bring
+//! their own), so its functions are looked up in the copy that calls ([`caller`]).
+
+mod caller;
+mod chunk;
+mod memory;
+mod tools;
+
+use caller::{Herr, Hid, Library};
+use chunk::Local;
+use ebz::{ElementType, Error, Result};
+use libc::{c_char, c_int, c_uint, c_void, size_t};
+use memory::Buffer;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Set when HDF5 reads.
+const REVERSE: c_uint = 0x100;
+/// Set when HDF5 may leave the filter out without telling anybody.
+const OPTIONAL: c_uint = 1;
+
+/// `H5Z_class2_t`: what HDF5 wants to know of a filter.
+#[repr(C)]
+pub struct Class {
+    version: c_int,
+    id: c_int,
+    encoder_present: c_uint,
+    decoder_present: c_uint,
+    name: *const c_char,
+    can_apply: unsafe extern "C" fn(Hid, Hid, Hid) -> c_int,
+    set_local: unsafe extern "C" fn(Hid, Hid, Hid) -> Herr,
+    filter: Filter,
+}
+
+type Filter = unsafe extern "C" fn(
+    c_uint,
+    size_t,
+    *const c_uint,
+    size_t,
+    *mut size_t,
+    *mut *mut c_void,
+) -> size_t;
+
+// SAFETY: the only pointer is to a constant.
+unsafe impl Sync for Class {}
+
+static CLASS: Class = Class {
+    version: 1,
+    id: ebz::hdf5::FILTER_ID as c_int,
+    encoder_present: 1,
+    decoder_present: 1,
+    name: c"ebz (in Python: pip install ebz, import ebz.hdf5)".as_ptr(),
+    can_apply,
+    set_local,
+    filter,
+};
+
+/// Tells HDF5 that this library holds a filter.
+#[unsafe(no_mangle)]
+pub extern "C" fn H5PLget_plugin_type() -> c_int {
+    0
+}
+
+/// Hands the filter to HDF5.
+#[unsafe(no_mangle)]
+pub extern "C" fn H5PLget_plugin_info() -> *const Class {
+    &CLASS
+}
+
+/// Whether the filter can work on a dataset. A refusal is an error even where the filter is
+/// optional: HDF5 would store the values without it and say nothing.
+unsafe extern "C" fn can_apply(_properties: Hid, datatype: Hid, _space: Hid) -> c_int {
+    guarded(-1, |library| {
+        library.element(datatype)?;
+        Ok(1)
+    })
+}
+
+/// Adds type and shape of the chunks to the words of a dataset.
+unsafe extern "C" fn set_local(properties: Hid, datatype: Hid, _space: Hid) -> Herr {
+    guarded(-1, |library| {
+        let element = library.element(datatype)?;
+        if library.first_filter(properties)? != c_int::from(ebz::hdf5::FILTER_ID) {
+            return Err(Error::invalid(
+                "ebz must be the first filter of a dataset: leave out shuffle and the like",
+            ));
+        }
+        let (flags, words) = library.filter_words(properties)?;
+        let (options, _) = ebz::hdf5::from_words(&words)?;
+        let local = Local {
+            element,
+            padding: library.fill_value(properties, datatype, element)?,
+            shape: library.chunk(properties)?,
+        };
+        let mut words = ebz::hdf5::to_words(&options)?;
+        local.write_to(&mut words)?;
+        library.set_filter_words(properties, flags & !OPTIONAL, &words)?;
+        Ok(0)
+    })
+}
+
+/// Replaces a chunk by its stream, or the reverse; returns the new length, or 0 for an error.
+unsafe extern "C" fn filter(
+    flags: c_uint,
+    word_count: size_t,
+    words: *const c_uint,
+    length: size_t,
+    capacity: *mut size_t,
+    buffer: *mut *mut c_void,
+) -> size_t {
+    let outcome = catch_unwind(|| {
+        if buffer.is_null() || capacity.is_null() {
+            return Err(Error::invalid("HDF5 gave no buffer"));
+        }
+        // SAFETY: HDF5 hands over that many words, and a buffer of at least that many bytes.
+        let (words, bytes) = unsafe {
+            (
+                slice(words, word_count),
+                slice((*buffer).cast_const().cast::<u8>(), length),
+            )
+        };
+        if flags & REVERSE == 0 {
+            chunk::encode(words, bytes).and_then(|stream| Buffer::copy_of(&stream))
+        } else {
+            chunk::decode(words, bytes)
+        }
+    });
+    match flatten(outcome) {
+        Ok(result) => {
+            let length = result.len();
+            // SAFETY: neither is null (checked above), and the old buffer came from the same
+            // allocator: HDF5 documents malloc and free for filters.
+            unsafe {
+                libc::free(*buffer);
+                *buffer = result.release();
+                *capacity = length;
+            }
+            length
+        }
+        Err(error) => {
+            tell(&error);
+            0
+        }
+    }
+}
+
+/// Runs the body of a callback with the library that calls; errors and panics go to its error stack.
+fn guarded(failed: c_int, body: impl FnOnce(&Library) -> Result<c_int>) -> c_int {
+    let outcome = catch_unwind(AssertUnwindSafe(|| body(&Library::calling()?)));
+    flatten(outcome).unwrap_or_else(|error| {
+        tell(&error);
+        failed
+    })
+}
+
+/// A panic as an error.
+fn flatten<T>(outcome: std::thread::Result<Result<T>>) -> Result<T> {
+    outcome.unwrap_or_else(|_| Err(Error::corrupt("ebz stopped at an internal error")))
+}
+
+/// Puts an error on the error stack of the library that calls.
+fn tell(error: &Error) {
+    let pushed = catch_unwind(AssertUnwindSafe(|| {
+        Library::calling().and_then(|library| library.push_error(&format!("ebz: {error}")))
+    }));
+    // There is nobody left to tell that this failed: HDF5 reports the failed filter anyway.
+    let _ = pushed;
+}
+
+/// A slice from C, where nothing may be null.
+///
+/// # Safety
+/// `data` is null, or points to `length` readable values that live as long as the result is used.
+unsafe fn slice<'a, T>(data: *const T, length: usize) -> &'a [T] {
+    if data.is_null() || length == 0 {
+        return &[];
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { std::slice::from_raw_parts(data, length) }
+}
+
+/// The element type of this size.
+fn element_of_size(size: usize) -> Option<ElementType> {
+    ElementType::ALL.into_iter().find(|e| e.size() == size)
+}

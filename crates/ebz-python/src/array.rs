@@ -1,0 +1,142 @@
+//! NumPy arrays as views of the library, without a copy.
+
+use crate::error::{Error, Result};
+use ebz::{View, ViewMut};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+/// An element type that both sides know.
+pub trait Element: ebz::Element + numpy::Element {}
+impl Element for f32 {}
+impl Element for f64 {}
+
+/// An array of one of the element types.
+pub enum Typed<'a, 'py> {
+    F32(&'a Bound<'py, PyArrayDyn<f32>>),
+    F64(&'a Bound<'py, PyArrayDyn<f64>>),
+}
+
+/// Runs the same expression with an array of either element type.
+macro_rules! with_type {
+    ($array:expr, $name:ident => $body:expr) => {
+        match $crate::array::Typed::of($array)? {
+            $crate::array::Typed::F32($name) => $body,
+            $crate::array::Typed::F64($name) => $body,
+        }
+    };
+}
+pub(crate) use with_type;
+
+impl<'a, 'py> Typed<'a, 'py> {
+    /// Finds the element type.
+    pub fn of(array: &'a Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = array.cast() {
+            return Ok(Self::F32(array));
+        }
+        match array.cast() {
+            Ok(array) => Ok(Self::F64(array)),
+            Err(_) => Err(PyTypeError::new_err(
+                "an array of float32 or float64 is needed",
+            )),
+        }
+    }
+}
+
+/// Where the elements of an array lie: strides in elements, and the memory from the lowest to the
+/// highest.
+struct Layout {
+    strides: Vec<isize>,
+    /// Elements below the first one.
+    below: usize,
+    /// Elements of memory.
+    length: usize,
+}
+
+impl Layout {
+    fn of<T: Element>(array: &Bound<'_, PyArrayDyn<T>>) -> Result<Self> {
+        let size = T::SIZE as isize;
+        if !array.data().is_aligned() {
+            return Err(PyTypeError::new_err("an aligned array is needed").into());
+        }
+        let (mut below, mut above) = (0, 0);
+        let mut strides = Vec::with_capacity(array.ndim());
+        for (&extent, &stride) in array.shape().iter().zip(array.strides()) {
+            // The stride of an axis with one element or none is never used, and may be anything.
+            let stride = if extent > 1 { stride } else { 0 };
+            if stride % size != 0 {
+                return Err(PyTypeError::new_err("strides of whole elements are needed").into());
+            }
+            let stride = stride / size;
+            let reach = extent.saturating_sub(1) * stride.unsigned_abs();
+            if stride < 0 {
+                below += reach;
+            } else {
+                above += reach;
+            }
+            strides.push(stride);
+        }
+        let length = if array.len() == 0 {
+            0
+        } else {
+            below + above + 1
+        };
+        Ok(Self {
+            strides,
+            below,
+            length,
+        })
+    }
+}
+
+/// Works on an array with the interpreter's lock released.
+pub fn read<T: Element, R: Send>(
+    array: &Bound<'_, PyArrayDyn<T>>,
+    work: impl FnOnce(View<'_, T>) -> ebz::Result<R> + Send,
+) -> Result<R> {
+    // Held until the end: others of this kind may read the array meanwhile, but not write it.
+    let _borrow = array.try_readonly().map_err(borrowed)?;
+    let layout = Layout::of(array)?;
+    let memory: &[T] = match layout.length {
+        0 => &[],
+        // SAFETY: NumPy promises that every element of the array lies in memory that is valid for
+        // as long as the array, which `array` keeps alive; the layout spans from the lowest to the
+        // highest of them. The pointer is aligned. Elements between those of the array may belong
+        // to others, and are not read.
+        length => unsafe {
+            std::slice::from_raw_parts(array.data().sub(layout.below).cast_const(), length)
+        },
+    };
+    let view = View::strided(memory, array.shape(), &layout.strides, layout.below)?;
+    Ok(array.py().detach(|| work(view))?)
+}
+
+/// Fills an array that is contiguous, in any order of the axes, with the lock released.
+pub fn write<T: Element>(
+    array: &Bound<'_, PyArrayDyn<T>>,
+    work: impl FnOnce(ViewMut<'_, T>) -> ebz::Result<()> + Send,
+) -> Result<()> {
+    let _borrow = array.try_readwrite().map_err(borrowed)?;
+    let layout = Layout::of(array)?;
+    if layout.length != array.len() {
+        return Err(PyTypeError::new_err("a contiguous array is needed").into());
+    }
+    let memory: &mut [T] = match layout.length {
+        0 => &mut [],
+        // SAFETY: as in `read`; there are no elements between those of the array, which is
+        // writable, and the borrow keeps others of this kind out.
+        length => unsafe { std::slice::from_raw_parts_mut(array.data().sub(layout.below), length) },
+    };
+    let view = ViewMut::strided(memory, array.shape(), &layout.strides, layout.below)?;
+    Ok(array.py().detach(|| work(view))?)
+}
+
+fn borrowed(error: numpy::BorrowError) -> Error {
+    ebz::Error::invalid(match error {
+        numpy::BorrowError::NotWriteable => {
+            "the output array is read-only: give one that can be written".to_string()
+        }
+        _ => "another call is writing to this array: give every call an array of its own".into(),
+    })
+    .into()
+}

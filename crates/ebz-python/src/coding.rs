@@ -1,0 +1,150 @@
+//! Whole arrays: compress, decompress, compare.
+
+use crate::array::{Element, read, with_type, write};
+use crate::error::Result;
+use crate::file::read_region;
+use crate::options::Options;
+use crate::source::Stream;
+use ebz::container::Source;
+use ebz::metrics::{Comparison, Metrics, Setup};
+use ebz::{FiniteRange, Limits};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+/// Values that are compared at once.
+const PIECE: usize = 1 << 20;
+
+/// A stream that holds the array.
+#[pyfunction]
+pub fn compress<'py>(array: &Bound<'py, PyAny>, options: &Options) -> Result<Bound<'py, PyBytes>> {
+    let bytes = with_type!(array, a => read(a, |view| ebz::compress(&view, &options.0))?);
+    Ok(PyBytes::new(array.py(), &bytes))
+}
+
+/// The array of a stream.
+#[pyfunction]
+pub fn decompress<'py>(
+    py: Python<'py>,
+    stream: Stream<'py>,
+    threads: usize,
+    max_bytes: Option<u64>,
+) -> Result<Bound<'py, PyAny>> {
+    let reader = open(stream.as_slice()?, threads, max_bytes)?;
+    let frame = reader.frame(0)?;
+    let whole: Vec<_> = frame.header().shape().iter().map(|&n| 0..n).collect();
+    read_region(py, &frame, &whole)
+}
+
+/// The array of a stream into a contiguous array.
+#[pyfunction]
+pub fn decompress_into(stream: Stream<'_>, out: &Bound<'_, PyAny>, threads: usize) -> Result<()> {
+    let reader = open(stream.as_slice()?, threads, None)?;
+    let frame = reader.frame(0)?;
+    with_type!(out, a => write(a, |mut view| frame.read_into(&mut view)))
+}
+
+/// A reader of a stream that may take so much memory.
+pub fn open<S: Source>(
+    source: S,
+    threads: usize,
+    max_bytes: Option<u64>,
+) -> ebz::Result<ebz::Reader<S>> {
+    let limits = Limits {
+        max_bytes: max_bytes.unwrap_or(u64::MAX),
+        ..Limits::default()
+    };
+    Ok(ebz::Reader::from_source(source)?
+        .threads(threads)
+        .limits(limits))
+}
+
+/// How far a contiguous array is from its original.
+#[pyfunction]
+pub fn compare<'py>(
+    original: &Bound<'py, PyAny>,
+    decoded: &Bound<'py, PyAny>,
+    fill: Option<f64>,
+    ssim: bool,
+    threads: usize,
+) -> Result<Bound<'py, PyDict>> {
+    let metrics = with_type!(original, a => {
+        let Ok(b) = decoded.cast() else {
+            return Err(PyTypeError::new_err("arrays of one type are needed").into());
+        };
+        measure(a, b, fill, ssim, threads)?
+    });
+    let names = PyDict::new(original.py());
+    for (name, value) in metrics.named() {
+        names.set_item(name, value)?;
+    }
+    names.set_item("ebz:exact", metrics.exact)?;
+    names.set_item("ebz:lost_specials", metrics.lost_specials)?;
+    let histogram = PyDict::new(original.py());
+    histogram.set_item("width", metrics.histogram.width)?;
+    histogram.set_item("counts", metrics.histogram.counts)?;
+    names.set_item("ebz:histogram", histogram)?;
+    Ok(names)
+}
+
+fn measure<T: Element>(
+    original: &Bound<'_, PyArrayDyn<T>>,
+    decoded: &Bound<'_, PyArrayDyn<T>>,
+    fill: Option<f64>,
+    ssim: bool,
+    threads: usize,
+) -> Result<Metrics> {
+    if original.shape() != decoded.shape() {
+        return Err(ebz::Error::invalid(format!(
+            "arrays of shapes {:?} and {:?} cannot be compared: give two of one shape",
+            original.shape(),
+            decoded.shape()
+        ))
+        .into());
+    }
+    let (original, decoded) = (original.readonly(), decoded.readonly());
+    let shape = original.shape();
+    let gaps = |_| PyTypeError::new_err("contiguous arrays are needed");
+    let a = original.as_slice().map_err(gaps)?;
+    let b = decoded.as_slice().map_err(gaps)?;
+    let measured = original.py().detach(|| {
+        let setup = Setup {
+            range: FiniteRange::of(a, fill),
+            fill,
+            tolerance: None,
+            ssim,
+            threads,
+        };
+        let mut comparison = Comparison::new(shape, setup)?;
+        for (a, b) in a.chunks(PIECE).zip(b.chunks(PIECE)) {
+            comparison.push(a, b)?;
+        }
+        comparison.finish()
+    });
+    Ok(measured?)
+}
+
+/// The codecs, as the table of the library has them.
+#[pyfunction]
+pub fn codecs(py: Python<'_>) -> Result<Bound<'_, PyList>> {
+    let list = PyList::empty(py);
+    for entry in ebz::codec::TABLE {
+        let info = &entry.info;
+        let row = PyDict::new(py);
+        row.set_item("name", info.name)?;
+        row.set_item("summary", info.summary)?;
+        let kinds = ebz::BoundKind::ALL.into_iter();
+        let bounds = kinds
+            .filter(|kind| entry.offers(*kind))
+            .map(|kind| kind.name());
+        row.set_item("bounds", bounds.collect::<Vec<_>>())?;
+        let params = PyDict::new(py);
+        for param in info.params {
+            params.set_item(param.name, (param.default, param.help))?;
+        }
+        row.set_item("params", params)?;
+        list.append(row)?;
+    }
+    Ok(list)
+}

@@ -1,0 +1,141 @@
+//! Files and parts of arrays.
+
+use crate::array::{Element, read, with_type, write};
+use crate::coding::open;
+use crate::error::Result;
+use crate::options::Options;
+use crate::source::{Input, Piece};
+use ebz::container::Source;
+use ebz::{Bound as ErrorBound, ElementType, Frame, Writer};
+use numpy::PyArrayDyn;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Writes an array as the only frame of a new file, or as the next frame of one that exists.
+#[pyfunction]
+pub fn save(
+    path: PathBuf,
+    array: &Bound<'_, PyAny>,
+    options: &Options,
+    append: bool,
+) -> Result<()> {
+    let options = options.0.clone();
+    with_type!(array, a => read(a, |view| {
+        let mut writer = match append {
+            true => Writer::append(path, options)?,
+            false => Writer::create(path, options)?,
+        };
+        writer.frame(&view)?;
+        writer.finish()?;
+        Ok(())
+    }))
+}
+
+/// A file, or a stream of which only pieces are at hand.
+#[pyclass(frozen, module = "ebz._core")]
+pub struct Reader(ebz::Reader<Input>);
+
+#[pymethods]
+impl Reader {
+    /// Opens a file.
+    #[staticmethod]
+    fn open(path: PathBuf, threads: usize) -> Result<Self> {
+        let file = std::fs::File::open(path).map_err(ebz::Error::from)?;
+        Ok(Self(open(Input::File(file), threads, None)?))
+    }
+
+    /// A stream of `size` bytes of which some pieces are at hand, each with its offset. Reading
+    /// what is not there is a `TruncatedError`.
+    #[staticmethod]
+    fn pieces(size: u64, pieces: Vec<Piece>, threads: usize) -> Result<Self> {
+        Ok(Self(open(Input::Pieces { size, pieces }, threads, None)?))
+    }
+
+    /// Number of arrays.
+    fn frames(&self) -> usize {
+        self.0.frames()
+    }
+
+    /// What the file says about one of its arrays.
+    fn header<'py>(&self, py: Python<'py>, frame: usize) -> Result<Bound<'py, PyDict>> {
+        let frame = self.0.frame(frame)?;
+        let header = frame.header();
+        let facts = PyDict::new(py);
+        facts.set_item("shape", header.shape())?;
+        facts.set_item("dtype", dtype(header.element))?;
+        facts.set_item("chunk", header.grid.chunk())?;
+        facts.set_item("codec", ebz::codec::by_id(header.codec)?.info.name)?;
+        facts.set_item("bound", bound(header.asked))?;
+        facts.set_item("tolerance", bound(header.tolerance.into()))?;
+        facts.set_item("fill", header.fill)?;
+        facts.set_item("metadata", header.metadata.to_string())?;
+        facts.set_item("stored_bytes", frame.stored_bytes())?;
+        Ok(facts)
+    }
+
+    /// A region of one of the arrays: first and last-but-one index of each axis.
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        frame: usize,
+        region: Vec<(usize, usize)>,
+    ) -> Result<Bound<'py, PyAny>> {
+        read_region(py, &self.0.frame(frame)?, &ranges(region))
+    }
+
+    /// Where in the stream the chunks that a region needs lie.
+    fn places(&self, frame: usize, region: Vec<(usize, usize)>) -> Result<Vec<(u64, u64)>> {
+        let places = self.0.frame(frame)?.places(&ranges(region))?;
+        Ok(places.into_iter().map(|p| (p.start, p.end)).collect())
+    }
+}
+
+fn ranges(region: Vec<(usize, usize)>) -> Vec<Range<usize>> {
+    region.into_iter().map(|(start, end)| start..end).collect()
+}
+
+fn dtype(element: ElementType) -> &'static str {
+    match element {
+        ElementType::F32 => "float32",
+        ElementType::F64 => "float64",
+    }
+}
+
+/// Name and number of a bound.
+fn bound(bound: ErrorBound) -> (&'static str, f64) {
+    (bound.kind().name(), bound.value())
+}
+
+/// A region of a frame as a new array.
+pub fn read_region<'py, S: Source>(
+    py: Python<'py>,
+    frame: &Frame<'_, S>,
+    region: &[Range<usize>],
+) -> Result<Bound<'py, PyAny>> {
+    // Before memory is reserved: the shape is only what the stream claims.
+    frame.check_region(region)?;
+    match frame.header().element {
+        ElementType::F32 => read_region_as::<f32, S>(py, frame, region),
+        ElementType::F64 => read_region_as::<f64, S>(py, frame, region),
+    }
+}
+
+fn read_region_as<'py, T: Element, S: Source>(
+    py: Python<'py>,
+    frame: &Frame<'_, S>,
+    region: &[Range<usize>],
+) -> Result<Bound<'py, PyAny>> {
+    static ZEROS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let shape: Vec<_> = region.iter().map(Range::len).collect();
+    // NumPy's own function raises MemoryError where the memory is not there.
+    let array = ZEROS
+        .import(py, "numpy", "zeros")?
+        .call1((pyo3::types::PyTuple::new(py, shape)?, dtype(T::TYPE)))?
+        .cast_into::<PyArrayDyn<T>>()
+        .map_err(PyErr::from)?;
+    write(&array, |mut view| frame.region_into(region, &mut view))?;
+    Ok(array.into_any())
+}

@@ -1,0 +1,67 @@
+//! Where streams come from: memory of Python objects, files, or pieces of a remote object.
+
+use ebz::container::Source;
+use ebz::{Error, Result};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use std::fs::File;
+
+/// A stream in memory: `bytes`, or a contiguous array of `uint8`.
+#[derive(FromPyObject)]
+pub enum Stream<'py> {
+    /// Immutable bytes.
+    Bytes(PyBackedBytes),
+    /// Any other memory, seen through NumPy.
+    Array(PyReadonlyArray1<'py, u8>),
+}
+
+impl Stream<'_> {
+    /// Its bytes.
+    pub fn as_slice(&self) -> PyResult<&[u8]> {
+        Ok(match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Array(array) => array.as_slice()?,
+        })
+    }
+}
+
+/// What a reader of the package reads.
+pub enum Input {
+    /// A file on disk.
+    File(File),
+    /// Parts of a stream of known size, each with its place.
+    Pieces { size: u64, pieces: Vec<Piece> },
+}
+
+/// Bytes of a stream, and where they start.
+pub type Piece = (u64, PyBackedBytes);
+
+impl Source for Input {
+    fn size(&self) -> Result<u64> {
+        match self {
+            Self::File(file) => file.size(),
+            Self::Pieces { size, .. } => Ok(*size),
+        }
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        offset: u64,
+        length: usize,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<&'a [u8]> {
+        match self {
+            Self::File(file) => file.fetch(offset, length, scratch),
+            Self::Pieces { pieces, .. } => {
+                let within = |(start, bytes): &'a Piece| {
+                    let skip = usize::try_from(offset.checked_sub(*start)?).ok()?;
+                    bytes.get(skip..)?.get(..length)
+                };
+                pieces.iter().find_map(within).ok_or_else(|| {
+                    Error::truncated(format!("{length} bytes at offset {offset} are not there"))
+                })
+            }
+        }
+    }
+}

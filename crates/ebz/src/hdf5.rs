@@ -1,0 +1,173 @@
+//! Options as the words ("client data") that an HDF5 file keeps with a filter.
+//!
+//! | word | content |
+//! |---|---|
+//! | 0 | version of this layout: 1 |
+//! | 1 | kind of bound, plus 65536 · number of the codec |
+//! | 2, 3 | the bound: low and high half of an IEEE 754 double |
+//! | 4 | 1 if there is a fill value |
+//! | 5, 6 | the fill value: low and high half of a double |
+//! | 7 | bytes of the codec's parameters as JSON; 0 if there are none |
+//! | 8… | these bytes, four to a word, the first lowest |
+//!
+//! Decoding needs none of them. What follows belongs to the filter.
+
+use crate::bound::{Bound, BoundKind};
+use crate::codec::{self, Params};
+use crate::error::{Error, Result};
+use crate::options::Options;
+
+/// The number of the filter, of those that need no registration.
+pub const FILTER_ID: u16 = 60192;
+
+/// The version of the layout.
+const VERSION: u32 = 1;
+
+/// The most bytes of parameters: HDF5 hands at most 256 words to a filter, of which the shape of a
+/// chunk takes up to 36.
+const MAX_TEXT: usize = 800;
+
+/// Bound, codec, its parameters and the fill value as words; an error if the options make no sense
+/// for single chunks.
+pub fn to_words(options: &Options) -> Result<Vec<u32>> {
+    let entry = options.check()?;
+    if options.bound.kind() == BoundKind::Psnr {
+        return Err(Error::unsupported(
+            "psnr needs the whole array, but an HDF5 filter sees one chunk at a time: \
+             use abs or range",
+        ));
+    }
+    let mut words = vec![
+        VERSION,
+        options.bound.kind() as u32 | u32::from(entry.info.id) << 16,
+    ];
+    words.extend(halves(options.bound.value()));
+    words.push(u32::from(options.fill.is_some()));
+    words.extend(halves(options.fill.unwrap_or(0.0)));
+    let mut text = String::new();
+    if !options.params.is_empty() {
+        text = serde_json::to_string(&options.params)
+            .map_err(|error| Error::invalid(format!("parameters of the codec: {error}")))?;
+    }
+    if text.len() > MAX_TEXT {
+        return Err(Error::invalid(
+            "the parameters of the codec are too long for an HDF5 filter",
+        ));
+    }
+    words.push(text.len() as u32);
+    words.extend(text.as_bytes().chunks(4).map(|bytes| {
+        let mut word = [0; 4];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u32::from_le_bytes(word)
+    }));
+    Ok(words)
+}
+
+/// The options that [`to_words`] wrote, and the words behind them.
+pub fn from_words(words: &[u32]) -> Result<(Options, &[u32])> {
+    let advice = "let `ebz hdf5-args` or ebz.hdf5 in Python write the filter's values";
+    let Some((&version, rest)) = words.split_first() else {
+        return Err(Error::invalid(format!("the filter has no bound: {advice}")));
+    };
+    if version != VERSION {
+        return Err(Error::unsupported(format!(
+            "version {version} of the filter's values is unknown: {advice}"
+        )));
+    }
+    let short = || Error::invalid(format!("the filter's values end too early: {advice}"));
+    let (&[kind, b0, b1, has_fill, f0, f1, length], rest) =
+        rest.split_first_chunk::<7>().ok_or_else(short)?;
+    let length = length as usize;
+    let (text, rest) = rest
+        .split_at_checked(length.div_ceil(4))
+        .filter(|_| length <= MAX_TEXT && has_fill <= 1)
+        .ok_or_else(short)?;
+    let bound = BoundKind::ALL
+        .into_iter()
+        .find(|known| *known as u32 == kind & 0xffff)
+        .ok_or_else(|| Error::invalid(format!("unknown kind of bound: {advice}")))?;
+    let mut options = Options::new(Bound::new(bound, double(b0, b1))?)
+        .codec(codec::by_id((kind >> 16) as u16)?.info.name);
+    options.fill = (has_fill == 1).then(|| double(f0, f1));
+    if length > 0 {
+        let bytes: Vec<u8> = text.iter().flat_map(|word| word.to_le_bytes()).collect();
+        options.params = serde_json::from_slice::<Params>(&bytes[..length])
+            .map_err(|error| Error::invalid(format!("parameters of the codec: {error}")))?;
+    }
+    options.check()?;
+    Ok((options, rest))
+}
+
+/// The halves of a double, the low one first.
+pub fn halves(value: f64) -> [u32; 2] {
+    let bits = value.to_bits();
+    [bits as u32, (bits >> 32) as u32]
+}
+
+/// The double of two halves.
+pub fn double(low: u32, high: u32) -> f64 {
+    f64::from_bits(u64::from(high) << 32 | u64::from(low))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_as_documented() {
+        let options = Options::new(Bound::Abs(0.1)).codec("fz").fill(-1.0);
+        let words = to_words(&options).unwrap();
+        let codec = u32::from(codec::by_name("fz").unwrap().info.id);
+        let expected = [
+            1,
+            1 | codec << 16,
+            0x9999_999a,
+            0x3fb9_9999,
+            1,
+            0,
+            0xbff0_0000,
+            0,
+        ];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn every_codec_and_parameter_comes_back() {
+        for entry in codec::TABLE {
+            let kind = entry.info.tolerances[0];
+            let value = if kind == BoundKind::Precision {
+                12.0
+            } else {
+                0.25
+            };
+            let mut options = Options::new(Bound::new(kind, value).unwrap()).codec(entry.info.name);
+            for param in entry.info.params {
+                options = options.param(param.name, param.default);
+            }
+            let mut words = to_words(&options).unwrap();
+            words.extend([7, 8]);
+            let (again, rest) = from_words(&words).unwrap();
+            assert_eq!(again.bound, options.bound);
+            assert_eq!(again.codec, options.codec);
+            assert_eq!(again.params, options.params);
+            assert_eq!(again.fill, None);
+            assert_eq!(rest, [7, 8]);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_an_error() {
+        let good = to_words(&Options::new(Bound::Range(1e-3)).param("lag", "1"));
+        assert!(good.is_err(), "an unknown parameter");
+        assert!(to_words(&Options::new(Bound::Psnr(60.0))).is_err());
+        let good = to_words(&Options::new(Bound::Range(1e-3))).unwrap();
+        for length in 0..good.len() {
+            assert!(from_words(&good[..length]).is_err(), "{length} words");
+        }
+        for word in [0, 1, 4, 7] {
+            let mut bad = good.clone();
+            bad[word] = u32::MAX;
+            assert!(from_words(&bad).is_err(), "word {word}");
+        }
+    }
+}

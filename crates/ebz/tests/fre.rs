@@ -1,0 +1,73 @@
+//! `fre` against a count of its words that knows nothing of its coder.
+
+use ebz::{Bound, Options, View};
+use ebz_testkit::fields::{Content, Field};
+use ebz_testkit::fre_words::Count;
+
+fn compressed(field: &Field<f32>, bound: Bound, rounding: &str) -> Vec<u8> {
+    let options = Options::new(bound).codec("fre").param("rounding", rounding);
+    let view = View::new(&field.values, &field.shape).unwrap();
+    ebz::compress(&view, &options).unwrap()
+}
+
+#[test]
+fn size_is_within_two_per_cent_of_the_words() {
+    for content in [
+        Content::Smooth,
+        Content::Waves,
+        Content::Noise,
+        Content::Steps,
+        Content::DynamicRange,
+    ] {
+        let field: Field<f32> = content.field(&[40, 100, 100], 5);
+        for kept in [6, 10] {
+            let ideal = Count::of(&field.values, kept).bits as f64 / 8.0;
+            let bytes = compressed(&field, Bound::Precision(kept), "truncate").len() as f64;
+            // The container takes some hundred bytes.
+            assert!(
+                bytes < ideal * 1.02 + 512.0,
+                "{content:?}: {bytes} of {ideal}"
+            );
+            assert!(bytes >= ideal, "{content:?}: {bytes} of {ideal}");
+        }
+    }
+}
+
+#[test]
+fn roundings_keep_the_bound_and_differ_by_a_bit() {
+    let field: Field<f32> = Content::Waves.field(&[300, 300], 5);
+    let bound = 1.0 / 64.0;
+    let sizes = ["nearest", "truncate"].map(|rounding| {
+        let bytes = compressed(&field, Bound::Pointwise(bound), rounding);
+        let decoded = ebz::decompress::<f32>(&bytes).unwrap();
+        for (x, y) in field.values.iter().zip(decoded.values()) {
+            let (x, y) = (f64::from(*x), f64::from(*y));
+            assert!((x - y).abs() <= bound * x.abs(), "{rounding}: {x} {y}");
+            assert!(rounding == "nearest" || y.abs() <= x.abs());
+        }
+        bytes.len()
+    });
+    let bit = field.values.len() / 8;
+    assert!(sizes[0] + bit / 2 < sizes[1], "{sizes:?}");
+}
+
+#[test]
+fn powers_of_two_are_exact_and_runs_are_cheap() {
+    let values: Vec<f32> = (0..100_000)
+        .map(|i| [0.0, 1.0, -4.0][i / 5000 % 3])
+        .collect();
+    let options = Options::new(Bound::Pointwise(0.1)).codec("fre");
+    let bytes = ebz::compress(&View::new(&values, &[values.len()]).unwrap(), &options).unwrap();
+    assert!(bytes.len() < values.len() / 4 + 2000, "{}", bytes.len());
+    assert_eq!(
+        ebz::decompress::<f32>(&bytes).unwrap().values(),
+        &values[..]
+    );
+}
+
+#[test]
+fn an_unknown_rounding_is_refused() {
+    let options = Options::new(Bound::Pointwise(0.1)).codec("fre");
+    let error = options.param("rounding", "up").check().err().unwrap();
+    assert!(error.to_string().contains("nearest, truncate"), "{error}");
+}

@@ -1,0 +1,42 @@
+"""Error-bounded compression of floating-point science data at memory speed.
+
+    >>> import ebz, numpy
+    >>> a = numpy.random.default_rng(0).normal(size=(100, 200)).cumsum(axis=1)
+    >>> b = ebz.compress(a, range=1e-4)
+    >>> bool(abs(ebz.decompress(b) - a).max() <= 1e-4 * (a.max() - a.min()))
+    True
+
+`ebz.zarr`, `ebz.numcodecs` and `ebz.hdf5` bring it to Zarr and HDF5; they are imported by name.
+"""
+
+from ._core import __version__
+from .coding import codecs, compare, compress, decompress, decompress_into
+from .errors import (
+    CorruptError,
+    Error,
+    InvalidArgument,
+    InvalidType,
+    LimitError,
+    TruncatedError,
+    UnsupportedError,
+)
+from .file import File, open, save
+
+__all__ = [
+    "CorruptError",
+    "Error",
+    "File",
+    "InvalidArgument",
+    "InvalidType",
+    "LimitError",
+    "TruncatedError",
+    "UnsupportedError",
+    "__version__",
+    "codecs",
+    "compare",
+    "compress",
+    "decompress",
+    "decompress_into",
+    "open",
+    "save",
+]

@@ -1,0 +1,65 @@
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .coding import Codec
+
+__version__: str
+
+class Header(TypedDict):
+    shape: list[int]
+    dtype: str
+    chunk: list[int]
+    codec: str
+    bound: tuple[str, float]
+    tolerance: tuple[str, float]
+    fill: float | None
+    metadata: str
+    stored_bytes: int
+
+class Options:
+    def __new__(
+        cls,
+        *,
+        abs: float | None = None,
+        range: float | None = None,
+        pointwise: float | None = None,
+        psnr: float | None = None,
+        ratio: float | None = None,
+        precision: float | None = None,
+        lossless: bool = False,
+        codec: str = "fz",
+        threads: int = 1,
+        fill: float | None = None,
+        chunk: Sequence[int] | None = None,
+        params: Mapping[str, str | int | float | bool] | None = None,
+        metadata: str | None = None,
+    ) -> Options: ...
+
+class Reader:
+    @staticmethod
+    def open(path: str | PathLike[str], threads: int) -> Reader: ...
+    @staticmethod
+    def pieces(size: int, pieces: Sequence[tuple[int, bytes]], threads: int) -> Reader: ...
+    def frames(self) -> int: ...
+    def header(self, frame: int) -> Header: ...
+    def read(self, frame: int, region: Sequence[tuple[int, int]]) -> NDArray[Any]: ...
+    def places(self, frame: int, region: Sequence[tuple[int, int]]) -> list[tuple[int, int]]: ...
+
+def save(
+    path: str | PathLike[str], array: NDArray[Any], options: Options, append: bool
+) -> None: ...
+def compress(array: NDArray[Any], options: Options) -> bytes: ...
+def decompress(
+    stream: bytes | NDArray[np.uint8], threads: int, max_bytes: int | None
+) -> NDArray[Any]: ...
+def decompress_into(
+    stream: bytes | NDArray[np.uint8], out: NDArray[Any], threads: int
+) -> None: ...
+def compare(
+    original: NDArray[Any], decoded: NDArray[Any], fill: float | None, ssim: bool, threads: int
+) -> dict[str, Any]: ...
+def codecs() -> list[Codec]: ...

@@ -1,0 +1,143 @@
+"""Whole arrays in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .arrays import readable, stream
+from .errors import InvalidArgument
+from .settings import Params, as_json
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+
+class Codec(TypedDict):
+    """A row of the table of codecs."""
+
+    name: str
+    summary: str
+    bounds: list[str]
+    params: dict[str, tuple[str, str]]
+
+
+def compress(
+    a: ArrayLike,
+    *,
+    abs: float | None = None,
+    range: float | None = None,
+    pointwise: float | None = None,
+    psnr: float | None = None,
+    ratio: float | None = None,
+    precision: int | None = None,
+    lossless: bool = False,
+    codec: str = "fz",
+    threads: int = 1,
+    fill: float | None = None,
+    chunk: Sequence[int] | None = None,
+    params: Params | None = None,
+    metadata: Any = None,
+) -> bytes:
+    """Compress an array of `float32` or `float64` to a stream that describes itself.
+
+    Give exactly one bound:
+
+    - `abs`: every value changes by at most this much.
+    - `range`: every value changes by at most this times (max - min) of the finite values.
+    - `pointwise`: every value changes by at most this times itself.
+    - `psnr`: the peak signal-to-noise ratio is at least this, in dB.
+    - `ratio`: the result is at least so many times smaller; the bound that takes is recorded.
+    - `precision`: so many bit planes are kept.
+    - `lossless`: no bit changes.
+
+    NaN, infinities and values equal to `fill` always come back as they are.
+
+    `codec` is one of `ebz.codecs()`, with `params` of its own. `threads=0` uses all cores; the bytes
+    do not depend on it. `chunk` gives the extents of the parts that can be read by themselves.
+    `metadata` is anything that JSON can hold, and is kept with the array.
+
+    Arrays may be read-only, strided or in Fortran order: they are not copied, and come back in C
+    order. The GIL is released.
+    """
+    options = _core.Options(
+        abs=abs,
+        range=range,
+        pointwise=pointwise,
+        psnr=psnr,
+        ratio=ratio,
+        precision=precision,
+        lossless=lossless,
+        codec=codec,
+        threads=threads,
+        fill=fill,
+        chunk=chunk,
+        params=params,
+        metadata=as_json(metadata),
+    )
+    return _core.compress(readable(a), options)
+
+
+def decompress(data: Buffer, *, threads: int = 1, max_bytes: int | None = None) -> NDArray[Any]:
+    """The array of a stream, in C order and native byte order.
+
+    `data` is anything with the buffer protocol. Damage is a `CorruptError` or `TruncatedError`; an
+    array larger than `max_bytes` a `LimitError`, before memory is reserved.
+    """
+    return _core.decompress(stream(data), threads, max_bytes)
+
+
+def decompress_into(data: Buffer, out: NDArray[Any], *, threads: int = 1) -> None:
+    """Decompress into an array of the same shape and type; any strides or byte order will do.
+
+    Contiguous arrays, in C or Fortran order, are filled in place; others by way of a temporary one.
+    """
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"a NumPy array is needed to decompress into, not {type(out).__name__}")
+    flags = out.flags
+    if flags.forc and flags.aligned and out.dtype.isnative and out.dtype.kind == "f":
+        _core.decompress_into(stream(data), out, threads)
+        return
+    if not flags.writeable:
+        raise InvalidArgument("the output array is read-only: give one that can be written")
+    values = decompress(data, threads=threads)
+    if values.shape != out.shape or values.dtype != out.dtype.newbyteorder("="):
+        raise InvalidArgument(
+            f"the output is {out.dtype} of shape {out.shape}, but the data is {values.dtype} of "
+            f"shape {values.shape}"
+        )
+    out[...] = values
+
+
+def compare(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    fill: float | None = None,
+    ssim: bool = True,
+    threads: int = 1,
+) -> dict[str, Any]:
+    """How far the array `b` is from its original `a`.
+
+    The names are those of `ebz compare --json`: libpressio's (`error_stat:max_error`,
+    `error_stat:psnr`, `error_stat:rmse`, `error_stat:value_range`, `ssim:ssim`, ...), and
+    `ebz:exact`, the number of values that are the same to the last bit, `ebz:lost_specials`, the
+    number of NaN, infinite and fill values that are not, and `ebz:histogram` of the errors.
+    `ssim=False` leaves out the structural similarity, which takes most of the time.
+    """
+    original, decoded = (np.ascontiguousarray(readable(x)).reshape(np.shape(x)) for x in (a, b))
+    if original.dtype != decoded.dtype:
+        raise InvalidArgument(
+            f"arrays of {original.dtype} and {decoded.dtype} cannot be compared: convert one"
+        )
+    return _core.compare(original, decoded, fill, ssim, threads)
+
+
+def codecs() -> list[Codec]:
+    """The codecs: name, what it is for, the bounds it offers, and its parameters as
+    `{name: (default, help)}`."""
+    return _core.codecs()

@@ -1,0 +1,145 @@
+"""Arrays in files."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from .arrays import readable
+from .errors import InvalidArgument
+from .selection import Selection
+from .settings import Settings, options
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+def save(
+    path: str | os.PathLike[str],
+    a: ArrayLike,
+    *,
+    append: bool = False,
+    **settings: Unpack[Settings],
+) -> None:
+    """Compress an array to a file, which is replaced if there is one.
+
+    With `append=True` the array becomes the next frame of a file that exists; frames may differ in
+    shape and type. The bound and everything else are the keyword arguments of `ebz.compress`.
+    """
+    _core.save(path, readable(a), options(settings), append)
+
+
+def open(path: str | os.PathLike[str], frame: int = 0, *, threads: int = 1) -> File:
+    """Open a file to read parts of one of its arrays: `ebz.open(path)[10:20, :, 5]`."""
+    return File(path, frame, threads=threads)
+
+
+class File:
+    """An array in a file. Indexing reads the chunks that are needed, and no others.
+
+    Integers, slices with any step and `...` are understood, as NumPy does. `numpy.asarray(file)`
+    reads everything. Files can be pickled, used by several threads at once, and used after a fork.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], frame: int = 0, *, threads: int = 1
+    ) -> None:
+        self.path = os.fspath(path)
+        self.threads = threads
+        self._open(_core.Reader.open(self.path, threads), frame)
+
+    def _open(self, reader: _core.Reader, frame: int) -> None:
+        self._reader: _core.Reader | None = reader
+        #: How many arrays the file holds.
+        self.frames = reader.frames()
+        if not -self.frames <= frame < self.frames:
+            raise InvalidArgument(f"there is no frame {frame}: the file has {self.frames}")
+        #: Which of them this is.
+        self.number = frame % self.frames
+        header = reader.header(self.number)
+        self.shape = tuple(header["shape"])
+        self.dtype = np.dtype(header["dtype"])
+        #: Extents of the parts that can be read by themselves.
+        self.chunks = tuple(header["chunk"])
+        self.codec = header["codec"]
+        #: The bound that was asked for, as name and number.
+        self.bound = header["bound"]
+        #: The guarantee that holds for every value, as name and number.
+        self.tolerance = header["tolerance"]
+        self.fill = header["fill"]
+        self.metadata = json.loads(header["metadata"])
+        #: Bytes that the values take in the file.
+        self.stored_bytes = header["stored_bytes"]
+
+    def frame(self, number: int) -> File:
+        """Another array of the same file; -1 is the last."""
+        other = File.__new__(File)
+        other.path, other.threads = self.path, self.threads
+        other._open(self._opened(), number)
+        return other
+
+    def _opened(self) -> _core.Reader:
+        if self._reader is None:
+            raise InvalidArgument("the file is closed: open it again")
+        return self._reader
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array in memory."""
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an array without axes has no length")
+        return self.shape[0]
+
+    def __getitem__(self, key: object) -> Any:
+        reader = self._opened()
+        selection = Selection(key, self.shape)
+        values = selection.read(lambda box: reader.read(self.number, box), self.chunks)
+        return values[()] if selection.dropped else values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("an array in a file cannot be had without a copy")
+        values: NDArray[Any] = self[...]
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._reader = None
+
+    def __enter__(self) -> File:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.path, self.number, self.threads)
+
+    def __repr__(self) -> str:
+        name, value = self.bound
+        return (
+            f"<ebz.File {self.path!r} frame {self.number} of {self.frames}: {self.dtype} "
+            f"{self.shape}, {self.codec}, {name} {value:g}>"
+        )
+
+
+def _reopen(path: str, frame: int, threads: int) -> File:
+    return File(path, frame, threads=threads)
