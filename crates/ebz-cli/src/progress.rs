@@ -6,11 +6,21 @@ use std::time::Duration;
 
 /// A bar for this many bytes; hidden when nobody watches, and at first.
 pub fn bar(bytes: u64, what: &'static str, quiet: bool) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::hidden());
+    let style = "{msg} [{wide_bar}] {percent:>3}% {bytes_per_sec}, {eta} left";
+    styled(bytes, what.into(), style, quiet)
+}
+
+/// The same for steps.
+pub fn steps(count: usize, what: String, quiet: bool) -> ProgressBar {
+    let style = "{msg} [{wide_bar}] {percent:>3}% step {pos} of {len}, {eta} left";
+    styled(count as u64, what, style, quiet)
+}
+
+fn styled(length: u64, what: String, style: &str, quiet: bool) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::hidden());
     if quiet || !std::io::stderr().is_terminal() {
         return bar;
     }
-    let style = "{msg} [{wide_bar}] {percent:>3}% {bytes_per_sec}, {eta} left";
     if let Ok(style) = ProgressStyle::with_template(style) {
         bar.set_style(style.progress_chars("=> "));
     }

@@ -9,6 +9,7 @@ mod hdf5_args;
 mod info;
 mod plot;
 mod recover;
+mod sim;
 mod verify;
 
 use crate::Outcome;
@@ -30,6 +31,7 @@ pub fn run(command: Command) -> Result<Outcome> {
         Command::Codecs(args) => codecs::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Recover(args) => recover::run(&args),
+        Command::Sim(args) => sim::run(&args),
         Command::Hdf5Args(args) => hdf5_args::run(&args),
     }
 }

@@ -1,0 +1,23 @@
+//! `ebz sim`: the simulations, one file each.
+
+mod rtm;
+
+use crate::Outcome;
+use crate::args::{Sim, Simulation};
+use anyhow::Result;
+
+pub fn run(args: &Sim) -> Result<Outcome> {
+    match &args.simulation {
+        Simulation::Rtm(args) => rtm::run(args),
+    }
+}
+
+/// Bytes of memory that the system can give away, where it tells.
+fn memory_available() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("MemAvailable:"))?;
+    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kibibytes << 10)
+}

@@ -1,0 +1,362 @@
+//! `ebz sim rtm`: reverse time migration with one policy, or with several side by side.
+//!
+//! Steps: 1 the shot, 2 what is to be run and whether it fits, 3 what the receivers record, 4 the
+//! runs, 5 how close their images are, 6 table, image and picture.
+
+mod table;
+
+use super::memory_available;
+use crate::Outcome;
+use crate::args::{Layout, Rtm};
+use crate::cleanup::{Guard, Undo};
+use crate::input::{Field, has_extension};
+use crate::npy::Header;
+use crate::output::Output;
+use crate::{progress, report};
+use anyhow::{Context, Result, bail, ensure};
+use ebz::{Bound, ElementType, Options};
+use ebz_sim::rtm::{self, HandOver, Manner, Setup, Shot, Storage, closeness};
+use ebz_store::{Policy, StoreOptions, io};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+use table::{Case, Row};
+
+/// Of the range of a frame: images stay above 60 dB, see docs/rtm.md.
+const DEFAULT_BOUND: Bound = Bound::Range(1e-4);
+
+/// Bytes that tell how fast the disk is.
+const PROBE: usize = 128 << 20;
+
+pub fn run(args: &Rtm) -> Result<Outcome> {
+    // 1. The shot.
+    let options = args.coding.options(DEFAULT_BOUND)?;
+    let policies = policies(args)?;
+    let shot = shot(args)?;
+    let manner = Manner {
+        threads: args.threads.count(),
+        slab: args.slab.into(),
+        every: args.every,
+    };
+    manner.check(&shot)?;
+    warn(args, &shot);
+
+    // 2. What is to be run.
+    let memory = Memory::new(args, &shot, &manner);
+    memory.check_shot()?;
+    if let [(Policy::Memory, _)] = policies[..] {
+        memory.check_frames()?;
+    }
+    let image = open(args.image.as_ref(), args)?;
+    let picture = open(args.output.as_ref(), args)?;
+    let mut disk = None;
+    if policies.iter().any(|(policy, _)| policy.needs_file()) {
+        ensure!(
+            args.moving.dir.is_dir(),
+            "there is no folder {}: create it, or name another with --dir",
+            args.moving.dir.display()
+        );
+        // A disk without room for it has room for less than a run, which will say so.
+        disk = io::probe(&args.moving.dir, PROBE).ok();
+    }
+
+    // 3. The recording, which is also where the stencil is timed.
+    let bar = progress::steps(shot.setup.steps, "record".into(), args.talk.quiet);
+    let start = Instant::now();
+    let recorded = rtm::record(&shot, &manner, &|steps| {
+        bar.inc(steps as u64);
+        Ok(())
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+    bar.finish_and_clear();
+    let speed = shot.speed(true)?;
+    let case = Case {
+        frames: manner.frames(&shot),
+        points_per_second: shot.points() as f64 * shot.setup.steps as f64 / seconds,
+        roof: rtm::roof(&shot, &speed, manner.threads)?,
+        disk,
+        options: &options,
+        args,
+        shot: &shot,
+    };
+
+    // 4. The runs.
+    let job = Job {
+        args,
+        shot: &shot,
+        speed: &speed,
+        manner,
+        recorded: &recorded,
+        options: &options,
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    let mut reference: Option<Vec<f32>> = None;
+    let mut last = None;
+    for (policy, hand_over) in policies {
+        if policy == Policy::Memory && memory.check_frames().is_err() {
+            rows.push(job.shortened(&memory)?);
+            continue;
+        }
+        let run = job.run(policy, hand_over, &shot, &recorded)?;
+        let mut row = Row::new(&run, hand_over, &job.options.bound);
+        // 5. Exact frames make the image that the others are compared with.
+        match &reference {
+            Some(reference) => row.closeness = Some(closeness(reference, &run.image)?),
+            None if policy.is_exact() => reference = Some(run.image.clone()),
+            None => {}
+        }
+        rows.push(row);
+        last = Some(run.image);
+    }
+
+    // 6. Results.
+    let result = last.or(reference).unwrap_or_default();
+    if let Some(mut output) = image {
+        if args
+            .image
+            .as_ref()
+            .is_some_and(|path| has_extension(path, "npy"))
+        {
+            output.write_all(&Header::bytes(ElementType::F32, &shot.setup.extents))?;
+        }
+        output.write_all(bytemuck::cast_slice(&result))?;
+        output.commit()?;
+    }
+    if let Some(mut output) = picture {
+        rtm::draw(&result, shot.setup.extents, shot.surface() + 4, &mut output)?;
+        output.commit()?;
+    }
+    table::print(&case, &rows)?;
+    Ok(Outcome::Fine)
+}
+
+fn open(path: Option<&PathBuf>, args: &Rtm) -> Result<Option<Output>> {
+    path.map(|path| Output::create(path, args.force.force))
+        .transpose()
+}
+
+fn shot(args: &Rtm) -> Result<Shot> {
+    let (extents, velocities) = match &args.velocity {
+        Some(path) => {
+            let layout = Layout {
+                element: None,
+                shape: args.grid.clone(),
+            };
+            let mut field = Field::open(path, &layout, &args.moving.dir, args.talk.quiet)?;
+            let extents = three(&field.shape)?;
+            (extents, velocities(&mut field)?)
+        }
+        None => {
+            let given = args.grid.as_ref().map(|grid| three(&grid.0));
+            let extents = given.transpose()?.unwrap_or([128; 3]);
+            // Before the velocities are made: they take memory themselves.
+            rtm::Layout::new(extents)?;
+            let bytes = extents.iter().product::<usize>() as u64 * 4;
+            fits(args, 5 * bytes)?;
+            (extents, args.model.velocities(extents))
+        }
+    };
+    let mut setup = Setup::new(extents, args.steps);
+    setup.spacing = args.spacing;
+    setup.time_step = args.time_step;
+    setup.frequency = args.frequency;
+    setup.margin = args.margin.unwrap_or(setup.margin);
+    Ok(Shot::new(setup, velocities)?)
+}
+
+fn three(extents: &[usize]) -> Result<[usize; 3]> {
+    extents.try_into().ok().with_context(|| {
+        format!(
+            "{} is not a grid of three axes: write --grid 128x128x128, depth first",
+            report::shape(extents)
+        )
+    })
+}
+
+fn velocities(field: &mut Field) -> Result<Vec<f32>> {
+    let count = field.shape.iter().product();
+    let mut input = field.reader()?;
+    let mut values = vec![0f32; count];
+    match field.element {
+        ElementType::F32 => field.fill(&mut input, &mut values)?,
+        ElementType::F64 => {
+            let mut wide = vec![0f64; count];
+            field.fill(&mut input, &mut wide)?;
+            let narrow = values.iter_mut().zip(wide);
+            narrow.for_each(|(value, wide)| *value = wide as f32);
+        }
+    }
+    Ok(values)
+}
+
+/// Remarks on what will make the image worse.
+fn warn(args: &Rtm, shot: &Shot) {
+    if shot.points_per_wavelength < 3.5 {
+        report::note(
+            args.talk.quiet,
+            &format!(
+                "{:.1} points per shortest wavelength are few: waves will lose their shape; take a \
+                 lower --frequency or a smaller --spacing",
+                shot.points_per_wavelength
+            ),
+        );
+    }
+    if args.every > shot.most_between_frames {
+        report::note(
+            args.talk.quiet,
+            &format!(
+                "a frame every {} steps misses part of the wave: --every {} would not",
+                args.every,
+                shot.most_between_frames.max(1)
+            ),
+        );
+    }
+}
+
+fn policies(args: &Rtm) -> Result<Vec<(Policy, HandOver)>> {
+    let hand_over = |name: &str| match name {
+        "slabs" => Ok(HandOver::Slabs),
+        "frames" => Ok(HandOver::Frames),
+        _ => bail!("'{name}' is no way to hand frames over: use slabs or frames"),
+    };
+    let usual = hand_over(&args.hand_over)?;
+    if args.compare {
+        return Ok(Policy::ALL.map(|policy| (policy, usual)).to_vec());
+    }
+    if args.policy.is_empty() {
+        return Ok(vec![(Policy::CompressedDiskServants, usual)]);
+    }
+    let parse = |text: &String| match text.split_once(':') {
+        Some((policy, how)) => Ok((policy.parse()?, hand_over(how)?)),
+        None => Ok((text.parse()?, usual)),
+    };
+    args.policy.iter().map(parse).collect()
+}
+
+fn fits(args: &Rtm, bytes: u64) -> Result<()> {
+    if let Some(available) = args.moving.memory.or_else(memory_available)
+        && bytes > available
+    {
+        bail!(
+            "this grid needs {} of memory, but there are {}: choose a smaller --grid",
+            report::bytes(bytes),
+            report::bytes(available)
+        );
+    }
+    Ok(())
+}
+
+/// What fits into memory.
+struct Memory<'a> {
+    args: &'a Rtm,
+    fields: u64,
+    frame: u64,
+    frames: u64,
+}
+
+impl<'a> Memory<'a> {
+    fn new(args: &'a Rtm, shot: &Shot, manner: &Manner) -> Self {
+        let frame = shot.points() as u64 * 4;
+        Self {
+            args,
+            // What is stored, and the image that others are compared with.
+            fields: shot.memory() + (u64::from(args.moving.buffers) + 2) * frame,
+            frame,
+            frames: manner.frames(shot) as u64,
+        }
+    }
+
+    fn available(&self) -> u64 {
+        let given = self.args.moving.memory.or_else(memory_available);
+        given.unwrap_or(u64::MAX)
+    }
+
+    fn check_shot(&self) -> Result<()> {
+        fits(self.args, self.fields)
+    }
+
+    /// Frames that the memory policy can keep.
+    fn frames_that_fit(&self) -> u64 {
+        self.available().saturating_sub(self.fields) / self.frame.max(1)
+    }
+
+    fn check_frames(&self) -> Result<()> {
+        ensure!(
+            self.frames <= self.frames_that_fit(),
+            "the memory policy needs {} for {}, but {} are available: choose another --policy, \
+             fewer frames with a larger --every, or more --memory",
+            report::bytes(self.fields + self.frames * self.frame),
+            report::count(self.frames as usize, "frame"),
+            report::bytes(self.available())
+        );
+        Ok(())
+    }
+}
+
+/// What the runs have in common.
+struct Job<'a> {
+    args: &'a Rtm,
+    shot: &'a Shot,
+    speed: &'a rtm::Field,
+    manner: Manner,
+    recorded: &'a [f32],
+    options: &'a Options,
+}
+
+impl Job<'_> {
+    fn run(
+        &self,
+        policy: Policy,
+        hand_over: HandOver,
+        shot: &Shot,
+        recorded: &[f32],
+    ) -> Result<rtm::Run> {
+        let moving = &self.args.moving;
+        let name = format!("ebz-rtm-{}.ebz", std::process::id());
+        let path = moving.dir.join(name);
+        let guard = policy
+            .needs_file()
+            .then(|| Guard::new(Undo::Remove(path.clone())));
+        let options = StoreOptions::new(policy, self.options.clone())
+            .path(&path)
+            .servants(moving.servants.into())
+            .buffers(moving.buffers.into())
+            .direct(!moving.no_direct)
+            .disk_rate(moving.disk_rate.map(|rate| rate as f64));
+        let storage = Storage { options, hand_over };
+        let quiet = self.args.talk.quiet;
+        let bar = progress::steps(2 * shot.setup.steps, policy.to_string(), quiet);
+        let tell = |steps: usize| {
+            bar.inc(steps as u64);
+            Ok(())
+        };
+        let run = rtm::migrate(shot, self.speed, &self.manner, recorded, &storage, &tell);
+        bar.finish_and_clear();
+        drop(guard);
+        run.with_context(|| match policy.needs_file() {
+            true => format!(
+                "policy {policy} with frames in {} (another folder: --dir)",
+                moving.dir.display()
+            ),
+            false => format!("policy {policy}"),
+        })
+    }
+
+    /// The memory policy on as many frames as fit, as a measure of time.
+    fn shortened(&self, memory: &Memory<'_>) -> Result<Row> {
+        let frames = memory.frames_that_fit() as usize;
+        if frames == 0 {
+            memory.check_frames()?;
+        }
+        let mut setup = self.shot.setup.clone();
+        setup.steps = frames * self.manner.every;
+        setup.time_step = Some(self.shot.time_step);
+        setup.frequency = Some(self.shot.frequency);
+        let receivers = self.recorded.len() / self.shot.setup.steps;
+        let recorded = &self.recorded[..receivers * setup.steps];
+        let short = self.shot.with(setup)?;
+        let run = self.run(Policy::Memory, HandOver::Slabs, &short, recorded)?;
+        let all = self.manner.frames(self.shot) as f64 / frames as f64;
+        Ok(Row::new(&run, HandOver::Slabs, &self.options.bound).scaled(all, frames))
+    }
+}

@@ -1,0 +1,194 @@
+//! What is printed: a line for the case, and one for each run.
+
+use crate::args::Rtm;
+use crate::report;
+use anyhow::Result;
+use ebz::{Bound, Options};
+use ebz_sim::rtm::{Closeness, HandOver, Run, Shot};
+use ebz_store::io::DiskSpeed;
+use serde_json::json;
+
+/// What all runs have in common.
+pub struct Case<'a> {
+    pub args: &'a Rtm,
+    pub shot: &'a Shot,
+    pub options: &'a Options,
+    pub frames: usize,
+    /// Of the stencil alone.
+    pub points_per_second: f64,
+    /// What memory allows for.
+    pub roof: f64,
+    pub disk: Option<DiskSpeed>,
+}
+
+/// A run. Times are in seconds and do not overlap.
+#[derive(Debug, serde::Serialize)]
+pub struct Row {
+    policy: &'static str,
+    hand_over: HandOver,
+    bound: String,
+    forward: f64,
+    backward: f64,
+    wait_write: f64,
+    wait_read: f64,
+    total: f64,
+    ratio: f64,
+    raw_bytes: u64,
+    stored_bytes: u64,
+    encode: f64,
+    decode: f64,
+    /// Frames that were really computed, where these were not all: times are scaled.
+    scaled_from_frames: Option<usize>,
+    pub closeness: Option<Closeness>,
+}
+
+impl Row {
+    pub fn new(run: &Run, hand_over: HandOver, bound: &Bound) -> Self {
+        let report = &run.report;
+        let (wait_write, wait_read) = (
+            report.write_wait.as_secs_f64(),
+            report.read_wait.as_secs_f64(),
+        );
+        let (forward, backward) = (run.forward.as_secs_f64(), run.backward.as_secs_f64());
+        Self {
+            policy: report.policy.name(),
+            hand_over,
+            bound: match report.policy.is_exact() {
+                true => "exact".into(),
+                false => bound.to_string(),
+            },
+            // Threads may have waited at the same time.
+            forward: (forward - wait_write).max(0.0),
+            backward: (backward - wait_read).max(0.0),
+            wait_write: wait_write.min(forward),
+            wait_read: wait_read.min(backward),
+            total: forward + backward,
+            ratio: report.ratio(),
+            raw_bytes: report.raw_bytes,
+            stored_bytes: report.stored_bytes,
+            encode: report.encode.as_secs_f64(),
+            decode: report.decode.as_secs_f64(),
+            scaled_from_frames: None,
+            closeness: None,
+        }
+    }
+
+    /// The same for so many times as many frames.
+    pub fn scaled(mut self, by: f64, frames: usize) -> Self {
+        for time in [
+            &mut self.forward,
+            &mut self.backward,
+            &mut self.wait_write,
+            &mut self.wait_read,
+            &mut self.total,
+        ] {
+            *time *= by;
+        }
+        self.scaled_from_frames = Some(frames);
+        self
+    }
+}
+
+/// Prints everything.
+pub fn print(case: &Case<'_>, rows: &[Row]) -> Result<()> {
+    let (args, shot) = (case.args, case.shot);
+    if args.talk.json {
+        let disk = case
+            .disk
+            .map(|disk| json!({"write": disk.write, "read": disk.read, "direct": disk.direct}));
+        return report::say_json(&json!({
+            "grid": shot.setup.extents,
+            "steps": shot.setup.steps,
+            "every": args.every,
+            "frames": case.frames,
+            "time_step": shot.time_step,
+            "frequency": shot.frequency,
+            "points_per_wavelength": shot.points_per_wavelength,
+            "points_per_second": case.points_per_second,
+            "roof_points_per_second": case.roof,
+            "codec": case.options.codec,
+            "bound": case.options.bound.to_string(),
+            "disk": disk,
+            "disk_rate": args.moving.disk_rate,
+            "rows": rows,
+        }));
+    }
+    let disk = match (case.disk, args.moving.disk_rate) {
+        (None, _) => String::new(),
+        (Some(disk), None) => format!("\ndisk: {disk}, not limited"),
+        (Some(disk), Some(rate)) => {
+            format!("\ndisk: {disk}, limited to {:.2} GB/s", rate as f64 / 1e9)
+        }
+    };
+    report::say(&format!(
+        "grid {}, {} steps of {:.3} ms, source {:.1} Hz, a frame every {}: {} of {}\n\
+         stencil: {:.2} billion points/s; memory allows {:.2}{disk}\n\
+         {}, {}\n{}",
+        report::shape(&shot.setup.extents),
+        shot.setup.steps,
+        shot.time_step * 1e3,
+        shot.frequency,
+        args.every,
+        report::count(case.frames, "frame"),
+        report::bytes(shot.points() as u64 * 4),
+        case.points_per_second / 1e9,
+        case.roof / 1e9,
+        case.options.codec,
+        case.options.bound,
+        table(rows)
+    ))
+}
+
+fn table(rows: &[Row]) -> String {
+    let memory = rows.iter().find(|row| row.policy == "memory");
+    let mut lines = vec![
+        format!(
+            "{:<32} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>8} {:>7}",
+            "",
+            "forward",
+            "backward",
+            "wait",
+            "wait",
+            "total",
+            "against",
+            "",
+            "stored",
+            "image",
+            "within"
+        ),
+        format!(
+            "{:<32} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>8} {:>7}",
+            "policy", "s", "s", "write s", "read s", "s", "memory", "ratio", "", "SNR dB", "2 %"
+        ),
+    ];
+    for row in rows {
+        let hand_over = match row.hand_over {
+            HandOver::Slabs => "slabs",
+            HandOver::Frames => "frames",
+        };
+        let against = memory.map_or("-".into(), |memory| {
+            format!("{:+.1} %", 100.0 * (row.total / memory.total - 1.0))
+        });
+        let close = row.closeness;
+        let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.1}"));
+        lines.push(format!(
+            "{:<32} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {against:>8} {:>7.2} {:>10} {:>8} {:>7}",
+            format!("{}:{hand_over}", row.policy),
+            row.forward,
+            row.backward,
+            row.wait_write,
+            row.wait_read,
+            row.total,
+            row.ratio,
+            report::bytes(row.stored_bytes),
+            number(close.map(|c| c.snr)),
+            number(close.map(|c| 100.0 * c.within_2_percent)),
+        ));
+        if let Some(frames) = row.scaled_from_frames {
+            lines.push(format!(
+                "  (timed on {frames} frames, which fit into memory, and scaled to all)"
+            ));
+        }
+    }
+    lines.join("\n")
+}

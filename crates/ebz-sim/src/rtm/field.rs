@@ -1,0 +1,153 @@
+//! Where a field lives: a grid with a margin of zeros, so that the stencil needs no special cases.
+
+use super::lanes::LANES;
+use ebz::{Error, Result};
+use ebz_store::io::AlignedBuffer;
+use std::ops::Range;
+
+/// Points that the stencil reaches to each side.
+pub const REACH: usize = 4;
+
+/// Places of the points of a grid in memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Layout {
+    /// Points: depth, then the horizontal axes; the last one is contiguous.
+    pub extents: [usize; 3],
+    /// Values from a row to the next.
+    pub row: usize,
+    /// Values from a plane to the next.
+    pub plane: usize,
+}
+
+impl Layout {
+    /// The layout of a grid; an error if it is too large to be counted.
+    pub fn new(extents: [usize; 3]) -> Result<Self> {
+        let too_large = || Error::invalid("the grid is too large: choose a smaller one");
+        let [_, ny, nx] = extents;
+        let row = nx
+            .checked_next_multiple_of(LANES)
+            .and_then(|width| width.checked_add(LANES))
+            .ok_or_else(too_large)?;
+        let mut plane = ny
+            .checked_add(2 * REACH)
+            .and_then(|rows| rows.checked_mul(row))
+            .ok_or_else(too_large)?;
+        // Planes a multiple of 4 KiB apart would be in each other's way in the first-level cache.
+        if plane % 1024 < 128 {
+            plane += 128;
+        }
+        let layout = Self {
+            extents,
+            row,
+            plane,
+        };
+        match layout.checked_values() {
+            Some(_) => Ok(layout),
+            None => Err(too_large()),
+        }
+    }
+
+    fn checked_values(&self) -> Option<usize> {
+        let planes = self.extents[0].checked_add(2 * REACH)?;
+        let values = planes.checked_mul(self.plane)?.checked_add(64 * LANES)?;
+        values.checked_mul(4 * size_of::<f32>()).map(|_| values)
+    }
+
+    /// Values that a field takes in memory.
+    pub fn values(&self) -> usize {
+        self.checked_values().unwrap_or(usize::MAX)
+    }
+
+    /// Points of the grid.
+    pub fn points(&self) -> usize {
+        self.extents.iter().product()
+    }
+
+    /// Where a point is.
+    pub fn at(&self, z: usize, y: usize, x: usize) -> usize {
+        (z + REACH) * self.plane + (y + REACH) * self.row + LANES + x
+    }
+
+    /// Values per row that the stencil goes over.
+    pub fn width(&self) -> usize {
+        self.row - LANES
+    }
+
+    /// Where planes are, their margins included.
+    pub fn planes(&self, planes: Range<usize>) -> Range<usize> {
+        (planes.start + REACH) * self.plane..(planes.end + REACH) * self.plane
+    }
+}
+
+/// A field that several threads work on, each on planes of its own.
+pub struct Field {
+    layout: Layout,
+    /// The first value that counts: at a cache line of the buffer.
+    first: *mut f32,
+    _buffer: AlignedBuffer,
+}
+
+// SAFETY: the buffer goes with the field.
+unsafe impl Send for Field {}
+// SAFETY: what is shared is reached through unsafe functions only, whose callers keep threads apart.
+unsafe impl Sync for Field {}
+
+impl Field {
+    /// Zeros. Fields that are used together get different numbers, so that the same point of each
+    /// is in another part of the first-level cache.
+    pub fn new(layout: Layout, number: usize) -> Result<Self> {
+        let mut buffer = AlignedBuffer::new(layout.values() * size_of::<f32>()).map_err(|_| {
+            Error::LimitExceeded(
+                "the fields of this grid do not fit into memory: choose a smaller grid".into(),
+            )
+        })?;
+        // SAFETY: 64 lines of the buffer are spare; it starts on a page.
+        let first = unsafe {
+            buffer
+                .as_mut_ptr()
+                .cast::<f32>()
+                .add(number % 4 * 15 * LANES)
+        };
+        Ok(Self {
+            layout,
+            first,
+            _buffer: buffer,
+        })
+    }
+
+    /// Its layout.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn used(&self) -> usize {
+        (self.layout.extents[0] + 2 * REACH) * self.layout.plane
+    }
+
+    /// Every value, margins included.
+    pub fn all_mut(&mut self) -> &mut [f32] {
+        // SAFETY: in the buffer, and borrowed by the caller alone.
+        unsafe { std::slice::from_raw_parts_mut(self.first, self.used()) }
+    }
+
+    /// Every value, margins included.
+    ///
+    /// # Safety
+    /// Nobody may write to the field while the result lives.
+    pub unsafe fn all(&self) -> &[f32] {
+        // SAFETY: in the buffer; the rest as promised by the caller.
+        unsafe { std::slice::from_raw_parts(self.first, self.used()) }
+    }
+
+    /// Planes with their margins.
+    ///
+    /// # Safety
+    /// Nobody else may use these planes while the result lives.
+    #[expect(clippy::mut_from_ref, reason = "the caller keeps threads apart")]
+    pub unsafe fn planes_mut(&self, planes: Range<usize>) -> &mut [f32] {
+        let range = self.layout.planes(planes);
+        assert!(range.end <= self.used());
+        // SAFETY: in the buffer; the rest as promised by the caller.
+        unsafe { std::slice::from_raw_parts_mut(self.first.add(range.start), range.len()) }
+    }
+}

@@ -1,0 +1,92 @@
+//! What the image is worth: its distance from another one, and a picture of it.
+
+use crate::picture::{BLUE_RED, Slice};
+use ebz::{Error, Result};
+use std::io::Write;
+
+/// How close an image is to the one that was made with exact frames.
+#[derive(Debug, Clone, Copy, serde::Serialize)]
+pub struct Closeness {
+    /// 20 log10(rms(image) / rms(difference)) in dB; infinite if both are equal.
+    pub snr: f64,
+    /// Share of the points whose relative error is below 2 %.
+    pub within_2_percent: f64,
+}
+
+/// Compares an image with the reference.
+pub fn closeness(reference: &[f32], image: &[f32]) -> Result<Closeness> {
+    if reference.len() != image.len() || image.is_empty() {
+        return Err(Error::invalid(format!(
+            "images of {} and {} points cannot be compared: take the same grid for both",
+            reference.len(),
+            image.len()
+        )));
+    }
+    let (mut signal, mut noise, mut within) = (0.0, 0.0, 0usize);
+    for (&exact, &other) in reference.iter().zip(image) {
+        let (exact, other) = (f64::from(exact), f64::from(other));
+        let error = other - exact;
+        signal += exact * exact;
+        noise += error * error;
+        within += usize::from(error == 0.0 || error.abs() < 0.02 * exact.abs());
+    }
+    Ok(Closeness {
+        snr: match noise == 0.0 {
+            true => f64::INFINITY,
+            false => 10.0 * (signal / noise).log10(),
+        },
+        within_2_percent: within as f64 / image.len() as f64,
+    })
+}
+
+/// The image with what varies slowly taken out (minus its Laplacian): reflectors stay, the broad
+/// shadows of waves that travel together go.
+pub fn sharpen(image: &[f32], [nz, ny, nx]: [usize; 3]) -> Vec<f32> {
+    let mut sharp = vec![0.0; image.len()];
+    for z in 1..nz.saturating_sub(1) {
+        for y in 1..ny.saturating_sub(1) {
+            for x in 1..nx.saturating_sub(1) {
+                let at = (z * ny + y) * nx + x;
+                let pairs = [1, nx, ny * nx].map(|stride| image[at - stride] + image[at + stride]);
+                sharp[at] = 6.0 * image[at] - pairs.iter().sum::<f32>();
+            }
+        }
+    }
+    sharp
+}
+
+/// Draws the middle slice, depth downwards, sharpened; planes above `first` are left out, where
+/// source and receivers outshine everything.
+pub fn draw(image: &[f32], extents: [usize; 3], first: usize, out: impl Write) -> Result<()> {
+    let [nz, ny, nx] = extents;
+    let first = first.min(nz.saturating_sub(1));
+    let sharp = sharpen(image, extents);
+    // Deeper reflections are weaker: by the square of the way, there and back.
+    let slice = Slice::new(nz - first, nx, |row, x| {
+        let depth = (row + 1) as f64;
+        f64::from(sharp[((row + first) * ny + ny / 2) * nx + x]) * depth * depth
+    });
+    let most = slice.size_of_most(0.01).max(f64::MIN_POSITIVE);
+    let zoom = (512 / nz.max(nx)).max(1);
+    slice.draw(out, &BLUE_RED, (-most, most), zoom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closeness_is_that_of_the_definition() {
+        let exact: Vec<f32> = (0..1000).map(|i| (i as f32 * 0.1).sin()).collect();
+        let off: Vec<f32> = exact.iter().map(|x| x * 1.001).collect();
+        let close = closeness(&exact, &off).unwrap();
+        assert!((close.snr - 60.0).abs() < 0.01, "{close:?}");
+        assert_eq!(close.within_2_percent, 1.0);
+        assert_eq!(closeness(&exact, &exact).unwrap().snr, f64::INFINITY);
+        assert_eq!(closeness(&[0.0], &[0.0]).unwrap().snr, f64::INFINITY);
+        let far: Vec<f32> = exact.iter().map(|x| x * 1.1).collect();
+        // The first value is zero in both.
+        assert_eq!(closeness(&exact, &far).unwrap().within_2_percent, 0.001);
+        assert!(closeness(&exact, &far[1..]).is_err());
+    }
+}

@@ -1,0 +1,27 @@
+//! Reverse time migration: an image of the underground from a recorded shot.
+//!
+//! ```text
+//! true velocities ──► record ──► what the receivers hear
+//! smooth velocities ─► forward ─► frames, and what they would hear      ─► store
+//! the difference ────► backward ─► image = Σ forward × backward         ◄─ store, last to first
+//! ```
+
+mod field;
+mod image;
+mod lanes;
+mod model;
+mod pass;
+mod shot;
+mod snapshots;
+mod stencil;
+#[cfg(test)]
+mod tests;
+mod wave;
+
+pub use field::{Field, Layout};
+pub use image::{Closeness, closeness, draw, sharpen};
+pub use model::{Model, smooth};
+pub use pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, record};
+pub use shot::{Setup, Shot};
+pub use snapshots::{HandOver, Run, Storage, migrate};
+pub use wave::{Planes, Wave, roof};

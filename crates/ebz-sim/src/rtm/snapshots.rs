@@ -1,0 +1,195 @@
+//! The frames of the passes in a frame store, and both passes together.
+
+use super::field::Field;
+use super::pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, lock};
+use super::shot::Shot;
+use ebz::{Bound, Result, Tolerance};
+use ebz_store::{FrameStore, Frames, Plan, Report, StoreOptions};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// How frames get from the threads that compute to the store and back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HandOver {
+    /// Slab by slab, coded by the thread that has computed it while it is in its cache.
+    Slabs,
+    /// As whole frames, coded by servants.
+    Frames,
+}
+
+/// Where the frames of a migration live.
+#[derive(Debug, Clone)]
+pub struct Storage {
+    /// The store.
+    pub options: StoreOptions,
+    /// How frames get there.
+    pub hand_over: HandOver,
+}
+
+/// A finished migration.
+#[derive(Debug)]
+pub struct Run {
+    /// The image, depth first.
+    pub image: Vec<f32>,
+    /// The forward pass, until every frame is stored.
+    pub forward: Duration,
+    /// The backward pass.
+    pub backward: Duration,
+    /// What the store did.
+    pub report: Report,
+}
+
+/// Both passes.
+pub fn migrate(
+    shot: &Shot,
+    speed: &Field,
+    manner: &Manner,
+    recorded: &[f32],
+    storage: &Storage,
+    progress: &Progress<'_>,
+) -> Result<Run> {
+    let mut frames = Written::create(shot, manner, storage)?;
+    let start = Instant::now();
+    let reflections = forward(shot, speed, manner, recorded, &mut frames, progress)?;
+    let frames = frames.store.into_reader(Plan::Reverse)?;
+    let forward = start.elapsed();
+    let start = Instant::now();
+    let mut frames = Read::new(frames, storage.hand_over);
+    let image = backward(shot, speed, manner, &reflections, &mut frames, progress)?;
+    Ok(Run {
+        image,
+        forward,
+        backward: start.elapsed(),
+        report: frames.frames.report(),
+    })
+}
+
+/// Frames on their way into the store.
+pub(super) struct Written {
+    store: FrameStore<f32>,
+    hand_over: HandOver,
+    bound: Bound,
+    /// A whole frame.
+    frame: Vec<f32>,
+    slab: usize,
+}
+
+impl Written {
+    pub fn create(shot: &Shot, manner: &Manner, storage: &Storage) -> Result<Self> {
+        let [nz, ny, nx] = shot.setup.extents;
+        let mut options = storage.options.clone();
+        let slab = manner.slab.clamp(1, nz);
+        options.coding = options.coding.chunk(&[slab, ny, nx]);
+        options.expected_frames = manner.frames(shot);
+        let frame = match storage.hand_over {
+            HandOver::Slabs => Vec::new(),
+            HandOver::Frames => vec![0.0; shot.points()],
+        };
+        Ok(Self {
+            bound: options.coding.bound,
+            store: FrameStore::create(&[nz, ny, nx], options)?,
+            hand_over: storage.hand_over,
+            frame,
+            slab: slab * ny * nx,
+        })
+    }
+
+    #[cfg(test)]
+    pub fn finish(self) -> Result<Report> {
+        self.store.finish()
+    }
+
+    /// The guarantee of a frame that is not known yet. Its range is taken to be that of the frame
+    /// before, from −largest to largest; the very first frame is kept as it is.
+    fn tolerance(&self, largest: f32) -> Result<Tolerance> {
+        match self.bound {
+            Bound::Range(e) => {
+                let e = e * 2.0 * f64::from(largest);
+                Ok(match e.is_finite() && e > 0.0 {
+                    true => Tolerance::Abs(e),
+                    false => Tolerance::Lossless,
+                })
+            }
+            _ => self.store.tolerance(),
+        }
+    }
+}
+
+impl Sink for Written {
+    fn frame(
+        &mut self,
+        largest: f32,
+        compute: &mut dyn FnMut(&Give<'_>) -> Result<()>,
+    ) -> Result<()> {
+        if self.hand_over == HandOver::Slabs {
+            let tolerance = self.tolerance(largest)?;
+            let frame = self.store.begin(tolerance)?;
+            compute(&|slab, values| frame.slab(slab, values))?;
+            return frame.finish();
+        }
+        let slabs: Vec<_> = self.frame.chunks_mut(self.slab).map(Mutex::new).collect();
+        compute(&|slab, values| values.copy_to(*lock(&slabs[slab])))?;
+        drop(slabs);
+        self.store.put(&mut self.frame)
+    }
+}
+
+/// Frames on their way out of the store.
+pub(super) struct Read {
+    frames: Frames<f32>,
+    hand_over: HandOver,
+    frame: Vec<f32>,
+    /// For slabs that are not in memory as they are; one for each thread.
+    tiles: Mutex<Vec<Vec<f32>>>,
+}
+
+impl Read {
+    pub fn new(frames: Frames<f32>, hand_over: HandOver) -> Self {
+        Self {
+            frames,
+            hand_over,
+            frame: Vec::new(),
+            tiles: Mutex::default(),
+        }
+    }
+}
+
+impl Origin for Read {
+    fn frame(
+        &mut self,
+        index: usize,
+        compute: &mut dyn FnMut(&Take<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let regions: Vec<usize> = (0..self.frames.slabs())
+            .map(|slab| {
+                self.frames
+                    .slab_region(slab)
+                    .iter()
+                    .map(|r| r.len())
+                    .product()
+            })
+            .collect();
+        let most = regions.first().copied().unwrap_or(1).max(1);
+        if self.hand_over == HandOver::Frames {
+            self.frames.get(index, &mut self.frame)?;
+            return compute(&|slab, show| {
+                show(&self.frame[slab * most..][..regions[slab]]);
+                Ok(())
+            });
+        }
+        let tiles = &self.tiles;
+        let frame = self.frames.open(index)?;
+        compute(&|slab, show| {
+            if let Some(values) = frame.values(slab) {
+                show(values);
+                return Ok(());
+            }
+            let mut tile = lock(tiles).pop().unwrap_or_else(|| vec![0.0; most]);
+            let values = &mut tile[..regions[slab]];
+            let result = frame.slab(slab, values).map(|()| show(values));
+            lock(tiles).push(tile);
+            result
+        })
+    }
+}

@@ -1,0 +1,189 @@
+//! One time step of the wave equation on some planes: 8th order in space, 2nd in time.
+//!
+//! new = p + d (p − old) + v · Δp, where v = (velocity · dt / spacing)², and d is 1 but for the
+//! margins that absorb waves, where it is less.
+
+use super::field::{Layout, REACH};
+use super::lanes::{LANES, Lanes};
+use ebz::simd::Level;
+use std::ops::Range;
+
+/// Weights of the second derivative: of the point itself (three axes together) and its neighbours.
+pub const WEIGHTS: [f32; 5] = [
+    -205.0 / 24.0,
+    8.0 / 5.0,
+    -1.0 / 5.0,
+    8.0 / 315.0,
+    -1.0 / 560.0,
+];
+
+/// Adding and subtracting this makes values far below anything that matters zero: ahead of the
+/// wave there would be subnormal numbers, which take a hundred times as long. (Setting the
+/// processor to flush them would do the same to codecs that run in between, which must not.)
+const NEGLIGIBLE: f32 = 1.0 / (1u128 << 80) as f32;
+
+/// Rows that are worked on plane after plane, so that what the planes share stays in cache.
+const ROWS: usize = 32;
+
+/// Rows between the point that is worked on and the one that is fetched from memory.
+const AHEAD: usize = 4;
+
+/// What a step needs besides the fields.
+#[derive(Debug)]
+pub struct Medium<'a> {
+    /// (velocity · dt / spacing)² at every point, 0 in the margins.
+    pub speed: &'a [f32],
+    /// How much of the movement is kept: by depth, row and column (0 beyond the last column).
+    pub keep: [&'a [f32]; 3],
+}
+
+/// Overwrites `old`, the values of the planes `planes` one step ago, with those one step ahead;
+/// `now` are the values of all planes. Returns the largest of the new values if asked for.
+pub fn step(
+    level: Level,
+    layout: &Layout,
+    medium: &Medium<'_>,
+    now: &[f32],
+    old: &mut [f32],
+    planes: Range<usize>,
+    largest: bool,
+) -> f32 {
+    let inside = layout.planes(0..layout.extents[0]);
+    let part = layout.planes(planes.clone());
+    assert!(planes.end <= layout.extents[0] && part.len() == old.len());
+    assert!(now.len() >= inside.end + REACH * layout.plane && medium.speed.len() == now.len());
+    assert!(medium.keep[0].len() >= layout.extents[0] && medium.keep[1].len() >= layout.extents[1]);
+    assert!(medium.keep[2].len() >= layout.width());
+    let job = Job {
+        layout,
+        medium,
+        now,
+        old,
+        planes,
+        largest,
+    };
+    // SAFETY: lengths are checked above; the levels that are chosen are available.
+    unsafe {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 if level.is_available() => avx512(job),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 if level.is_available() => avx2(job),
+            _ => job.run::<[f32; LANES]>(),
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn avx512(job: Job<'_>) -> f32 {
+    // SAFETY: as promised by the caller.
+    unsafe { job.run::<super::lanes::x86::Avx512>() }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2(job: Job<'_>) -> f32 {
+    // SAFETY: as promised by the caller.
+    unsafe { job.run::<super::lanes::x86::Avx2>() }
+}
+
+struct Job<'a> {
+    layout: &'a Layout,
+    medium: &'a Medium<'a>,
+    now: &'a [f32],
+    old: &'a mut [f32],
+    planes: Range<usize>,
+    largest: bool,
+}
+
+impl Job<'_> {
+    /// # Safety
+    /// Lengths as checked by [`step`]; the machine must have the instructions.
+    #[inline(always)]
+    unsafe fn run<V: Lanes>(self) -> f32 {
+        let mut largest = V::splat(0.0);
+        let first = self.layout.planes(self.planes.clone()).start;
+        let rows = self.layout.extents[1];
+        for block in (0..rows).step_by(ROWS) {
+            for z in self.planes.clone() {
+                for y in block..rows.min(block + ROWS) {
+                    let at = self.layout.at(z, y, 0);
+                    let keep = self.medium.keep[0][z] * self.medium.keep[1][y];
+                    let row = Row {
+                        now: self.now[at..].as_ptr(),
+                        old: self.old[at - first..].as_mut_ptr(),
+                        speed: self.medium.speed[at..].as_ptr(),
+                        keep: self.medium.keep[2].as_ptr(),
+                        strides: [1, self.layout.row, self.layout.plane],
+                    };
+                    for x in (0..self.layout.width()).step_by(LANES) {
+                        // SAFETY: the point and its neighbours are in the fields, margins included.
+                        let new = unsafe { row.step::<V>(x, keep) };
+                        if self.largest {
+                            largest = largest.max(new.max(V::splat(0.0).sub(new)));
+                        }
+                    }
+                }
+            }
+        }
+        let mut lanes = [0.0f32; LANES];
+        // SAFETY: as many lanes as there are.
+        unsafe { largest.store(lanes.as_mut_ptr()) };
+        lanes.into_iter().fold(0.0, f32::max)
+    }
+}
+
+/// Where the values of a row are.
+struct Row {
+    now: *const f32,
+    old: *mut f32,
+    speed: *const f32,
+    keep: *const f32,
+    strides: [usize; 3],
+}
+
+impl Row {
+    /// # Safety
+    /// The points from `x` on must be there, with all neighbours.
+    #[inline(always)]
+    #[expect(clippy::needless_range_loop, reason = "k is a distance first of all")]
+    unsafe fn step<V: Lanes>(&self, x: usize, keep: f32) -> V {
+        let [_, row, plane] = self.strides;
+        fetch(self.now.wrapping_add(x + REACH * plane + AHEAD * row));
+        fetch(self.old.wrapping_add(x + AHEAD * row));
+        fetch(self.speed.wrapping_add(x + AHEAD * row));
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let here = self.now.add(x);
+            let p = V::load(here);
+            let mut sum = p.mul(V::splat(WEIGHTS[0]));
+            for k in 1..=REACH {
+                let pair = |stride: usize| {
+                    V::load(here.sub(k * stride)).add(V::load(here.add(k * stride)))
+                };
+                let [x, y, z] = self.strides.map(pair);
+                sum = sum.add(x.add(y).add(z).mul(V::splat(WEIGHTS[k])));
+            }
+            let moved = p.sub(V::load(self.old.add(x)));
+            let kept = moved.mul(V::load(self.keep.add(x)).mul(V::splat(keep)));
+            let new = p.add(kept).add(sum.mul(V::load(self.speed.add(x))));
+            let new = new.add(V::splat(NEGLIGIBLE)).sub(V::splat(NEGLIGIBLE));
+            new.store(self.old.add(x));
+            new
+        }
+    }
+}
+
+/// Asks for what will be needed soon; any address will do.
+#[inline(always)]
+fn fetch(place: *const f32) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint that never faults.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}

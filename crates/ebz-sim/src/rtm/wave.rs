@@ -1,0 +1,177 @@
+//! A wave on its way: fields at two times, advanced together by a team of threads.
+
+use super::field::{Field, Layout};
+use super::shot::Shot;
+use super::stencil::{Medium, step};
+use crate::team::Team;
+use ebz::simd::Level;
+use ebz::{Result, View};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+/// The wave, and what it travels through.
+pub struct Wave<'a> {
+    shot: &'a Shot,
+    speed: &'a Field,
+    /// The last two times; which is the later one follows from the number of steps.
+    fields: [Field; 2],
+    steps: usize,
+    threads: usize,
+    level: Level,
+    slab: usize,
+}
+
+/// Planes that have just been computed, still in the cache of the thread that did.
+pub struct Planes<'a> {
+    /// Steps since the start, this one included.
+    pub step: usize,
+    /// Number of the slab.
+    pub slab: usize,
+    /// Which planes.
+    pub planes: Range<usize>,
+    layout: &'a Layout,
+    values: &'a mut [f32],
+}
+
+impl Planes<'_> {
+    /// Whether a plane is among them.
+    pub fn contains(&self, plane: usize) -> bool {
+        self.planes.contains(&plane)
+    }
+
+    /// A point of the grid.
+    pub fn point(&mut self, z: usize, y: usize, x: usize) -> &mut f32 {
+        let first = self.layout.planes(self.planes.clone()).start;
+        &mut self.values[self.layout.at(z, y, x) - first]
+    }
+
+    /// The planes without their margins.
+    pub fn view(&self) -> Result<View<'_, f32>> {
+        let [_, ny, nx] = self.layout.extents;
+        let first = self.layout.planes(self.planes.clone()).start;
+        let start = self.layout.at(self.planes.start, 0, 0) - first;
+        let strides = [self.layout.plane, self.layout.row, 1];
+        let shape = [self.planes.len(), ny, nx];
+        View::strided(self.values, &shape, &strides.map(|s| s as isize), start)
+    }
+
+    /// Every row of the planes without their margins, in order.
+    pub fn rows(&self) -> impl Iterator<Item = &[f32]> {
+        let [_, ny, nx] = self.layout.extents;
+        let first = self.layout.planes(self.planes.clone()).start;
+        let rows = self
+            .planes
+            .clone()
+            .flat_map(move |z| (0..ny).map(move |y| (z, y)));
+        rows.map(move |(z, y)| {
+            let at = self.layout.at(z, y, 0) - first;
+            &self.values[at..at + nx]
+        })
+    }
+}
+
+impl<'a> Wave<'a> {
+    /// A wave that has not begun. Slabs of `slab` planes are what threads compute at a time.
+    pub fn new(shot: &'a Shot, speed: &'a Field, threads: usize, slab: usize) -> Result<Self> {
+        Ok(Self {
+            shot,
+            speed,
+            fields: [Field::new(shot.layout, 0)?, Field::new(shot.layout, 1)?],
+            steps: 0,
+            threads,
+            level: Level::detect(),
+            slab: slab.max(1),
+        })
+    }
+
+    /// The same with these instructions; the values are the same with all.
+    pub fn level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// Makes steps. Whoever has computed a slab calls `done` with it at once. Returns the largest
+    /// value after the last step.
+    pub fn advance(
+        &mut self,
+        steps: usize,
+        done: impl Fn(&mut Planes<'_>) -> Result<()> + Sync,
+    ) -> Result<f32> {
+        let layout = &self.shot.layout;
+        let depth = layout.extents[0];
+        // SAFETY: nobody writes to it while a wave borrows it.
+        let speed = unsafe { self.speed.all() };
+        let medium = Medium {
+            speed,
+            keep: [0, 1, 2].map(|axis| &self.shot.keep[axis][..]),
+        };
+        // Values are not negative, so that their bits are in the order of the values.
+        let largest = AtomicU32::new(0);
+        let start = self.steps;
+        Team::run(self.threads, |team| {
+            for number in start..start + steps {
+                let last = number + 1 == start + steps;
+                let [now, old] = [number % 2, (number + 1) % 2].map(|i| &self.fields[i]);
+                // SAFETY: in this step nobody writes to `now`; all meet before the next.
+                let now = unsafe { now.all() };
+                while let Some(slab) = team.take(depth.div_ceil(self.slab)) {
+                    let planes = slab * self.slab..depth.min((slab + 1) * self.slab);
+                    // SAFETY: nobody else takes this slab in this step.
+                    let values = unsafe { old.planes_mut(planes.clone()) };
+                    let part = planes.clone();
+                    let most = step(self.level, layout, &medium, now, values, part, last);
+                    largest.fetch_max(most.to_bits(), Ordering::Relaxed);
+                    done(&mut Planes {
+                        step: number + 1,
+                        slab,
+                        planes,
+                        layout,
+                        values,
+                    })?;
+                }
+                team.meet(|| Ok(()))?;
+            }
+            Ok(())
+        })?;
+        self.steps += steps;
+        Ok(f32::from_bits(largest.into_inner()))
+    }
+
+    /// A point of the grid now.
+    pub fn point(&mut self, z: usize, y: usize, x: usize) -> f32 {
+        let at = self.shot.layout.at(z, y, x);
+        self.fields[self.steps % 2].all_mut()[at]
+    }
+}
+
+/// Points per second that memory allows for: a pass over the three fields that a step goes over,
+/// without the neighbours.
+pub fn roof(shot: &Shot, speed: &Field, threads: usize) -> Result<f64> {
+    const SLAB: usize = 8;
+    const PASSES: usize = 4;
+    let layout = &shot.layout;
+    let depth = layout.extents[0];
+    let fields = [Field::new(*layout, 0)?, Field::new(*layout, 1)?];
+    let mut best = f64::INFINITY;
+    for _ in 0..PASSES {
+        let start = Instant::now();
+        Team::run(threads, |team| {
+            // SAFETY: nobody writes to these two.
+            let (now, speed) = unsafe { (fields[0].all(), speed.all()) };
+            while let Some(slab) = team.take(depth.div_ceil(SLAB)) {
+                let planes = slab * SLAB..depth.min((slab + 1) * SLAB);
+                let range = layout.planes(planes.clone());
+                // SAFETY: nobody else takes this slab.
+                let old = unsafe { fields[1].planes_mut(planes) };
+                let others = now[range.clone()].iter().zip(&speed[range]);
+                for (old, (now, speed)) in old.iter_mut().zip(others) {
+                    *old = now * speed - *old;
+                }
+            }
+            Ok(())
+        })?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(shot.points() as f64 / best)
+}
