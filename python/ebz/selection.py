@@ -44,6 +44,10 @@ class Selection:
         values = _read(self.axes, box, chunk)
         return values.squeeze(axis=tuple(self.dropped)) if self.dropped else values
 
+    def is_whole(self, shape: Sequence[int]) -> bool:
+        """Whether these are all elements of the array."""
+        return not self.dropped and self.axes == [range(extent) for extent in shape]
+
     def box(self) -> Box:
         """The smallest box that holds all elements."""
         return [_ends(indices) for indices in self.axes]

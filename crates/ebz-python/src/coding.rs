@@ -37,6 +37,13 @@ pub fn decompress<'py>(
     read_region(py, &frame, &whole)
 }
 
+/// What is kept with the array of a stream, as JSON.
+#[pyfunction]
+pub fn metadata(stream: Stream<'_>) -> Result<String> {
+    let reader = open(stream.as_slice()?, 1, None)?;
+    Ok(reader.frame(0)?.header().metadata.to_string())
+}
+
 /// The array of a stream into a contiguous array.
 #[pyfunction]
 pub fn decompress_into(stream: Stream<'_>, out: &Bound<'_, PyAny>, threads: usize) -> Result<()> {
