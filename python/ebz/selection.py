@@ -54,12 +54,15 @@ class Selection:
 
 
 def _single(key: object, extent: int, axis: int) -> range:
-    if isinstance(key, (bool, np.bool_)) or not hasattr(key, "__index__"):
+    try:
+        if isinstance(key, (bool, np.bool_)):
+            raise TypeError
+        index = operator.index(key)  # type: ignore[arg-type]
+    except TypeError:
         raise IndexError(
             "only integers, slices and '...' are read from a file: for other indices read the "
             "array first, with numpy.asarray(file)"
-        )
-    index = operator.index(key)
+        ) from None
     if not -extent <= index < extent:
         raise IndexError(f"index {index} is out of bounds for axis {axis} with size {extent}")
     return range(index % extent, index % extent + 1)
