@@ -16,6 +16,9 @@ const FILTER: c_int = ebz::hdf5::FILTER_ID as c_int;
 /// HDF5's most axes of a dataset.
 const MAX_RANK: usize = 32;
 
+/// HDF5 does not believe in more room for the words of a filter.
+const MAX_WORDS: usize = 256;
+
 /// `H5T_class_t` and `H5T_order_t`.
 const CLASS_FLOAT: c_int = 1;
 const ORDER_LITTLE: c_int = 0;
@@ -160,8 +163,7 @@ impl Library {
             *mut c_char,
             *mut c_uint,
         ) -> Herr;
-        // As many as a file can hold.
-        let mut words = vec![0; 1 << 16];
+        let mut words = vec![0; MAX_WORDS];
         let (mut flags, mut count, mut config) = (0, words.len(), 0);
         // SAFETY: the type in HDF5's headers; `count` is the room for words.
         let status = unsafe {
@@ -243,8 +245,12 @@ impl Library {
         })
     }
 
-    /// Adds a message to the error stack of the thread.
+    /// Makes a message the error stack of the thread, to which HDF5 adds its own account.
+    ///
+    /// By way of another stack, because newer versions pause that of the thread while a filter
+    /// works: what is pushed is lost, and resuming and pausing again would clear it.
     pub fn push_error(&self, message: &str) -> Result<()> {
+        type Create = unsafe extern "C" fn() -> Hid;
         type Push = unsafe extern "C" fn(
             Hid,
             *const c_char,
@@ -256,14 +262,19 @@ impl Library {
             *const c_char,
             ...
         ) -> Herr;
+        type SetCurrent = unsafe extern "C" fn(Hid) -> Herr;
         let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
         let class = self.global(c"H5E_ERR_CLS_g")?;
         let major = self.global(c"H5E_PLINE_g")?;
         let minor = self.global(c"H5E_CANTFILTER_g")?;
-        // SAFETY: the type in HDF5's headers; every text ends with a zero and is copied.
-        let status = unsafe {
-            self.function::<Push>(c"H5Epush2")?(
-                0,
+        // SAFETY: the types in HDF5's headers; every text ends with a zero and is copied, and the
+        // last call closes the stack that the first one makes.
+        unsafe {
+            let push = self.function::<Push>(c"H5Epush2")?;
+            let set_current = self.function::<SetCurrent>(c"H5Eset_current_stack")?;
+            let stack = self.function::<Create>(c"H5Ecreate_stack")?();
+            push(
+                stack,
                 c"ebz".as_ptr(),
                 c"filter".as_ptr(),
                 0,
@@ -272,9 +283,9 @@ impl Library {
                 minor,
                 c"%s".as_ptr(),
                 text.as_ptr(),
-            )
-        };
-        succeeded(status, "H5Epush2").map(|_| ())
+            );
+            succeeded(set_current(stack), "H5Eset_current_stack").map(|_| ())
+        }
     }
 }
 

@@ -57,7 +57,7 @@ static CLASS: Class = Class {
     id: ebz::hdf5::FILTER_ID as c_int,
     encoder_present: 1,
     decoder_present: 1,
-    name: c"ebz: error-bounded compression".as_ptr(),
+    name: c"ebz (in Python: pip install ebz, import ebz.hdf5)".as_ptr(),
     can_apply,
     set_local,
     filter,

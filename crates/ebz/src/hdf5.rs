@@ -23,8 +23,9 @@ pub const FILTER_ID: u16 = 60192;
 /// The version of the layout.
 const VERSION: u32 = 1;
 
-/// More than any parameters take.
-const MAX_TEXT: usize = 4096;
+/// The most bytes of parameters: HDF5 hands at most 256 words to a filter, of which the shape of a
+/// chunk takes up to 36.
+const MAX_TEXT: usize = 800;
 
 /// Bound, codec, its parameters and the fill value as words; an error if the options make no sense
 /// for single chunks.

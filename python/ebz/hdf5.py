@@ -1,0 +1,242 @@
+"""HDF5 datasets and netCDF variables whose chunks ebz compresses.
+
+    >>> import h5py, ebz.hdf5                                                   # doctest: +SKIP
+    >>> f.create_dataset("t", data=t, chunks=(4, 256, 256), **ebz.hdf5.Ebz(range=1e-3))
+
+Importing this module is all that reading needs, in h5py, netCDF4, xarray and whatever else uses an
+HDF5 library of this process. Other programs find the filter in `ebz.hdf5.PLUGIN_PATH`:
+
+    HDF5_PLUGIN_PATH=$(python -c 'import ebz.hdf5; print(ebz.hdf5.PLUGIN_PATH)') h5dump file.h5
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import json
+import os
+import pathlib
+import sys
+from collections import deque
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy
+
+from .errors import Error, InvalidArgument, UnsupportedError
+from .settings import Params
+
+__all__ = ["FILTER_ID", "PLUGIN_PATH", "Ebz", "compress_variable", "write_parallel"]
+
+FILTER_ID = 60192
+"""The number of the filter."""
+
+PLUGIN_PATH = os.environ.get("EBZ_PLUGIN_PATH", str(pathlib.Path(__file__).parent / "plugins"))
+"""The folder that holds the filter, for `HDF5_PLUGIN_PATH`."""
+
+_MOST_WORDS = 256
+_MESSAGE = 4096
+
+
+class Ebz(Mapping[str, Any]):
+    """The filter with a bound, as keyword arguments of `h5py.Group.create_dataset`.
+
+    One bound must be given: `abs`, `range`, `pointwise`, `ratio`, `precision` or `lossless`, as for
+    `ebz.compress`. A filter sees one chunk at a time: `range` is that of the chunk, which is at most
+    that of the dataset, so that the bound holds for the whole; `ratio` is reached by every chunk.
+    In xarray with the engine h5netcdf it is part of a variable's encoding:
+    `encoding={"t": {**Ebz(range=1e-3), "chunksizes": (1, 256, 256)}}`.
+    """
+
+    def __init__(
+        self,
+        *,
+        abs: float | None = None,
+        range: float | None = None,
+        pointwise: float | None = None,
+        psnr: float | None = None,
+        ratio: float | None = None,
+        precision: int | None = None,
+        lossless: bool = False,
+        codec: str | None = None,
+        params: Params | None = None,
+        fill: float | None = None,
+    ) -> None:
+        numbers = {"abs": abs, "range": range, "pointwise": pointwise, "psnr": psnr, "ratio": ratio}
+        given: list[Any] = [{k: float(v)} for k, v in numbers.items() if v is not None]
+        given += [{"precision": int(precision)}] if precision is not None else []
+        given += ["lossless"] if lossless else []
+        if len(given) != 1:
+            raise InvalidArgument(
+                "give exactly one bound: abs, range, pointwise, ratio, precision or lossless")
+        request = {
+            "bound": given[0],
+            "codec": codec,
+            "params": {key: _text(value) for key, value in (params or {}).items()},
+            "fill": None if fill is None else float(fill),
+        }
+        try:
+            text = json.dumps(request, allow_nan=False).encode()
+        except ValueError:
+            raise InvalidArgument("bound and fill value must be finite; NaN is always kept") from None
+        words = (ctypes.c_uint32 * _MOST_WORDS)()
+        count = _checked(_plugin.h5ebz_words, text, len(text), _MOST_WORDS, words)
+        self.words: tuple[int, ...] = tuple(words[:count])
+        """What an HDF5 file keeps with the filter (`cd_values`)."""
+
+    def __getitem__(self, key: str) -> Any:
+        return {"compression": FILTER_ID, "compression_opts": self.words}[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("compression", "compression_opts"))
+
+    def __len__(self) -> int:
+        return 2
+
+    def __repr__(self) -> str:
+        return f"<ebz filter for HDF5, words {self.words}>"
+
+
+def compress_variable(variable: Any, **settings: Any) -> None:
+    """Gives a new `netCDF4.Variable` the filter, before any value is written to it.
+
+    The settings are those of `Ebz`: `compress_variable(v, range=1e-3)`.
+    """
+    words = Ebz(**settings).words
+    libraries = list(_loaded("libnetcdf"))
+    if not libraries:
+        raise UnsupportedError(
+            "the netCDF library of netCDF4 is not to be found: write with h5netcdf, or compress the "
+            "file with nccopy -F and what `ebz hdf5-args --for nccopy` prints")
+    library = ctypes.CDLL(libraries[0])
+    library.nc_strerror.restype = ctypes.c_char_p
+    status = library.nc_def_var_filter(
+        ctypes.c_int(variable._grpid), ctypes.c_int(variable._varid), ctypes.c_uint(FILTER_ID),
+        ctypes.c_size_t(len(words)), (ctypes.c_uint * len(words))(*words))
+    if status != 0:
+        reason = library.nc_strerror(ctypes.c_int(status)).decode()
+        raise Error(
+            f"variable {variable.name}: {reason}. The filter takes variables of type f4 or f8 with "
+            "at least one dimension, and must be chosen before values are written")
+
+
+def write_parallel(dataset: Any, array: Any, threads: int | None = None) -> None:
+    """Writes a whole array to an `h5py.Dataset` that has the filter, chunks in parallel.
+
+    The file becomes what `dataset[...] = array` makes of it, byte for byte in every chunk, but HDF5
+    itself would compress one chunk after the other.
+    """
+    words = _filter_words(dataset)
+    array = numpy.asarray(array)
+    if array.shape != dataset.shape:
+        raise InvalidArgument(
+            f"the array has shape {array.shape}, but the dataset has {dataset.shape}")
+    if array.dtype.kind not in "fiu":
+        raise InvalidArgument(f"an array of {array.dtype} cannot be written as {dataset.dtype}")
+    threads = threads or os.cpu_count() or 1
+    steps = [range(0, n, c) for n, c in zip(dataset.shape, dataset.chunks)]
+
+    def encode(corner: tuple[int, ...]) -> bytes:
+        part = array[tuple(slice(i, i + c) for i, c in zip(corner, dataset.chunks))]
+        if part.shape == dataset.chunks:
+            chunk = numpy.ascontiguousarray(part, dataset.dtype)
+        else:
+            chunk = numpy.full(dataset.chunks, dataset.fillvalue, dataset.dtype)
+            chunk[tuple(slice(n) for n in part.shape)] = part
+        # Room for values stored raw, and the headers around them.
+        stream = numpy.empty(chunk.nbytes + chunk.nbytes // 64 + 65536, numpy.uint8)
+        length = _checked(
+            _plugin.h5ebz_encode, len(words), words, chunk.nbytes, chunk.ctypes.data,
+            stream.nbytes, stream.ctypes.data)
+        return stream[:length].tobytes()
+
+    with ThreadPoolExecutor(threads) as pool:
+        under_way: deque[tuple[tuple[int, ...], Future[bytes]]] = deque()
+        for corner in itertools.product(*steps):
+            if len(under_way) > 2 * threads:
+                _write_chunk(dataset, *under_way.popleft())
+            under_way.append((corner, pool.submit(encode, corner)))
+        while under_way:
+            _write_chunk(dataset, *under_way.popleft())
+
+
+def _write_chunk(dataset: Any, corner: tuple[int, ...], stream: Future[bytes]) -> None:
+    dataset.id.write_direct_chunk(corner, stream.result())
+
+
+def _filter_words(dataset: Any) -> Any:
+    """The words of the filter of a dataset, which must be its only one."""
+    properties = dataset.id.get_create_plist()
+    if properties.get_nfilters() != 1 or properties.get_filter(0)[0] != FILTER_ID:
+        raise InvalidArgument(
+            f"dataset {dataset.name} does not have ebz as its only filter: create it with "
+            "create_dataset(…, chunks=…, **ebz.hdf5.Ebz(range=1e-3))")
+    values = properties.get_filter(0)[2]
+    return (ctypes.c_uint32 * len(values))(*values)
+
+
+def _text(value: Any) -> str:
+    """A parameter as the command takes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _checked(function: Any, *arguments: Any) -> int:
+    """Calls a function of the filter's library; its message becomes an exception."""
+    message = ctypes.create_string_buffer(_MESSAGE)
+    count = int(function(*arguments, _MESSAGE, message))
+    if count == 0:
+        raise InvalidArgument(message.value.decode(errors="replace"))
+    return count
+
+
+def _load() -> ctypes.CDLL:
+    """The filter's own library."""
+    names = ("libh5ebz.so", "libh5ebz.dylib", "h5ebz.dll")
+    for path in (pathlib.Path(PLUGIN_PATH, name) for name in names):
+        if path.exists():
+            library = ctypes.CDLL(str(path))
+            size, pointer = ctypes.c_size_t, ctypes.c_void_p
+            library.h5ebz_words.argtypes = [ctypes.c_char_p, size, size, pointer, size, pointer]
+            library.h5ebz_words.restype = size
+            library.h5ebz_encode.argtypes = [
+                size, pointer, size, pointer, size, pointer, size, pointer]
+            library.h5ebz_encode.restype = size
+            return library
+    raise UnsupportedError(
+        f"the HDF5 filter is not in {PLUGIN_PATH}: install ebz from a wheel, or build the filter "
+        "with `cargo build --release -p ebz-hdf5` and set EBZ_PLUGIN_PATH to the folder of "
+        "libh5ebz.so")
+
+
+def _loaded(name: str) -> Iterator[str]:
+    """The shared libraries of this process whose file names begin with this."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            paths = {line.split(maxsplit=5)[5].strip() for line in maps if "/" in line}
+    except OSError:
+        return
+    for path in sorted(paths):
+        base = pathlib.Path(path).name
+        if base.startswith(name) and not base.startswith((name + "_hl", name + "_cpp")):
+            yield path
+
+
+def _enable() -> None:
+    """Lets every HDF5 library of this process find the filter, loaded already or not."""
+    # HDF5's own folder is lost when the variable is set.
+    paths = os.environ.get("HDF5_PLUGIN_PATH", "/usr/local/hdf5/lib/plugin").split(os.pathsep)
+    if PLUGIN_PATH not in paths:
+        os.environ["HDF5_PLUGIN_PATH"] = os.pathsep.join([PLUGIN_PATH, *paths])
+    folder = PLUGIN_PATH.encode()
+    libraries = list(_loaded("libhdf5"))
+    for path in libraries:
+        library = ctypes.CDLL(path)
+        if hasattr(library, "H5PLprepend") and library.H5PLprepend(folder) < 0:
+            raise Error(f"{path} does not accept {PLUGIN_PATH} as a folder of filters")
+    if not libraries and "h5py" in sys.modules:
+        sys.modules["h5py"].h5pl.prepend(folder)
+
+
+_plugin = _load()
+_enable()
