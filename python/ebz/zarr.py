@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
-from zarr.abc.store import RangeByteRequest
+from zarr.abc.store import RangeByteRequest, Store
 from zarr.storage import StorePath
 
 from . import _core
 from .arrays import readable, rejected, stream
 from .errors import CorruptError, InvalidArgument, TruncatedError
-from .selection import Box, Selection
+from .selection import Selection
 from .settings import Configured, Settings
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
             wanted = None
         parts = None
         if wanted is not None and isinstance(byte_getter, StorePath):
-            parts = await _Parts.fetch(byte_getter, chunk_spec.prototype, wanted.box())
+            parts = await _Parts.fetch(byte_getter, chunk_spec.prototype, wanted)
         if wanted is not None and parts is not None:
             return await asyncio.to_thread(self._decode_parts, parts, wanted, chunk_spec)
         chunk_bytes = await byte_getter.get(chunk_spec.prototype)
@@ -156,7 +156,7 @@ def _other_chunk(dtype: object, shape: Sequence[int], chunk_spec: ArraySpec) -> 
 
 
 class _Parts:
-    """The parts of a stream that a box needs."""
+    """The parts of a stream that a selection needs."""
 
     def __init__(self, size: int, pieces: list[tuple[int, bytes]]) -> None:
         self.size = size
@@ -164,9 +164,11 @@ class _Parts:
 
     @classmethod
     async def fetch(
-        cls, path: StorePath, prototype: BufferPrototype, box: Box
+        cls, path: StorePath, prototype: BufferPrototype, wanted: Selection
     ) -> _Parts | None:
         """Fetch them; nothing if there is no stream, or if it is better fetched whole."""
+        if type(path.store).getsize is Store.getsize:
+            return None  # A store that can tell the size of a value only by reading it.
 
         async def get(start: int, end: int) -> tuple[int, bytes]:
             part = await path.get(prototype, RangeByteRequest(start, end))
@@ -182,7 +184,9 @@ class _Parts:
             return None
         pieces = list(await asyncio.gather(get(0, ENDS), get(size - ENDS, size)))
         try:
-            places = _core.Reader.pieces(size, pieces, 1).places(0, box)
+            reader = _core.Reader.pieces(size, pieces, 1)
+            boxes = wanted.boxes(reader.header(0)["chunk"])
+            places = sorted({place for box in boxes for place in reader.places(0, box)})
         except TruncatedError:  # A long header or index.
             return None
         if sum(end - start for start, end in places) > size // 2:
