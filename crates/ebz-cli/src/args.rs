@@ -29,6 +29,7 @@ pub enum Command {
     Codecs(Codecs),
     Bench(Bench),
     Recover(Recover),
+    Hdf5Args(Hdf5Args),
 }
 
 /// Compress an array (raw values or .npy) under a bound
@@ -258,6 +259,40 @@ pub struct Recover {
     pub talk: Talk,
 }
 
+/// Print the argument that makes h5repack or nccopy compress with ebz
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  h5repack -f temperature:$(ebz hdf5-args --range 1e-3) in.h5 out.h5
+  nccopy -F temperature,$(ebz hdf5-args --range 1e-3 --for nccopy) in.nc out.nc
+
+Both find the filter, libh5ebz.so, in the folders of HDF5_PLUGIN_PATH. A filter sees one chunk at a
+time: range is that of the chunk, and ratio is reached by every chunk.")]
+pub struct Hdf5Args {
+    #[command(flatten)]
+    pub bound: OneBound,
+    /// How to compress: see `ebz codecs`
+    #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
+    pub codec: String,
+    /// A parameter of the codec; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub param: Vec<String>,
+    /// Missing data: kept exactly, and left out of the range (NaN always is)
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    pub fill: Option<f64>,
+    /// The program that gets the argument
+    #[arg(long = "for", value_name = "PROGRAM", value_enum, default_value_t = Program::H5repack)]
+    pub program: Program,
+}
+
+/// Programs that apply filters to files.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub enum Program {
+    /// HDF5's, option -f
+    H5repack,
+    /// netCDF's, option -F
+    Nccopy,
+}
+
 #[derive(Debug, Clone, Group)]
 pub struct Layout {
     /// Type of the values: f32 or f64 (.npy tells it itself) [default: the end of the name, as in wave.f32]
@@ -320,19 +355,33 @@ impl OneBound {
 impl Compress {
     /// Everything that the library needs to know, checked as far as possible without the data.
     pub fn options(&self) -> Result<Options> {
-        let mut options = Options::new(self.bound.bound()?)
-            .codec(&self.codec)
-            .threads(self.threads.count());
-        for param in &self.param {
-            let (key, value) = key_value(param, "--param")?;
-            options = options.param(key, value);
-        }
+        let mut options = coding(&self.bound, &self.codec, &self.param)?;
+        options.threads = self.threads.count();
         options.chunk = self.chunk.as_ref().map(|chunk| chunk.0.clone());
         options.fill = self.fill;
         options.metadata = metadata(&self.meta)?;
         options.check()?;
         Ok(options)
     }
+}
+
+impl Hdf5Args {
+    /// What the filter needs to know.
+    pub fn options(&self) -> Result<Options> {
+        let mut options = coding(&self.bound, &self.codec, &self.param)?;
+        options.fill = self.fill;
+        Ok(options)
+    }
+}
+
+/// Options with a bound, a codec and its parameters.
+fn coding(bound: &OneBound, codec: &str, params: &[String]) -> Result<Options> {
+    let mut options = Options::new(bound.bound()?).codec(codec);
+    for param in params {
+        let (key, value) = key_value(param, "--param")?;
+        options = options.param(key, value);
+    }
+    Ok(options)
 }
 
 #[derive(Debug, Group)]

@@ -5,6 +5,7 @@ mod codecs;
 mod compare;
 mod compress;
 mod decompress;
+mod hdf5_args;
 mod info;
 mod plot;
 mod recover;
@@ -29,6 +30,7 @@ pub fn run(command: Command) -> Result<Outcome> {
         Command::Codecs(args) => codecs::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Recover(args) => recover::run(&args),
+        Command::Hdf5Args(args) => hdf5_args::run(&args),
     }
 }
 

@@ -1,0 +1,8 @@
+//! Gives the shared library the name under which programs look for it.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libebz.so.0");
+    }
+}

@@ -1,0 +1,27 @@
+//! The C interface: `include/ebz.h` is generated from these functions.
+//!
+//! Every entry checks its pointers, and no panic leaves it.
+
+mod array;
+pub mod options;
+pub mod reader;
+pub mod status;
+pub mod stream;
+pub mod writer;
+
+use std::ffi::c_char;
+
+/// Values of 4 bytes: IEEE 754 binary32 (float).
+pub const EBZ_F32: i32 = 1;
+/// Values of 8 bytes: IEEE 754 binary64 (double).
+pub const EBZ_F64: i32 = 2;
+
+/// The most axes of an array.
+pub const EBZ_MAX_AXES: usize = 16;
+
+/// The version of the library, such as "0.1.0".
+#[unsafe(no_mangle)]
+pub extern "C" fn ebz_version() -> *const c_char {
+    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+    VERSION.as_ptr().cast()
+}

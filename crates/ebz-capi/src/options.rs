@@ -1,0 +1,208 @@
+//! What to do with arrays.
+
+use crate::array::list;
+use crate::status::{Failure, required_mut, run, text};
+use ebz::{Bound, BoundKind};
+use std::ffi::c_char;
+
+/// |x - x'| <= e.
+pub const EBZ_ABS: i32 = 1;
+/// |x - x'| <= e (max - min) of the finite values of the array.
+pub const EBZ_RANGE: i32 = 2;
+/// |x - x'| <= e |x|.
+pub const EBZ_POINTWISE: i32 = 3;
+/// PSNR of the array of at least e dB.
+pub const EBZ_PSNR: i32 = 4;
+/// Raw size / compressed size of at least e.
+pub const EBZ_RATIO: i32 = 5;
+/// Keep e bits.
+pub const EBZ_PRECISION: i32 = 6;
+/// Bit-exact; the number does not matter.
+pub const EBZ_LOSSLESS: i32 = 7;
+
+/// How to compress: bound, codec, parameters, chunks, threads, fill value, metadata.
+#[expect(non_camel_case_types, reason = "the name in C")]
+pub struct ebz_options(pub(crate) ebz::Options);
+
+/// New options with a bound (EBZ_ABS, EBZ_RANGE, …) and defaults for everything else.
+///
+/// # Safety
+/// `options` is valid for a write, `message` for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_new(
+    bound: i32,
+    value: f64,
+    options: *mut *mut ebz_options,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        run(message, || {
+            let out = required_mut(options, "options")?;
+            let known = |kind: &BoundKind| *kind as i32 == bound;
+            let kind = BoundKind::ALL.into_iter().find(known).ok_or_else(|| {
+                Failure::invalid("unknown kind of bound: use EBZ_ABS, EBZ_RANGE and so on")
+            })?;
+            // The number is free where it does not matter.
+            let value = if kind == BoundKind::Lossless {
+                0.0
+            } else {
+                value
+            };
+            let made = ebz::Options::new(Bound::new(kind, value)?);
+            *out = Box::into_raw(Box::new(ebz_options(made)));
+            Ok(())
+        })
+    }
+}
+
+/// Chooses the codec, such as "fz"; "ebz codecs" lists them.
+///
+/// # Safety
+/// `options` is valid, `name` ends with a zero, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_codec(
+    options: *mut ebz_options,
+    name: *const c_char,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            let name = text(name, "the name of the codec")?;
+            ebz::codec::by_name(name)?;
+            options.codec = name.into();
+            Ok(())
+        })
+    }
+}
+
+/// Sets a parameter of the codec; whether the codec takes it is checked when it is used.
+///
+/// # Safety
+/// `options` is valid, the texts end with a zero, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_param(
+    options: *mut ebz_options,
+    key: *const c_char,
+    value: *const c_char,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            options
+                .params
+                .set(text(key, "the key")?, text(value, "the value")?);
+            Ok(())
+        })
+    }
+}
+
+/// Sets the extents of the chunks, which are what region reads decode; 0 axes let the library choose.
+///
+/// # Safety
+/// `options` is valid, `extents` points to `axes` numbers, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_chunk(
+    options: *mut ebz_options,
+    axes: usize,
+    extents: *const usize,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            options.chunk = match axes {
+                0 => None,
+                _ => Some(list(extents, axes, "the extents")?),
+            };
+            Ok(())
+        })
+    }
+}
+
+/// Sets the number of threads; 0 means all cores. No byte of the output depends on it.
+///
+/// # Safety
+/// `options` is valid, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_threads(
+    options: *mut ebz_options,
+    threads: usize,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            options.threads = threads;
+            Ok(())
+        })
+    }
+}
+
+/// Sets the value that marks missing data: kept exactly and left out of the range, as NaN always is.
+///
+/// # Safety
+/// `options` is valid, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_fill(
+    options: *mut ebz_options,
+    fill: f64,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            options.fill = Some(fill);
+            Ok(())
+        })
+    }
+}
+
+/// Sets what is kept with the arrays, as JSON.
+///
+/// # Safety
+/// `options` is valid, `json` ends with a zero, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_metadata(
+    options: *mut ebz_options,
+    json: *const c_char,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            let json = text(json, "the metadata")?;
+            let value = serde_json::from_str(json)
+                .map_err(|error| Failure::invalid(&format!("metadata: {error}")))?;
+            options.metadata = Some(value);
+            Ok(())
+        })
+    }
+}
+
+/// Frees options; null is fine.
+///
+/// # Safety
+/// `options` is null or comes from ebz_options_new, and is not used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_free(options: *mut ebz_options) {
+    if !options.is_null() {
+        // SAFETY: made by `Box::into_raw` in `ebz_options_new`.
+        drop(unsafe { Box::from_raw(options) });
+    }
+}
+
+/// Changes options.
+///
+/// # Safety
+/// `options` is null or valid and used by nobody else, `message` is valid for a write or null.
+unsafe fn set(
+    options: *mut ebz_options,
+    message: *mut *mut c_char,
+    change: impl FnOnce(&mut ebz::Options) -> Result<(), Failure>,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe { run(message, || change(&mut required_mut(options, "options")?.0)) }
+}

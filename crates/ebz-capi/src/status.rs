@@ -1,0 +1,131 @@
+//! How a call ends: a status and a message.
+
+use ebz::Error;
+use std::ffi::{CStr, CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// All is well.
+pub const EBZ_OK: i32 = 0;
+/// The operating system refused a read or a write.
+pub const EBZ_IO: i32 = 1;
+/// The bytes are not what a writer of this format produces.
+pub const EBZ_CORRUPT: i32 = 2;
+/// The bytes end too early.
+pub const EBZ_TRUNCATED: i32 = 3;
+/// The call makes no sense.
+pub const EBZ_INVALID: i32 = 4;
+/// The request is sensible, but not available here.
+pub const EBZ_UNSUPPORTED: i32 = 5;
+/// The stream claims more than is allowed.
+pub const EBZ_LIMIT: i32 = 6;
+/// The output does not fit into the memory given for it.
+pub const EBZ_TOO_SMALL: i32 = 7;
+/// A mistake in the library itself: please report it.
+pub const EBZ_INTERNAL: i32 = 8;
+
+/// What stops a call.
+pub enum Failure {
+    /// An error of the library.
+    Library(Error),
+    /// Too little memory for the output.
+    TooSmall(String),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl Failure {
+    /// A call that makes no sense.
+    pub fn invalid(what: &str) -> Self {
+        Self::Library(Error::invalid(what))
+    }
+
+    fn status(&self) -> i32 {
+        match self {
+            Self::TooSmall(_) => EBZ_TOO_SMALL,
+            Self::Library(error) => match error {
+                Error::Io(_) => EBZ_IO,
+                Error::Corrupt(_) => EBZ_CORRUPT,
+                Error::Truncated(_) => EBZ_TRUNCATED,
+                Error::InvalidArgument(_) => EBZ_INVALID,
+                Error::LimitExceeded(_) => EBZ_LIMIT,
+                _ => EBZ_UNSUPPORTED,
+            },
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Library(error) => error.to_string(),
+            Self::TooSmall(text) => text,
+        }
+    }
+}
+
+/// Runs the body of a call: status to return, message for the caller, no panic.
+///
+/// # Safety
+/// `message` is null or valid for a write.
+pub unsafe fn run(message: *mut *mut c_char, body: impl FnOnce() -> Result<(), Failure>) -> i32 {
+    let (status, text) = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => (EBZ_OK, None),
+        Ok(Err(failure)) => (failure.status(), Some(failure.text())),
+        Err(_) => (
+            EBZ_INTERNAL,
+            Some("ebz stopped at an internal error".into()),
+        ),
+    };
+    if !message.is_null() {
+        let text = text.and_then(|text| CString::new(text.replace('\0', " ")).ok());
+        // SAFETY: valid for a write, as promised by the caller.
+        unsafe { *message = text.map_or(std::ptr::null_mut(), CString::into_raw) };
+    }
+    status
+}
+
+/// Frees a message; null is fine.
+///
+/// # Safety
+/// The message is null or comes from a function of this library, and is not used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_message_free(message: *mut c_char) {
+    if !message.is_null() {
+        // SAFETY: made by `CString::into_raw` in `run`.
+        drop(unsafe { CString::from_raw(message) });
+    }
+}
+
+/// A text from C.
+///
+/// # Safety
+/// `text` is null or ends with a zero, and lives as long as the result is used.
+pub unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Failure> {
+    if text.is_null() {
+        return Err(Failure::invalid(&format!("{what} is null")));
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { CStr::from_ptr(text) }
+        .to_str()
+        .map_err(|_| Failure::invalid(&format!("{what} is not UTF-8")))
+}
+
+/// A thing from C that must be there.
+///
+/// # Safety
+/// `pointer` is null or valid for reads as long as the result is used.
+pub unsafe fn required<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failure> {
+    // SAFETY: as promised by the caller.
+    unsafe { pointer.as_ref() }.ok_or_else(|| Failure::invalid(&format!("{what} is null")))
+}
+
+/// A thing from C that must be there, to change.
+///
+/// # Safety
+/// `pointer` is null or valid for reads and writes, by nobody else, as long as the result is used.
+pub unsafe fn required_mut<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mut T, Failure> {
+    // SAFETY: as promised by the caller.
+    unsafe { pointer.as_mut() }.ok_or_else(|| Failure::invalid(&format!("{what} is null")))
+}

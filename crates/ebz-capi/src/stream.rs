@@ -1,0 +1,166 @@
+//! Arrays to streams in memory and back.
+
+use crate::array::{Layout, element};
+use crate::options::ebz_options;
+use crate::reader::ebz_info;
+use crate::status::{Failure, required, required_mut, run};
+use ebz::{Element, ElementType, Error, Reader, Writer};
+use std::ffi::{c_char, c_void};
+
+/// The most bytes that ebz_compress can need for an array of this type and shape.
+///
+/// # Safety
+/// `options` is valid, `shape` points to `axes` numbers, `size` is valid for a write, `message` for
+/// a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_max_compressed_size(
+    options: *const ebz_options,
+    r#type: i32,
+    axes: usize,
+    shape: *const usize,
+    size: *mut usize,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        run(message, || {
+            let layout = Layout::new(axes, shape, std::ptr::null())?;
+            let options = &required(options, "options")?.0;
+            *required_mut(size, "size")? =
+                ebz::max_compressed_size(layout.shape(), element(r#type)?, options)?;
+            Ok(())
+        })
+    }
+}
+
+/// Compresses an array into `capacity` bytes at `out`; `size` becomes the number of bytes used. With
+/// ebz_max_compressed_size bytes it never fails for lack of room.
+///
+/// # Safety
+/// `options` is valid; `shape` points to `axes` numbers, and so does `strides` or it is null;
+/// `values` points to the first element of such an array; `out` is valid for writes of `capacity`
+/// bytes, `size` for a write, `message` for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_compress(
+    options: *const ebz_options,
+    r#type: i32,
+    axes: usize,
+    shape: *const usize,
+    strides: *const isize,
+    values: *const c_void,
+    out: *mut c_void,
+    capacity: usize,
+    size: *mut usize,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        run(message, || {
+            let layout = Layout::new(axes, shape, strides)?;
+            let options = &required(options, "options")?.0;
+            let size = required_mut(size, "size")?;
+            if capacity > isize::MAX as usize {
+                return Err(Failure::invalid("the capacity is no size of memory"));
+            }
+            required(out.cast::<u8>(), "out")?;
+            let out = std::slice::from_raw_parts_mut(out.cast::<u8>(), capacity);
+            *size = match element(r#type)? {
+                ElementType::F32 => compress::<f32>(options, &layout, values, out)?,
+                ElementType::F64 => compress::<f64>(options, &layout, values, out)?,
+            };
+            Ok(())
+        })
+    }
+}
+
+/// # Safety
+/// `values` points to the first element of an array of this layout.
+unsafe fn compress<T: Element>(
+    options: &ebz::Options,
+    layout: &Layout,
+    values: *const c_void,
+    out: &mut [u8],
+) -> Result<usize, Failure> {
+    // SAFETY: as promised by the caller.
+    let view = unsafe { layout.view::<T>(values) }?;
+    let capacity = out.len();
+    let full = |error: Error| match error {
+        Error::Io(e) if e.kind() == std::io::ErrorKind::WriteZero => Failure::TooSmall(format!(
+            "the stream does not fit into {capacity} bytes: ask ebz_max_compressed_size"
+        )),
+        other => other.into(),
+    };
+    let mut rest = out;
+    let mut writer = Writer::new(&mut rest, options.clone()).map_err(full)?;
+    writer.frame(&view).map_err(full)?;
+    writer.finish().map_err(full)?;
+    Ok(capacity - rest.len())
+}
+
+/// Tells what a stream in memory holds, as its first array.
+///
+/// # Safety
+/// `bytes` is valid for reads of `size` bytes, `info` for a write, `message` for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_inspect(
+    bytes: *const c_void,
+    size: usize,
+    info: *mut ebz_info,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        run(message, || {
+            let reader = Reader::from_source(stream(bytes, size)?)?;
+            *required_mut(info, "info")? = ebz_info::of(&reader, 0)?;
+            Ok(())
+        })
+    }
+}
+
+/// Decompresses the first array of a stream into memory of the caller, whose type and shape must be
+/// those of the array (see ebz_inspect). With 0 threads, all cores are used.
+///
+/// # Safety
+/// `bytes` is valid for reads of `size` bytes; `shape` points to `axes` numbers, and so does
+/// `strides` or it is null; `values` points to the first element of such an array, to be written;
+/// `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_decompress(
+    bytes: *const c_void,
+    size: usize,
+    r#type: i32,
+    axes: usize,
+    shape: *const usize,
+    strides: *const isize,
+    values: *mut c_void,
+    threads: usize,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        run(message, || {
+            let layout = Layout::new(axes, shape, strides)?;
+            let reader = Reader::from_source(stream(bytes, size)?)?.threads(threads);
+            let frame = reader.frame(0)?;
+            match element(r#type)? {
+                ElementType::F32 => frame.read_into::<f32>(&mut layout.view_mut(values)?)?,
+                ElementType::F64 => frame.read_into::<f64>(&mut layout.view_mut(values)?)?,
+            }
+            Ok(())
+        })
+    }
+}
+
+/// # Safety
+/// `bytes` is null or valid for reads of `size` bytes.
+unsafe fn stream<'a>(bytes: *const c_void, size: usize) -> Result<&'a [u8], Failure> {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        required(bytes.cast::<u8>(), "the stream")?;
+        if size > isize::MAX as usize {
+            return Err(Failure::invalid("the size is no size of memory"));
+        }
+        Ok(std::slice::from_raw_parts(bytes.cast(), size))
+    }
+}

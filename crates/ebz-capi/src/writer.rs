@@ -1,0 +1,127 @@
+//! Writing files, frame by frame.
+
+use crate::array::{Layout, element};
+use crate::options::ebz_options;
+use crate::status::{Failure, required, required_mut, run, text};
+use ebz::{ElementType, Error, Options, Writer};
+use std::ffi::{c_char, c_void};
+use std::fs::File;
+
+/// A file that is written; see ebz_writer_create.
+#[expect(non_camel_case_types, reason = "the name in C")]
+pub struct ebz_writer(Writer<File>);
+
+/// Begins a new file; one of that name is replaced. The options are copied.
+///
+/// # Safety
+/// `path` ends with a zero, `options` is valid, `writer` is valid for a write, `message` for a write
+/// or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_writer_create(
+    path: *const c_char,
+    options: *const ebz_options,
+    writer: *mut *mut ebz_writer,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe { begin(path, options, writer, message, Writer::create) }
+}
+
+/// Opens a complete file to add arrays to it. The options are copied.
+///
+/// # Safety
+/// As ebz_writer_create.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_writer_append(
+    path: *const c_char,
+    options: *const ebz_options,
+    writer: *mut *mut ebz_writer,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe { begin(path, options, writer, message, Writer::append) }
+}
+
+/// # Safety
+/// As ebz_writer_create.
+unsafe fn begin(
+    path: *const c_char,
+    options: *const ebz_options,
+    writer: *mut *mut ebz_writer,
+    message: *mut *mut c_char,
+    open: impl FnOnce(&'static str, Options) -> Result<Writer<File>, Error>,
+) -> i32 {
+    // SAFETY: as promised by the caller; the path is used during this call only.
+    unsafe {
+        run(message, || {
+            let out = required_mut(writer, "writer")?;
+            let options = required(options, "options")?.0.clone();
+            let opened = open(text(path, "the path")?, options)?;
+            *out = Box::into_raw(Box::new(ebz_writer(opened)));
+            Ok(())
+        })
+    }
+}
+
+/// Writes an array as the next frame of the file.
+///
+/// # Safety
+/// `writer` is valid; `shape` points to `axes` numbers, and so does `strides` or it is null;
+/// `values` points to the first element of such an array; `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_writer_frame(
+    writer: *mut ebz_writer,
+    r#type: i32,
+    axes: usize,
+    shape: *const usize,
+    strides: *const isize,
+    values: *const c_void,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        run(message, || {
+            let layout = Layout::new(axes, shape, strides)?;
+            let writer = &mut required_mut(writer, "writer")?.0;
+            match element(r#type)? {
+                ElementType::F32 => writer.frame(&layout.view::<f32>(values)?)?,
+                ElementType::F64 => writer.frame(&layout.view::<f64>(values)?)?,
+            };
+            Ok(())
+        })
+    }
+}
+
+/// Completes the file and frees the writer, also if that fails.
+///
+/// # Safety
+/// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used any more;
+/// `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_writer_finish(
+    writer: *mut ebz_writer,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        run(message, || {
+            if writer.is_null() {
+                return Err(Failure::invalid("writer is null"));
+            }
+            Box::from_raw(writer).0.finish()?;
+            Ok(())
+        })
+    }
+}
+
+/// Frees a writer without completing its file; "ebz recover" saves what it holds. Null is fine.
+///
+/// # Safety
+/// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_writer_free(writer: *mut ebz_writer) {
+    if !writer.is_null() {
+        // SAFETY: made by `Box::into_raw` in `begin`.
+        drop(unsafe { Box::from_raw(writer) });
+    }
+}

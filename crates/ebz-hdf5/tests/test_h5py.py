@@ -1,0 +1,152 @@
+"""The filter in h5py, and what happens to those who use it wrongly."""
+
+import subprocess
+import sys
+
+import h5py
+import numpy
+import pytest
+
+import ebz
+import ebz.hdf5
+
+CHUNKS = (8, 32, 70)
+
+
+@pytest.mark.parametrize("codec", [c["name"] for c in ebz.codecs() if "range" in c["bounds"]])
+@pytest.mark.parametrize("dtype", ["<f4", "<f8"])
+def test_bound_holds(tmp_path, field, bound, codec, dtype):
+    a = field.astype(dtype)
+    a[3, 4, 5] = numpy.nan
+    a[0, 0, :3] = numpy.inf, -numpy.inf, -0.0
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f.create_dataset("a", data=a, chunks=CHUNKS, **ebz.hdf5.Ebz(range=1e-3, codec=codec))
+    with h5py.File(tmp_path / "a.h5") as f:
+        b = f["a"][...]
+    finite = numpy.isfinite(a)
+    assert (abs(a[finite].astype("f8") - b[finite]) <= bound).all()
+    assert a[~finite].tobytes() == b[~finite].tobytes()
+
+
+@pytest.mark.parametrize("axes", [1, 2, 4, 5, 20])
+def test_any_number_of_axes(tmp_path, axes):
+    shape = (3, 4, 5, 6, 7)[-min(axes, 5):]
+    shape = (1,) * (axes - len(shape)) + shape
+    a = numpy.random.default_rng(0).normal(size=shape)
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        d = f.create_dataset("a", data=a, chunks=shape, **ebz.hdf5.Ebz(lossless=True))
+        f.flush()
+        assert (d[...] == a).all()
+
+
+def test_padding_does_not_widen_the_range(tmp_path, field, bound):
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        f.create_dataset("a", data=field, chunks=(16, 50, 60), **ebz.hdf5.Ebz(range=1e-3))
+    with h5py.File(tmp_path / "a.h5") as f:
+        assert abs(f["a"][...].astype("f8") - field).max() <= bound
+
+
+def test_fill_values_are_kept(tmp_path, field, bound):
+    field[5:9, 10:20] = 1e20
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        settings = ebz.hdf5.Ebz(range=1e-3, fill=1e20)
+        f.create_dataset("a", data=field, chunks=CHUNKS, **settings)
+    with h5py.File(tmp_path / "a.h5") as f:
+        b = f["a"][...]
+    land = field == numpy.float32(1e20)
+    assert (b[land] == field[land]).all()
+    assert abs(b.astype("f8") - field)[~land].max() <= bound
+
+
+def test_parallel_write_makes_the_same_chunks(tmp_path, field):
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        settings = dict(shape=field.shape, dtype="f4", chunks=CHUNKS, **ebz.hdf5.Ebz(range=1e-3))
+        a, b = (f.create_dataset(name, **settings) for name in "ab")
+        a[...] = field
+        ebz.hdf5.write_parallel(b, field, threads=3)
+        f.flush()
+        corners = [a.id.get_chunk_info(i).chunk_offset for i in range(a.id.get_num_chunks())]
+        assert len(corners) == 6
+        for corner in corners:
+            assert a.id.read_direct_chunk(corner) == b.id.read_direct_chunk(corner)
+        plain = f.create_dataset("plain", shape=field.shape, dtype="f4", chunks=CHUNKS)
+        with pytest.raises(ebz.InvalidArgument, match="only filter"):
+            ebz.hdf5.write_parallel(plain, field)
+        with pytest.raises(ebz.InvalidArgument, match="shape"):
+            ebz.hdf5.write_parallel(b, field[1:])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "words"),
+    [(">f4", "big-endian"), ("i4", "no floating-point"), ("f2", "2 bytes"), ("S5", "no floating")])
+def test_other_types_are_refused(tmp_path, dtype, words):
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        with pytest.raises((ValueError, OSError), match=f"ebz: .*{words}"):
+            f.create_dataset("a", shape=(64, 64), dtype=dtype, chunks=(8, 8),
+                             **ebz.hdf5.Ebz(abs=0.1))
+
+
+def test_shuffle_before_it_is_refused(tmp_path, field):
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        with pytest.raises((ValueError, OSError), match="first filter"):
+            f.create_dataset("a", data=field, chunks=CHUNKS, shuffle=True, **ebz.hdf5.Ebz(abs=0.1))
+
+
+@pytest.mark.parametrize("words", [(), (9, 9), (1, 2), (1, 65538, 0, 0xfff00000, 0, 0, 0, 0)])
+def test_wrong_words_are_refused(tmp_path, field, words):
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        with pytest.raises((ValueError, OSError), match="ebz: "):
+            f.create_dataset("a", data=field, chunks=CHUNKS, compression=ebz.hdf5.FILTER_ID,
+                             compression_opts=words)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"abs": 1, "range": 1}, {"abs": -1}, {"abs": float("nan")}, {"psnr": 60},
+                 {"abs": 1, "codec": "none"}, {"abs": 1, "params": {"nothing": 1}}])
+def test_wrong_settings_are_refused(settings):
+    with pytest.raises(ebz.InvalidArgument):
+        ebz.hdf5.Ebz(**settings)
+
+
+def test_damaged_chunks_are_errors(tmp_path, field):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as f:
+        f.create_dataset("a", data=field, chunks=CHUNKS, **ebz.hdf5.Ebz(range=1e-3))
+    with h5py.File(path) as f:
+        place = f["a"].id.get_chunk_info(0)
+    whole = path.read_bytes()
+    for at in range(0, place.size, 97):
+        damaged = bytearray(whole)
+        damaged[place.byte_offset + at] ^= 0x10
+        path.write_bytes(damaged)
+        with h5py.File(path) as f:
+            with pytest.raises(OSError, match="ebz: "):
+                f["a"][0, 0, 0]
+
+
+def test_a_chunk_for_another_dataset_is_an_error(tmp_path, field):
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        settings = ebz.hdf5.Ebz(abs=0.1)
+        a = f.create_dataset("a", shape=(64,), dtype="f4", chunks=(64,), **settings)
+        for wrong in (b"nonsense", ebz.compress(numpy.zeros(63, "f4"), abs=0.1),
+                      ebz.compress(numpy.zeros(32, "f8"), abs=0.1)):
+            a.id.write_direct_chunk((0,), wrong)
+            with pytest.raises(OSError):
+                a[...]
+        a.id.write_direct_chunk((0,), ebz.compress(numpy.ones(64, "f4"), abs=0.1))
+        assert abs(a[...] - 1).max() <= 0.1
+
+
+def run(code, **environment):
+    return subprocess.run([sys.executable, "-c", code], env=environment, text=True,
+                          capture_output=True)
+
+
+def test_without_the_filter(tmp_path, field):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as f:
+        f.create_dataset("a", data=field, chunks=CHUNKS, **ebz.hdf5.Ebz(range=1e-3))
+    read = run(f"import h5py; h5py.File({str(path)!r})['a'][...]")
+    assert read.returncode == 1 and "OSError" in read.stderr
+    missing = run("import ebz.hdf5", EBZ_PLUGIN_PATH=str(tmp_path))
+    assert missing.returncode == 1 and "cargo build --release -p ebz-hdf5" in missing.stderr

@@ -1,0 +1,34 @@
+! Compresses a field under a bound and reads it back.
+!
+!     gfortran compress.f90 $(pkg-config --cflags --libs ebz) -o compress && ./compress
+program compress
+    use ebz
+    use, intrinsic :: iso_fortran_env, only: int8, real64
+    implicit none
+    real(real64), parameter :: bound = 1.0e-4_real64
+    real(real64) :: field(64, 48, 32), again(64, 48, 32), other(64, 48, 31)
+    integer(int8), allocatable :: stream(:)
+    character(:), allocatable :: message
+    integer :: x, y, z, status
+
+    do z = 1, 32
+        do y = 1, 48
+            do x = 1, 64
+                field(x, y, z) = sin(0.1_real64 * x) * cos(0.07_real64 * y) + 0.01_real64 * z
+            end do
+        end do
+    end do
+
+    call ebz_pack(field, EBZ_ABS, bound, stream, status, message)
+    if (status /= EBZ_OK) error stop message
+    call ebz_unpack(stream, again, status, message)
+    if (status /= EBZ_OK) error stop message
+    print '(i0, a, i0, a, es8.2)', 8 * size(field), ' bytes to ', size(stream), &
+        ', largest error ', maxval(abs(field - again))
+    if (maxval(abs(field - again)) > bound) error stop 'the bound is broken'
+
+    ! What goes wrong is told, and stops nothing.
+    call ebz_unpack(stream, other, status, message)
+    if (status == EBZ_OK) error stop 'an array of the wrong shape was accepted'
+    print '(a, i0, 2a)', 'wrong shape: status ', status, ', ', message
+end program compress
