@@ -25,6 +25,16 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
     return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
 
 
+class UnsupportedOperation(Exception):
+    """What builders expect of a hook that has nothing to offer."""
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    raise UnsupportedOperation(
+        "a source archive of the package alone would lack the HDF5 plugin: build wheels, from the "
+        "repository")
+
+
 def put_plugin_in_place():
     messages = subprocess.check_output(
         ["cargo", "build", "--release", "--locked", "--package", "ebz-hdf5", "--lib",
