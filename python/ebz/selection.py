@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType
@@ -71,9 +72,9 @@ class Selection:
         the result, and the indices."""
         return itertools.product(*map(_split, self.axes, chunk))
 
-    def is_whole(self, shape: Sequence[int]) -> bool:
-        """Whether these are all elements of the array."""
-        return not self.dropped and self.axes == [range(extent) for extent in shape]
+    def share(self, shape: Sequence[int]) -> float:
+        """The part of the array that is asked for; 1 means all of it, perhaps in another order."""
+        return math.prod(len(indices) for indices in self.axes) / max(1, math.prod(shape))
 
 
 def _single(key: object, extent: int, axis: int) -> range:

@@ -114,15 +114,14 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
             wanted = Selection(selection, chunk_spec.shape)
         except IndexError:  # Lists of indices and masks.
             wanted = None
-        parts = None
-        if wanted is not None and isinstance(byte_getter, StorePath):
+        if wanted is not None and wanted.share(chunk_spec.shape) < 0.5:
             parts = await _Parts.fetch(byte_getter, chunk_spec.prototype, wanted)
-        if wanted is not None and parts is not None:
-            return await asyncio.to_thread(self._decode_parts, parts, wanted, chunk_spec)
+            if parts is not None:
+                return await asyncio.to_thread(self._decode_parts, parts, wanted, chunk_spec)
         chunk_bytes = await byte_getter.get(chunk_spec.prototype)
         if chunk_bytes is None:
             return None
-        if wanted is None or wanted.is_whole(chunk_spec.shape):
+        if wanted is None or wanted.share(chunk_spec.shape) == 1:
             return (await self._decode_single(chunk_bytes, chunk_spec))[selection]
         data = chunk_bytes.to_bytes()
         parts = _Parts(len(data), [(0, data)])
@@ -164,11 +163,11 @@ class _Parts:
 
     @classmethod
     async def fetch(
-        cls, path: StorePath, prototype: BufferPrototype, wanted: Selection
+        cls, path: ByteGetter, prototype: BufferPrototype, wanted: Selection
     ) -> _Parts | None:
         """Fetch them; nothing if there is no stream, or if it is better fetched whole."""
-        if type(path.store).getsize is Store.getsize:
-            return None  # A store that can tell the size of a value only by reading it.
+        if not isinstance(path, StorePath) or type(path.store).getsize is Store.getsize:
+            return None  # Memory, or a store that tells the size of a value only by reading it.
 
         async def get(start: int, end: int) -> tuple[int, bytes]:
             part = await path.get(prototype, RangeByteRequest(start, end))
