@@ -10,7 +10,7 @@ PERMISSIVE = {
     "MIT", "MIT-0", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "ISC", "Zlib",
     "Unicode-3.0", "Unlicense", "CC0-1.0", "0BSD", "Apache-2.0 WITH LLVM-exception",
 }
-SHIPPED = {"ebz", "ebz-cli", "ebz-capi", "ebz-hdf5"}
+SHIPPED = {"ebz", "ebz-cli", "ebz-capi", "ebz-hdf5", "ebz-python"}
 
 
 def permissive(expression):

@@ -31,7 +31,12 @@ def readable(values: ArrayLike) -> NDArray[Any]:
         return array if array.flags.aligned else array.copy()
     if dtype.kind == "f" and dtype.itemsize in (4, 8):
         return array.astype(dtype.newbyteorder("="))
-    raise InvalidType(f"an array of {dtype} is not compressed: {_advice(dtype)}")
+    raise rejected(dtype)
+
+
+def rejected(dtype: np.dtype[Any]) -> InvalidType:
+    """The exception for arrays of a type that is not compressed."""
+    return InvalidType(f"an array of {dtype} is not compressed: {_advice(dtype)}")
 
 
 def _advice(dtype: np.dtype[Any]) -> str:

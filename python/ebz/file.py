@@ -112,7 +112,7 @@ class File:
         reader = self._opened()
         selection = Selection(key, self.shape)
         values = selection.read(lambda box: reader.read(self.number, box), self.chunks)
-        return values[()] if selection.dropped else values
+        return values[()] if selection.is_scalar else values
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:

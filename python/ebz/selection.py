@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Box = Sequence[tuple[int, int]]
+Piece = tuple[slice, range]
 
 
 class Selection:
@@ -39,41 +42,62 @@ class Selection:
                 self.axes.append(_single(one, extent, axis))
                 self.dropped.append(axis)
 
+        #: Whether NumPy gives a number instead of an array.
+        self.is_scalar = len(self.dropped) == len(shape) and not dots and bool(shape)
+
     def read(self, box: Callable[[Box], NDArray[Any]], chunk: Sequence[int]) -> NDArray[Any]:
         """The elements, by way of a function that reads boxes of an array cut into chunks."""
-        values = _read(self.axes, box, chunk)
-        return values.squeeze(axis=tuple(self.dropped)) if self.dropped else values
+        shape = tuple(len(indices) for indices in self.axes)
+        result: NDArray[Any] | None = None
+        for piece in self._pieces(chunk):
+            values = box(_box(piece))
+            if any(indices.step != 1 for _, indices in piece):
+                values = values[tuple(slice(None, None, indices.step) for _, indices in piece)]
+                values = values.copy()
+            if values.shape == shape:
+                result = values
+                break
+            if result is None:
+                result = np.empty(shape, values.dtype)
+            result[tuple(place for place, _ in piece)] = values
+        assert result is not None, "there is at least one piece"
+        return result.squeeze(axis=tuple(self.dropped)) if self.dropped else result
 
-    def box(self) -> Box:
-        """The smallest box that holds all elements."""
-        return [_ends(indices) for indices in self.axes]
+    def boxes(self, chunk: Sequence[int]) -> list[Box]:
+        """The boxes that have to be read."""
+        return [_box(piece) for piece in self._pieces(chunk)]
+
+    def _pieces(self, chunk: Sequence[int]) -> Iterator[tuple[Piece, ...]]:
+        """Parts between which there are no chunks that nobody asked for: for each axis the place in
+        the result, and the indices."""
+        return itertools.product(*map(_split, self.axes, chunk))
+
+    def share(self, shape: Sequence[int]) -> float:
+        """The part of the array that is asked for; 1 means all of it, perhaps in another order."""
+        return math.prod(len(indices) for indices in self.axes) / max(1, math.prod(shape))
 
 
 def _single(key: object, extent: int, axis: int) -> range:
-    if isinstance(key, (bool, np.bool_)) or not hasattr(key, "__index__"):
+    try:
+        if isinstance(key, (bool, np.bool_)):
+            raise TypeError
+        index = operator.index(key)  # type: ignore[arg-type]
+    except TypeError:
         raise IndexError(
             "only integers, slices and '...' are read from a file: for other indices read the "
             "array first, with numpy.asarray(file)"
-        )
-    index = operator.index(key)
+        ) from None
     if not -extent <= index < extent:
         raise IndexError(f"index {index} is out of bounds for axis {axis} with size {extent}")
     return range(index % extent, index % extent + 1)
 
 
-def _ends(indices: range) -> tuple[int, int]:
-    return (min(indices), max(indices) + 1) if indices else (0, 0)
+def _split(indices: range, extent: int) -> list[Piece]:
+    if len(indices) <= 1 or abs(indices.step) <= extent:
+        return [(slice(None), indices)]
+    return [(slice(at, at + 1), range(i, i + 1)) for at, i in enumerate(indices)]
 
 
-def _read(
-    axes: list[range], box: Callable[[Box], NDArray[Any]], chunk: Sequence[int]
-) -> NDArray[Any]:
-    for axis, (indices, extent) in enumerate(zip(axes, chunk)):
-        if len(indices) > 1 and abs(indices.step) > extent:
-            # There are chunks between the elements that nobody asked for.
-            parts = [axes[:axis] + [range(i, i + 1)] + axes[axis + 1 :] for i in indices]
-            return np.concatenate([_read(part, box, chunk) for part in parts], axis=axis)
-    values = box([_ends(indices) for indices in axes])
-    if all(indices.step == 1 for indices in axes):
-        return values
-    return values[tuple(slice(None, None, indices.step) for indices in axes)].copy()
+def _box(piece: Sequence[Piece]) -> Box:
+    ranges = [indices for _, indices in piece]
+    return [(min(one), max(one) + 1) if one else (0, 0) for one in ranges]

@@ -12,6 +12,7 @@ use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use std::cell::Cell;
 
 /// Values that are compared at once.
 const PIECE: usize = 1 << 20;
@@ -19,9 +20,25 @@ const PIECE: usize = 1 << 20;
 /// A stream that holds the array.
 #[pyfunction]
 pub fn compress<'py>(array: &Bound<'py, PyAny>, options: &Options) -> Result<Bound<'py, PyBytes>> {
-    let bytes = with_type!(array, a => read(a, |view| ebz::compress(&view, &options.0))?);
-    Ok(PyBytes::new(array.py(), &bytes))
+    // The size is known only at the end, and bytes of Python cannot grow: so the stream is made
+    // elsewhere, in memory that is warm because the thread has used it before, and copied.
+    let mut stream = SCRATCH.take();
+    let coded = with_type!(array, a => {
+        read(a, |view| ebz::compress_into(&view, &options.0, &mut stream).map(drop))
+    });
+    let bytes = coded.map(|()| PyBytes::new(array.py(), &stream));
+    if stream.capacity() <= KEPT {
+        SCRATCH.set(stream);
+    }
+    bytes
 }
+
+thread_local! {
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The most memory that a thread keeps for its next stream.
+const KEPT: usize = 16 << 20;
 
 /// The array of a stream.
 #[pyfunction]
@@ -35,6 +52,13 @@ pub fn decompress<'py>(
     let frame = reader.frame(0)?;
     let whole: Vec<_> = frame.header().shape().iter().map(|&n| 0..n).collect();
     read_region(py, &frame, &whole)
+}
+
+/// What is kept with the array of a stream, as JSON.
+#[pyfunction]
+pub fn metadata(stream: Stream<'_>) -> Result<String> {
+    let reader = open(stream.as_slice()?, 1, None)?;
+    Ok(reader.frame(0)?.header().metadata.to_string())
 }
 
 /// The array of a stream into a contiguous array.

@@ -9,7 +9,6 @@
 //! arrays of native `float32` or `float64` only. All work is done with the interpreter's lock
 //! released.
 
-// Arguments of functions that Python calls, and nothing that Rust users see.
 mod array;
 mod coding;
 mod error;
@@ -21,7 +20,7 @@ mod source;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::coding::{codecs, compare, compress, decompress, decompress_into};
+    use crate::coding::{codecs, compare, compress, decompress, decompress_into, metadata};
     #[pymodule_export]
     use crate::file::{Reader, save};
     #[pymodule_export]

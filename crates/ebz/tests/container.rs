@@ -220,3 +220,37 @@ fn a_full_disk_is_an_error_on_any_number_of_threads() {
         assert!(matches!(result, Err(ebz::Error::Io(_))));
     }
 }
+
+#[test]
+fn places_are_all_that_a_region_needs() {
+    let values: Vec<f32> = (0..6 * 8 * 10).map(|i| (i as f32).sin()).collect();
+    let view = View::new(&values, &[6, 8, 10]).unwrap();
+    let options = Options::new(Bound::Lossless).chunk(&[2, 4, 5]).threads(1);
+    let bytes = ebz::compress(&view, &options).unwrap();
+    let region = [1..5, 3..4, 0..5];
+    let reader = Reader::from_source(&bytes[..]).unwrap();
+    let frame = reader.frame(0).unwrap();
+    let places = frame.places(&region).unwrap();
+    assert_eq!(places.len(), 3);
+    let expected = frame.region::<f32>(&region).unwrap();
+
+    // Everything else of the chunks may be damaged.
+    let first = frame.places(&[0..2, 0..4, 0..5]).unwrap()[0].start as usize;
+    let all = frame.places(&[0..6, 0..8, 0..10]).unwrap();
+    assert_eq!(all.len(), 12);
+    let last = all.iter().map(|place| place.end as usize).max().unwrap();
+    let mut damaged = bytes.clone();
+    for (at, byte) in damaged.iter_mut().enumerate().take(last).skip(first) {
+        if !places.iter().any(|place| place.contains(&(at as u64))) {
+            *byte ^= 255;
+        }
+    }
+    let reader = Reader::from_source(&damaged[..]).unwrap();
+    assert_eq!(reader.region::<f32>(&region).unwrap(), expected);
+    assert!(reader.read::<f32>().is_err());
+
+    assert!(frame.places(&[0..6, 0..8, 4..4]).unwrap().is_empty());
+    assert!(frame.places(&[0..7, 0..8, 0..10]).is_err());
+    assert!(frame.check_region(&region).is_ok());
+    assert!(frame.check_region(&region[1..]).is_err());
+}

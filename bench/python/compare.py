@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""ebz next to the compressors that Python users know, on one array and one thread.
+
+Prints the ratio, the speed both ways, and the largest error as a part of the bound. Speeds are the best
+of several repeats, by processor time. What cannot be imported is said so, and how to install it.
+
+    pip install . zfpy pysz blosc2 numcodecs pcodec
+    python bench/python/compare.py [FILE -t float32 -s 100x500x500] [--range 1e-3]
+"""
+
+import os
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from fields import arguments, load
+
+import ebz
+
+
+def ours(codec):
+    def make(bound):
+        return lambda a: ebz.compress(a, abs=bound, codec=codec), ebz.decompress
+
+    return make
+
+
+def zfp(bound):
+    import zfpy
+
+    return lambda a: zfpy.compress_numpy(a, tolerance=bound), zfpy.decompress_numpy
+
+
+def sz3(algorithm):
+    def make(bound):
+        import pysz
+
+        shape = {}
+
+        def encode(a):
+            config = pysz.szConfig(a.shape)
+            config.errorBoundMode = pysz.szErrorBoundMode.ABS
+            config.absErrorBound = bound
+            config.cmprAlgo = getattr(pysz.szAlgorithm, algorithm)
+            config.openmp = False
+            shape.update(dtype=a.dtype, shape=a.shape)
+            return pysz.sz.compress(a, config)[0]
+
+        return encode, lambda data: pysz.sz.decompress(data, shape["dtype"], shape["shape"])[0]
+
+    return make
+
+
+def blosc(codec):
+    def make(bound):
+        import blosc2
+
+        blosc2.set_nthreads(1)
+        parameters = {
+            "codec": blosc2.Codec[codec], "filters": [blosc2.Filter.BITSHUFFLE], "clevel": 5,
+            "nthreads": 1,
+        }
+
+        def encode(a):
+            return a.dtype, a.shape, blosc2.compress2(a, typesize=a.itemsize, **parameters)
+
+        def decode(data):
+            out = np.empty(data[1], data[0])
+            blosc2.decompress2(data[2], dst=out, nthreads=1)
+            return out
+
+        return encode, decode
+
+    return make
+
+
+def pcodec(bound):
+    from numcodecs.pcodec import PCodec
+
+    codec = PCodec()
+
+    def decode(data):
+        return np.frombuffer(codec.decode(data[2]), data[0]).reshape(data[1])
+
+    return lambda a: (a.dtype, a.shape, codec.encode(a)), decode
+
+
+PEERS = {
+    **{f"ebz {row['name']}": ours(row["name"]) for row in ebz.codecs() if "abs" in row["bounds"]},
+    "zfp (zfpy)": zfp,
+    "SZ3 (pysz)": sz3("INTERP_LORENZO"),
+    "blosc2 lz4, lossless": blosc("LZ4"),
+    "blosc2 zstd, lossless": blosc("ZSTD"),
+    "pcodec, lossless": pcodec,
+}
+INSTALL = {"numcodecs.pcodec": "numcodecs pcodec"}
+
+
+def best(work, repeats):
+    """The least processor time, and the result."""
+    least = np.inf
+    for _ in range(repeats):
+        start = time.process_time()
+        result = work()
+        least = min(least, time.process_time() - start)
+    return least, result
+
+
+def main():
+    parser = arguments(__doc__.splitlines()[0], 64)
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    array = load(options)
+    finite = array[np.isfinite(array)]
+    bound = options.range * float(finite.max() - finite.min())
+    copy, _ = best(lambda: array.copy(), options.repeats)
+    print(f"{array.dtype} {array.shape}, {array.nbytes / 1e6:.0f} MB, range {options.range:g} "
+          f"(abs {bound:.3g}); a copy takes {array.nbytes / copy / 1e6:.0f} MB/s\n")
+    print(f"{'':24}{'ratio':>8}{'write MB/s':>12}{'read MB/s':>12}{'error/bound':>13}")
+    missing = []
+    for name, make in PEERS.items():
+        try:
+            encode, decode = make(bound)
+        except ImportError as error:
+            missing.append(f"{name}: {error}; try: pip install "
+                           f"{INSTALL.get(error.name, error.name)}")
+            continue
+        write, data = best(lambda: encode(array), options.repeats)
+        read, decoded = best(lambda: decode(data), options.repeats)
+        size = len(data[2]) if isinstance(data, tuple) else memoryview(data).nbytes
+        difference = np.abs(decoded.astype("f8") - array.astype("f8"))
+        error = float(np.max(difference, initial=0, where=np.isfinite(array)))
+        print(f"{name:24}{array.nbytes / size:8.2f}{array.nbytes / write / 1e6:12.0f}"
+              f"{array.nbytes / read / 1e6:12.0f}{error / bound:13.4f}")
+    for line in missing:
+        print(f"NOT MEASURED: {line}")
+
+
+main()
