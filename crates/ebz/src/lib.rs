@@ -28,6 +28,11 @@ pub use container::{
     FORMAT_VERSION, Frame, FrameHeader, FrameStats, Limits, Reader, StreamReader, Writer,
     max_compressed_size, recover,
 };
+/// Frames piece by piece, for programs that hold them in parts.
+pub mod slab {
+    pub use crate::container::{EncodedSlab, FramePlan, FrameWriter, SlabCoder};
+}
+
 pub use element::{Element, ElementType};
 pub use error::{Error, Result};
 pub use options::Options;

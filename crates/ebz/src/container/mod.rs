@@ -15,6 +15,7 @@ mod index;
 mod reader;
 mod record;
 mod recover;
+mod slab;
 mod source;
 mod stream;
 mod writer;
@@ -23,9 +24,10 @@ pub use frame::FrameHeader;
 pub use grid::Grid;
 pub use reader::{Frame, Limits, Reader};
 pub use recover::{Recovered, recover};
+pub use slab::{EncodedSlab, FramePlan, SlabCoder};
 pub use source::Source;
 pub use stream::StreamReader;
-pub use writer::{FrameStats, Writer, max_compressed_size};
+pub use writer::{FrameStats, FrameWriter, Writer, max_compressed_size};
 
 /// First bytes of every file. Line ends and the high bit show damage by text-mode transfers.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89EBZ\r\n\x1a\n";

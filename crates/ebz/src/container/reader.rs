@@ -4,6 +4,7 @@ use super::frame::FrameHeader;
 use super::grid::{self, dims, extents, intersect};
 use super::index::{self, FramePlace, Place};
 use super::record::{HEADER, Kind, Record};
+use super::slab::FramePlan;
 use super::source::Source;
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{Array, ViewMut, contiguous_strides, display, scatter};
@@ -208,6 +209,29 @@ impl<S: Source> Frame<'_, S> {
         lengths.fold(0, u64::saturating_add)
     }
 
+    /// What is needed to decode slabs of the array with a [`SlabCoder`](super::SlabCoder).
+    pub fn plan(&self) -> Result<FramePlan> {
+        FramePlan::of(&self.header)
+    }
+
+    /// The bytes of the file that hold the records of a slab.
+    pub fn slab_bytes(&self, slab: usize) -> Result<Range<u64>> {
+        let chunks = match self.header.grid.slabs() {
+            slabs if slab < slabs => self.plan()?.chunks_of(slab),
+            _ => 0..0,
+        };
+        let places = self.chunks.get(chunks).unwrap_or_default();
+        let (Some(first), Some(last)) = (places.first(), places.last()) else {
+            return Err(Error::invalid(format!("there is no slab {slab}")));
+        };
+        if first.offset > last.end() || last.end() > self.reader.size {
+            return Err(Error::corrupt(
+                "the index points behind the end of the file",
+            ));
+        }
+        Ok(first.offset..last.end())
+    }
+
     /// Bytes that each chunk takes in the file, without record headers.
     pub fn chunk_bytes(&self) -> impl Iterator<Item = u64> + '_ {
         self.chunks.iter().map(|p| p.length)
@@ -218,7 +242,7 @@ impl<S: Source> Frame<'_, S> {
         let mut scratch = Vec::new();
         for (number, place) in self.chunks.iter().enumerate() {
             let (record, _) = self.reader.record(*place, &mut scratch)?;
-            self.expect(record, number)?;
+            record.expect_chunk(self.number, number)?;
         }
         Ok(())
     }
@@ -413,22 +437,11 @@ impl<S: Source> Frame<'_, S> {
                 continue;
             }
             let (record, body) = self.reader.record(self.chunks[number], &mut worker.bytes)?;
-            self.expect(record, number)?;
+            record.expect_chunk(self.number, number)?;
             let chunk = Coded { record, body };
             place_chunk(entry, &chunk, &region, part, &mut worker.context, out)?;
         }
         Ok(())
-    }
-
-    fn expect(&self, record: Record, number: usize) -> Result<()> {
-        let is_chunk = matches!(record.kind, Kind::Coded | Kind::Raw);
-        if is_chunk && record.frame == self.number && record.number as usize == number {
-            return Ok(());
-        }
-        Err(Error::corrupt(format!(
-            "the index points to another record than chunk {number} of frame {}",
-            self.number
-        )))
     }
 }
 

@@ -94,6 +94,17 @@ impl Record {
         Self::seal(kind, frame, 0, out, start);
     }
 
+    /// Whether this is the chunk that should be here.
+    pub fn expect_chunk(&self, frame: u32, number: usize) -> Result<()> {
+        let is_chunk = matches!(self.kind, Kind::Coded | Kind::Raw);
+        if is_chunk && self.frame == frame && self.number as usize == number {
+            return Ok(());
+        }
+        Err(Error::corrupt(format!(
+            "another record where chunk {number} of frame {frame} should be"
+        )))
+    }
+
     /// Reads a header; the body comes next.
     pub fn read(header: &[u8; HEADER]) -> Result<Unverified> {
         let mut fields = Fields::new(header, "record header");

@@ -4,14 +4,14 @@
 //! the order of the chunks, 4 end record.
 
 use super::frame::FrameHeader;
-use super::grid::{Grid, dims, extents};
+use super::grid::extents;
 use super::index::{self, FramePlace, Place};
 use super::reader::Reader;
 use super::record::{HEADER, Kind, Record};
+use super::slab::{EncodedSlab, FramePlan, SlabCoder};
 use super::{FORMAT_VERSION, SIGNATURE};
-use crate::array::{FiniteRange, View, contiguous_strides, gather};
-use crate::bound::{Bound, BoundKind, Tolerance};
-use crate::codec::{self, ChunkShape, Context, Entry, Params, Task};
+use crate::array::{FiniteRange, View};
+use crate::bound::{Bound, Tolerance};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -53,13 +53,10 @@ pub struct FrameStats {
 
 /// Buffers of one thread.
 struct Worker {
-    context: Context,
+    coder: SlabCoder,
     /// Bytes of a slab, where the array comes from a stream.
-    slab: Vec<u64>,
-    /// Records of a slab.
-    records: Vec<u8>,
-    /// Bodies of these records: length, and whether the chunk is raw.
-    chunks: Vec<(u64, bool)>,
+    raw: Vec<u64>,
+    slab: EncodedSlab,
 }
 
 /// Where the values of a frame come from.
@@ -174,104 +171,69 @@ impl<W: Write + Send> Writer<W> {
         shape: &[usize],
         tolerance: Tolerance,
     ) -> Result<FrameStats> {
-        // 1. What the frame is.
-        let header = frame_header::<T>(shape, tolerance, &self.options)?;
-        let grid = &header.grid;
-        let entry = codec::by_id(header.codec)?;
+        let plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
         let number = frame_number(self.frames.len())?;
-        let start = self.position;
-
-        // 2. Frame record.
-        let mut body = Vec::new();
-        header.write_to(&mut body);
-        let header_place = self.put_record(Kind::Frame, self.frames.len(), &body)?;
-
-        // 3. Chunk records.
-        // Grows as chunks come: a stream may claim any shape.
-        let mut places = Vec::new();
-        let mut raw_chunks = 0;
         let threads = parallel::threads(self.options.threads)
-            .min(grid.slabs())
+            .min(plan.slabs())
             .max(1);
         let simd = self.options.simd;
-        self.workers
-            .resize_with(threads.max(self.workers.len()), || Worker::new(simd));
-        let mut slabs = 0..grid.slabs();
+        let mut workers = std::mem::take(&mut self.workers);
+        workers.resize_with(threads.max(workers.len()), || Worker::new(simd));
         let memory = match &input {
             Input::Memory(view) => Some(view.clone()),
             Input::Stream(_) => None,
         };
-        let task = Task {
-            dims: dims(&[]),
-            tolerance,
-            fill: header.fill,
-            params: &header.params,
-        };
+        let whole: Vec<_> = shape.iter().map(|&extent| 0..extent).collect();
+        let mut slabs = 0..plan.slabs();
+        let mut frame = self.begin(&plan)?;
         parallel::ordered(
-            &mut self.workers[..threads],
+            &mut workers[..threads],
             |worker| {
                 let Some(slab) = slabs.next() else {
                     return Ok(None);
                 };
                 if let Input::Stream(stream) = &mut input {
-                    let bytes =
-                        extents(&grid.slab_region(slab)).iter().product::<usize>() * T::SIZE;
-                    worker.read_slab(*stream, bytes)?;
+                    let values: usize = extents(&plan.slab_region(slab)).iter().product();
+                    worker.read_slab(*stream, values * T::SIZE)?;
                 }
                 Ok(Some(slab))
             },
             |worker, slab| {
-                worker.records.clear();
-                worker.chunks.clear();
-                let raw = std::mem::take(&mut worker.slab);
-                let (values, strides, outer) = match &memory {
-                    Some(view) => {
-                        let whole = shape.iter().map(|&extent| 0..extent).collect();
-                        (view.data, view.layout.strides.clone(), whole)
-                    }
+                let region = plan.slab_region(slab);
+                let view = match &memory {
+                    Some(view) => view.part(&region, &whole),
                     None => {
-                        let region = grid.slab_region(slab);
-                        let strides = contiguous_strides(&extents(&region));
-                        (bytemuck::cast_slice(&raw), strides, region)
+                        let shape = extents(&region);
+                        let values: &[T] = bytemuck::cast_slice(&worker.raw);
+                        View::new(&values[..shape.iter().product()], &shape)?
                     }
                 };
-                let offset = memory.as_ref().map_or(0, |view| view.layout.offset);
-                let per_slab = grid.chunks_per_slab();
-                for chunk in slab * per_slab..(slab + 1) * per_slab {
-                    let region = grid.region(chunk);
-                    let from = Block {
-                        values,
-                        strides: &strides,
-                        origin: shift(offset, &region, &outer, &strides),
-                    };
-                    worker.encode(entry, &from, &extents(&region), &task, number, chunk as u32)?;
-                }
-                worker.slab = raw;
-                Ok(())
+                let (coder, out) = (&mut worker.coder, &mut worker.slab);
+                coder.encode(&plan, number, slab, &view, out)
             },
-            |worker| {
-                self.out.write_all(&worker.records)?;
-                for &(length, raw) in &worker.chunks {
-                    let place = Place {
-                        offset: self.position,
-                        length,
-                    };
-                    self.position = place.end();
-                    places.push(place);
-                    raw_chunks += usize::from(raw);
-                }
-                Ok(())
-            },
+            |worker| frame.slab(&worker.slab).map(drop),
         )?;
+        let stats = frame.end()?;
+        self.workers = workers;
+        Ok(stats)
+    }
 
-        // 4. End record.
-        self.end_frame(header_place, &places)?;
-        Ok(FrameStats {
-            raw_bytes: header.raw_bytes() as u64,
-            stored_bytes: self.position - start,
-            chunks: places.len(),
-            raw_chunks,
-            tolerance,
+    /// Begins a frame whose slabs come coded, by a [`SlabCoder`] for the next frame number, which
+    /// is [`Writer::frames`].
+    pub fn begin<'w>(&'w mut self, plan: &'w FramePlan) -> Result<FrameWriter<'w, W>> {
+        let start = self.position;
+        let mut body = Vec::new();
+        plan.header().write_to(&mut body);
+        let header = self.put_record(Kind::Frame, self.frames.len(), &body)?;
+        Ok(FrameWriter {
+            frame: frame_number(self.frames.len())?,
+            writer: self,
+            plan,
+            start,
+            header,
+            slabs: 0,
+            places: Vec::new(),
+            raw_chunks: 0,
         })
     }
 
@@ -328,26 +290,75 @@ impl<W: Write + Send> Writer<W> {
     }
 }
 
-/// A box of an array in memory.
-struct Block<'a, T> {
-    values: &'a [T],
-    strides: &'a [isize],
-    origin: usize,
+/// A frame that is being written, slab by slab.
+pub struct FrameWriter<'w, W> {
+    writer: &'w mut Writer<W>,
+    plan: &'w FramePlan,
+    frame: u32,
+    start: u64,
+    header: Place,
+    slabs: usize,
+    /// Grows as chunks come: a stream may claim any shape.
+    places: Vec<Place>,
+    raw_chunks: usize,
+}
+
+impl<W: Write + Send> FrameWriter<'_, W> {
+    /// Writes the next slab; the bytes of the file that hold its records.
+    pub fn slab(&mut self, slab: &EncodedSlab) -> Result<Range<u64>> {
+        if (slab.frame, slab.slab) != (self.frame, self.slabs) {
+            return Err(Error::invalid(format!(
+                "slab {} of frame {} where slab {} of frame {} is due",
+                slab.slab, slab.frame, self.slabs, self.frame
+            )));
+        }
+        let start = self.writer.position;
+        self.writer.out.write_all(&slab.records)?;
+        for &(length, raw) in &slab.chunks {
+            let place = Place {
+                offset: self.writer.position,
+                length,
+            };
+            self.writer.position = place.end();
+            self.places.push(place);
+            self.raw_chunks += usize::from(raw);
+        }
+        self.slabs += 1;
+        Ok(start..self.writer.position)
+    }
+
+    /// Ends the frame behind its last slab.
+    pub fn end(self) -> Result<FrameStats> {
+        if self.slabs != self.plan.slabs() {
+            return Err(Error::invalid(format!(
+                "the frame has {} slabs, but {} were written",
+                self.plan.slabs(),
+                self.slabs
+            )));
+        }
+        self.writer.end_frame(self.header, &self.places)?;
+        Ok(FrameStats {
+            raw_bytes: self.plan.header().raw_bytes() as u64,
+            stored_bytes: self.writer.position - self.start,
+            chunks: self.places.len(),
+            raw_chunks: self.raw_chunks,
+            tolerance: self.plan.header().tolerance,
+        })
+    }
 }
 
 impl Worker {
     fn new(simd: crate::simd::Level) -> Self {
         Self {
-            context: Context::new(simd),
-            slab: Vec::new(),
-            records: Vec::new(),
-            chunks: Vec::new(),
+            coder: SlabCoder::new(simd),
+            raw: Vec::new(),
+            slab: EncodedSlab::default(),
         }
     }
 
     fn read_slab(&mut self, stream: &mut dyn Read, bytes: usize) -> Result<()> {
-        self.slab.resize(bytes.div_ceil(8), 0);
-        let buffer = &mut bytemuck::cast_slice_mut(&mut self.slab)[..bytes];
+        self.raw.resize(bytes.div_ceil(8), 0);
+        let buffer = &mut bytemuck::cast_slice_mut(&mut self.raw)[..bytes];
         stream
             .read_exact(buffer)
             .map_err(|error| match error.kind() {
@@ -356,52 +367,6 @@ impl Worker {
                 ),
                 _ => error.into(),
             })
-    }
-
-    /// Appends the record of one chunk.
-    fn encode<T: Element>(
-        &mut self,
-        entry: &Entry,
-        from: &Block<'_, T>,
-        extents: &[usize],
-        task: &Task<'_>,
-        frame: u32,
-        number: u32,
-    ) -> Result<()> {
-        let length: usize = extents.iter().product();
-        let mut gathered = self.context.take::<Vec<T>>();
-        let values = if is_contiguous(extents, from.strides) {
-            &from.values[from.origin..from.origin + length]
-        } else {
-            gathered.resize(length, T::default());
-            gather(
-                from.values,
-                extents,
-                from.strides,
-                from.origin,
-                &mut gathered,
-            );
-            &gathered[..]
-        };
-        let task = Task {
-            dims: dims(extents),
-            ..*task
-        };
-        let start = self.records.len();
-        self.records.resize(start + HEADER, 0);
-        entry.encode(values, &task, &mut self.context, &mut self.records)?;
-        let raw: &[u8] = bytemuck::cast_slice(values);
-        let shrunk = self.records.len() - start - HEADER < raw.len();
-        if !shrunk && entry.info.id != codec::RAW {
-            self.records.truncate(start + HEADER);
-            self.records.extend_from_slice(raw);
-        }
-        let kind = if shrunk { Kind::Coded } else { Kind::Raw };
-        Record::seal(kind, frame, number, &mut self.records, start);
-        let body = self.records.len() - start - HEADER;
-        self.chunks.push((body as u64, !shrunk));
-        self.context.put_back(gathered);
-        Ok(())
     }
 }
 
@@ -413,18 +378,19 @@ pub fn max_compressed_size(
 ) -> Result<usize> {
     // The lengths of the texts do not depend on the resolved bound; the longest codec choice is
     // found by asking for both.
-    let header = |tolerance| match element {
-        ElementType::F32 => frame_header::<f32>(shape, tolerance, options),
-        ElementType::F64 => frame_header::<f64>(shape, tolerance, options),
+    let plan = |tolerance| match element {
+        ElementType::F32 => FramePlan::new::<f32>(shape, tolerance, options),
+        ElementType::F64 => FramePlan::new::<f64>(shape, tolerance, options),
     };
     let mut longest = 0;
     let mut frame = Vec::new();
     for tolerance in [Tolerance::Abs(1.0), Tolerance::Lossless] {
         frame.clear();
-        header(tolerance)?.write_to(&mut frame);
+        plan(tolerance)?.header().write_to(&mut frame);
         longest = longest.max(frame.len());
     }
-    let header = header(Tolerance::Lossless)?;
+    let plan = plan(Tolerance::Lossless)?;
+    let header = plan.header();
     let chunks = header.grid.chunks();
     let mut index = Vec::new();
     let nowhere = Place {
@@ -444,40 +410,6 @@ pub fn max_compressed_size(
         + HEADER
         + HEADER
         + index.len())
-}
-
-fn frame_header<T: Element>(
-    shape: &[usize],
-    tolerance: Tolerance,
-    options: &Options,
-) -> Result<FrameHeader> {
-    let mut entry = options.check()?;
-    // The codec asked for says how to cut, also where another one does the work.
-    let chunks = entry.chunks;
-    let mut params = options.params.clone();
-    if tolerance == Tolerance::Lossless && !entry.offers(BoundKind::Lossless) {
-        // A bound of zero asks for exact values, which every user of any codec may do.
-        entry = codec::by_name(codec::DEFAULT)?;
-        params = Params::default();
-    }
-    let grid = match &options.chunk {
-        Some(chunk) => Grid::new(shape, chunk, T::SIZE)?,
-        None => match chunks {
-            ChunkShape::Slab => Grid::automatic(shape, T::SIZE)?,
-            ChunkShape::Box => Grid::boxes(shape, T::SIZE)?,
-        },
-    };
-    Ok(FrameHeader {
-        element: T::TYPE,
-        grid,
-        codec: entry.info.id,
-        params,
-        asked: options.bound,
-        tolerance,
-        fill: options.fill,
-        metadata: options.metadata.clone().unwrap_or_default(),
-        writer: concat!("ebz ", env!("CARGO_PKG_VERSION")).into(),
-    })
 }
 
 fn frame_number(frame: usize) -> Result<u32> {
@@ -501,23 +433,4 @@ fn range_of<T: Element>(values: &[T], fill: Option<f64>, threads: usize) -> Fini
     ranges
         .into_iter()
         .fold(FiniteRange::EMPTY, FiniteRange::join)
-}
-
-/// Where the first element of `region` lies, in memory whose element at `offset` is the first of
-/// the box `outer`.
-fn shift(
-    offset: usize,
-    region: &[Range<usize>],
-    outer: &[Range<usize>],
-    strides: &[isize],
-) -> usize {
-    let steps = region.iter().zip(outer).zip(strides);
-    steps.fold(offset as isize, |at, ((inner, outer), stride)| {
-        at + (inner.start - outer.start) as isize * stride
-    }) as usize
-}
-
-fn is_contiguous(extents: &[usize], strides: &[isize]) -> bool {
-    let expected = contiguous_strides(extents);
-    (0..extents.len()).all(|axis| extents[axis] <= 1 || strides[axis] == expected[axis])
 }
