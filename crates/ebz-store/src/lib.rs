@@ -1,1 +1,3 @@
 //! Frames and grids that live compressed, on disk or in memory, moved by servant threads.
+
+pub mod io;

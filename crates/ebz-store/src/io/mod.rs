@@ -1,0 +1,18 @@
+//! The way to the disk: aligned memory, files past the page cache, a limit on the rate.
+//!
+//! ```text
+//! bytes ─► DirectWriter ─► aligned request of 8 MiB ─► Rate ─► DirectFile        (writing)
+//! bytes ◄─ AlignedBuffer ◄──── aligned request ◄────── Rate ◄─ DirectFile        (reading)
+//! ```
+
+mod file;
+mod memory;
+mod probe;
+mod rate;
+mod writer;
+
+pub use file::DirectFile;
+pub use memory::{AlignedBuffer, BLOCK};
+pub use probe::{DiskSpeed, probe};
+pub use rate::Rate;
+pub use writer::{DirectWriter, REQUEST};

@@ -1,0 +1,96 @@
+//! How fast a folder's disk really is, for reports.
+
+use super::file::DirectFile;
+use super::memory::AlignedBuffer;
+use super::writer::REQUEST;
+use ebz::{Error, Result};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Bytes per second that a disk moves in large requests from one thread.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DiskSpeed {
+    /// Writing over blocks that exist.
+    pub write: f64,
+    /// Reading.
+    pub read: f64,
+    /// Whether that was past the page cache; if not, it is the speed of memory.
+    pub direct: bool,
+}
+
+impl fmt::Display for DiskSpeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = if self.direct {
+            "direct"
+        } else {
+            "through the page cache"
+        };
+        let (write, read) = (self.write / 1e9, self.read / 1e9);
+        write!(f, "writes {write:.2} GB/s, reads {read:.2} GB/s, {how}")
+    }
+}
+
+/// Measures the disk of a folder with a scratch file of so many bytes (256 MiB are enough), which
+/// is gone afterwards.
+pub fn probe(folder: impl AsRef<Path>, bytes: usize) -> Result<DiskSpeed> {
+    let path = folder
+        .as_ref()
+        .join(format!(".ebz-probe-{}", std::process::id()));
+    if path.exists() {
+        return Err(Error::invalid(format!(
+            "'{}' is in the way of measuring the disk: remove it",
+            path.display()
+        )));
+    }
+    let speed = measure(&path, bytes);
+    // The file may not even exist; what counts is the error of the measurement.
+    let _ = std::fs::remove_file(&path);
+    speed
+}
+
+fn measure(path: &Path, bytes: usize) -> Result<DiskSpeed> {
+    let file = DirectFile::create(path, true, Arc::default())?;
+    let mut buffer = AlignedBuffer::new(REQUEST)?;
+    // Not zeros: some disks do not write them.
+    for (i, byte) in buffer.iter_mut().enumerate() {
+        *byte = (i.wrapping_mul(0x9E37_79B9) >> 11) as u8;
+    }
+    let requests = bytes.div_ceil(REQUEST).max(1) as u64;
+    let place = |request: u64| request * REQUEST as u64;
+    let rate = |start: Instant| place(requests) as f64 / start.elapsed().as_secs_f64();
+    for request in 0..requests {
+        file.write_blocks(place(request), &buffer, REQUEST)?;
+    }
+    let start = Instant::now();
+    for request in 0..requests {
+        file.write_blocks(place(request), &buffer, REQUEST)?;
+    }
+    let write = rate(start);
+    let start = Instant::now();
+    for request in 0..requests {
+        file.read(place(request)..place(request + 1), &mut buffer)?;
+    }
+    let (read, direct) = (rate(start), file.is_direct());
+    Ok(DiskSpeed {
+        write,
+        read,
+        direct,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_measures_and_leaves_nothing() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let speed = probe(folder.path(), 1)?;
+        assert!(speed.write > 0.0 && speed.read > 0.0);
+        assert_eq!(std::fs::read_dir(folder.path())?.count(), 0);
+        assert!(probe(folder.path().join("missing"), 1).is_err());
+        Ok(())
+    }
+}
