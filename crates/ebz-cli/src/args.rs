@@ -1,5 +1,9 @@
 //! What users may write: subcommands, options, and their help.
 
+mod sim;
+
+pub use sim::{Coding, Moving, Rtm, Sim, Simulation};
+
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as Group, Parser, Subcommand};
 use ebz::{Bound, BoundKind, ElementType, Options};
@@ -29,6 +33,7 @@ pub enum Command {
     Codecs(Codecs),
     Bench(Bench),
     Recover(Recover),
+    Sim(Sim),
 }
 
 /// Compress an array (raw values or .npy) under a bound
@@ -299,7 +304,8 @@ pub struct OneBound {
 }
 
 impl OneBound {
-    fn bound(&self) -> Result<Bound> {
+    /// The bound, if there is one.
+    fn given(&self) -> Result<Option<Bound>> {
         let given = [
             (BoundKind::Abs, self.abs),
             (BoundKind::Range, self.range),
@@ -310,10 +316,14 @@ impl OneBound {
             (BoundKind::Lossless, self.lossless.then_some(0.0)),
         ];
         let bound = given.into_iter().find_map(|(kind, e)| Some((kind, e?)));
-        let (kind, value) = bound.context(
+        let checked = bound.map(|(kind, value)| Bound::new(kind, value));
+        Ok(checked.transpose()?)
+    }
+
+    fn bound(&self) -> Result<Bound> {
+        self.given()?.context(
             "what may change? Give a bound, for example --range 1e-3 or --abs 0.01, or --lossless",
-        )?;
-        Ok(Bound::new(kind, value)?)
+        )
     }
 }
 

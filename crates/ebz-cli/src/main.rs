@@ -7,6 +7,7 @@ mod input;
 mod npy;
 mod output;
 mod progress;
+mod quantity;
 mod report;
 
 use clap::Parser;

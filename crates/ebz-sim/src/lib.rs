@@ -1,1 +1,5 @@
 //! Simulations whose data lives compressed.
+
+pub mod picture;
+pub mod rtm;
+pub mod team;

@@ -8,6 +8,7 @@ mod decompress;
 mod info;
 mod plot;
 mod recover;
+mod sim;
 mod verify;
 
 use crate::Outcome;
@@ -29,6 +30,7 @@ pub fn run(command: Command) -> Result<Outcome> {
         Command::Codecs(args) => codecs::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Recover(args) => recover::run(&args),
+        Command::Sim(args) => sim::run(&args),
     }
 }
 

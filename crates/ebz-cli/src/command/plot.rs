@@ -3,6 +3,7 @@
 use crate::report;
 use anyhow::{Result, ensure};
 use ebz::Element;
+use ebz_sim::picture::{BLUE_RED, VIRIDIS, along, write_png};
 use std::io::Write;
 
 /// The longest side of a panel, in samples and in pixels.
@@ -133,9 +134,7 @@ impl Plot {
             }
             top += zoom * panel.rows + GAP;
         }
-        let mut encoder = png::Encoder::new(out, width as u32, height as u32);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.write_header()?.write_image_data(&image)?;
+        write_png(out, width, height, &image)?;
         Ok(format!(
             "plot: A and B from {} (dark) to {} (bright), B - A from -{2} (blue) to {2} (red)",
             report::number(low),
@@ -143,27 +142,4 @@ impl Plot {
             report::number(most)
         ))
     }
-}
-
-/// Corner points of the colour map viridis.
-const VIRIDIS: [[u8; 3]; 5] = [
-    [68, 1, 84],
-    [59, 82, 139],
-    [33, 145, 140],
-    [94, 201, 98],
-    [253, 231, 37],
-];
-
-const BLUE_RED: [[u8; 3]; 3] = [[33, 102, 172], [247, 247, 247], [178, 24, 43]];
-
-/// The colour at `place`, from 0 to 1; grey for what is no number.
-fn along(colours: &[[u8; 3]], place: f64) -> [u8; 3] {
-    if place.is_nan() {
-        return [128; 3];
-    }
-    let place = place.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
-    let first = (place as usize).min(colours.len() - 2);
-    let part = place - first as f64;
-    let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - part) + f64::from(b) * part).round() as u8;
-    std::array::from_fn(|i| mix(colours[first][i], colours[first + 1][i]))
 }

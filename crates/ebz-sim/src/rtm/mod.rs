@@ -1,0 +1,1 @@
+//! Reverse time migration.

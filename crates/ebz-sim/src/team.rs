@@ -1,0 +1,202 @@
+//! A team of threads that makes time steps together: all take parts of a step until none is left,
+//! then all meet, then the next step begins.
+
+use ebz::{Error, Result};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// Looks at the others before going to sleep: steps end at nearly the same time for all, but
+/// waiting threads must not take a core from whoever compresses or writes.
+const LOOKS: u32 = 2000;
+
+/// Threads that work together until the work is done or one of them fails.
+#[derive(Debug)]
+pub struct Team {
+    members: usize,
+    arrived: AtomicUsize,
+    meetings: AtomicUsize,
+    next: AtomicUsize,
+    broken: AtomicBool,
+    asleep: Mutex<()>,
+    wake: Condvar,
+}
+
+impl Team {
+    /// Runs `work` on this many threads (0 means all cores), the caller's among them. The first
+    /// error ends the work of all.
+    pub fn run(threads: usize, work: impl Fn(&Self) -> Result<()> + Sync) -> Result<()> {
+        let team = Self {
+            members: members(threads),
+            arrived: AtomicUsize::new(0),
+            meetings: AtomicUsize::new(0),
+            next: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
+            asleep: Mutex::new(()),
+            wake: Condvar::new(),
+        };
+        let job = || {
+            // Whoever leaves early, even by a panic, must not be waited for.
+            let mut leaving = Leaving {
+                team: &team,
+                early: true,
+            };
+            let result = work(&team);
+            leaving.early = result.is_err();
+            result
+        };
+        let results = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..team.members).map(|_| scope.spawn(job)).collect();
+            let mut results = vec![job()];
+            for other in others {
+                results.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+            results
+        });
+        // The cause, rather than what it did to the others.
+        let failed = |result: &Result<()>| matches!(result, Err(error) if !is_broken(error));
+        match results.iter().position(failed) {
+            Some(first) => results.into_iter().nth(first).unwrap_or(Ok(())),
+            None => results.into_iter().collect(),
+        }
+    }
+
+    /// The next part of this step that nobody has taken; none once all `parts` are.
+    pub fn take(&self, parts: usize) -> Option<usize> {
+        let part = self.next.fetch_add(1, Ordering::Relaxed);
+        (part < parts).then_some(part)
+    }
+
+    /// Waits until all have come; the last one does `between` before any goes on. Parts can be
+    /// taken anew afterwards.
+    pub fn meet(&self, between: impl FnOnce() -> Result<()>) -> Result<()> {
+        let meeting = self.meetings.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
+            between()?;
+            self.arrived.store(0, Ordering::Relaxed);
+            self.next.store(0, Ordering::Relaxed);
+            self.meetings.fetch_add(1, Ordering::Release);
+            self.wake_all();
+            return Ok(());
+        }
+        let over = || {
+            self.meetings.load(Ordering::Acquire) != meeting || self.broken.load(Ordering::Acquire)
+        };
+        for _ in 0..LOOKS {
+            if over() {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
+        while !over() {
+            asleep = self
+                .wake
+                .wait(asleep)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        match self.meetings.load(Ordering::Acquire) == meeting {
+            true => Err(broken()),
+            false => Ok(()),
+        }
+    }
+
+    fn wake_all(&self) {
+        // Whoever has looked and is about to sleep holds the lock until it does.
+        drop(self.asleep.lock().unwrap_or_else(PoisonError::into_inner));
+        self.wake.notify_all();
+    }
+}
+
+/// How many threads: 0 means all cores.
+pub fn members(threads: usize) -> usize {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        _ => threads,
+    }
+}
+
+const BROKEN: &str = "another thread of the team has failed";
+
+fn broken() -> Error {
+    Error::invalid(BROKEN)
+}
+
+fn is_broken(error: &Error) -> bool {
+    matches!(error, Error::InvalidArgument(text) if text == BROKEN)
+}
+
+struct Leaving<'a> {
+    team: &'a Team,
+    early: bool,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if self.early {
+            self.team.broken.store(true, Ordering::Release);
+            self.team.wake_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_every_step_is_done_once() {
+        for threads in [1, 2, 5] {
+            let done: Vec<_> = (0..97).map(|_| AtomicUsize::new(0)).collect();
+            let between = AtomicUsize::new(0);
+            Team::run(threads, |team| {
+                for step in 0..200 {
+                    while let Some(part) = team.take(done.len()) {
+                        // Nobody is ahead of the others.
+                        assert_eq!(done[part].fetch_add(1, Ordering::Relaxed), step);
+                    }
+                    team.meet(|| {
+                        between.fetch_add(1, Ordering::Relaxed);
+                        Ok(())
+                    })?;
+                }
+                Ok(())
+            })
+            .unwrap();
+            assert!(done.iter().all(|n| n.load(Ordering::Relaxed) == 200));
+            assert_eq!(between.load(Ordering::Relaxed), 200);
+        }
+    }
+
+    #[test]
+    fn an_error_ends_the_work_of_all_and_is_the_one_told() {
+        let steps = AtomicUsize::new(0);
+        let result = Team::run(4, |team| {
+            loop {
+                if steps.fetch_add(1, Ordering::Relaxed) == 1000 {
+                    return Err(Error::invalid("the cause"));
+                }
+                team.meet(|| Ok(()))?;
+            }
+        });
+        assert_eq!(result.unwrap_err().to_string(), "the cause");
+        let result = Team::run(3, |team| {
+            loop {
+                team.meet(|| Err(Error::invalid("between")))?;
+            }
+        });
+        assert_eq!(result.unwrap_err().to_string(), "between");
+    }
+
+    #[test]
+    #[should_panic(expected = "lost")]
+    fn a_panic_does_not_hang_the_others() {
+        let steps = AtomicUsize::new(0);
+        let _ = Team::run(3, |team| {
+            loop {
+                assert!(steps.fetch_add(1, Ordering::Relaxed) != 500, "lost");
+                team.meet(|| Ok(()))?;
+            }
+        });
+    }
+}
