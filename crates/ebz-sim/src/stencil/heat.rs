@@ -27,7 +27,7 @@ impl Heat {
     pub fn new(shape: [usize; 3], diffusion: f64, instructions: Instructions) -> Result<Self> {
         if shape.iter().any(|&extent| extent < 2) {
             return Err(Error::invalid(
-                "heat needs at least 2 cells along every axis: use a larger --shape",
+                "heat needs at least 2 cells along every axis: use a larger --grid",
             ));
         }
         if !(diffusion > 0.0 && diffusion <= MAX_DIFFUSION) {

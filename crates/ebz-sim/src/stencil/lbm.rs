@@ -78,7 +78,7 @@ impl Lbm {
     ) -> Result<Self> {
         if shape.iter().any(|&extent| extent < 4) {
             return Err(Error::invalid(
-                "lbm needs at least 4 cells along every axis: use a larger --shape",
+                "lbm needs at least 4 cells along every axis: use a larger --grid",
             ));
         }
         if !(tau > 0.5 && tau <= 5.0) {
@@ -279,6 +279,11 @@ impl Kernel for Lbm {
                     WEIGHT[q] * (3.0 * u + 4.5 * u * u - 1.5 * (ux * ux + uy * uy));
             }
         }
+    }
+
+    /// What the velocity makes of the populations along and against it.
+    fn range(&self) -> f64 {
+        6.0 * WEIGHT[1] * self.velocity.abs()
     }
 
     fn advance(&self, _step: u64, _stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]) {

@@ -21,6 +21,8 @@ pub mod sweep;
 pub use errors::{Errors, compare};
 pub use instructions::Instructions;
 
+use ebz::FiniteRange;
+
 /// One stencil computation: its grid, its start, and how a plane is advanced.
 ///
 /// A time step is a chain of stages. Each computes a plane from the planes below, at and above it;
@@ -48,6 +50,18 @@ pub trait Kernel: Sync {
 
     /// Writes a plane of the first grid.
     fn start(&self, at: usize, plane: &mut [f64]);
+
+    /// Largest less smallest value of the grid, which relative bounds are relative to: of the first
+    /// grid, unless that says nothing.
+    fn range(&self) -> f64 {
+        let mut plane = vec![0.0; self.stage_len(self.stages() - 1)];
+        let mut range = FiniteRange::EMPTY;
+        for at in 0..self.shape()[0] {
+            self.start(at, &mut plane);
+            range = range.join(FiniteRange::of(&plane, None));
+        }
+        range.extent()
+    }
 
     /// Writes plane `at` of a stage of time step `step` from three planes of the stage before.
     fn advance(&self, step: u64, stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]);

@@ -63,7 +63,7 @@ impl Srad {
         parameters.check()?;
         if shape.iter().any(|&extent| extent < 2) {
             return Err(Error::invalid(
-                "srad needs at least 2 cells along every axis: use a larger --shape",
+                "srad needs at least 2 cells along every axis: use a larger --grid",
             ));
         }
         Ok(Self {

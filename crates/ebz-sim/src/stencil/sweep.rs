@@ -79,3 +79,34 @@ fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: u64, depth: usize) -> 
     }
     lane.finish()
 }
+
+/// Plane `at` after `steps` more steps, from the planes around it of the grid as it is; nothing is
+/// stored.
+pub fn look_ahead(kernel: &dyn Kernel, grid: &Grid, steps: usize, at: usize) -> Result<Vec<f64>> {
+    let depth = steps * kernel.stages();
+    let planes = kernel.shape()[0];
+    let around = |halo: usize| at.saturating_sub(halo)..(at + halo + 1).min(planes);
+    let mut first = around(depth);
+    let mut reader = grid.reader(first.clone())?;
+    let mut values: Vec<Vec<f64>> = Vec::new();
+    for at in first.clone() {
+        values.push(reader.plane(at)?.to_vec());
+    }
+    for level in 0..depth {
+        let needed = around(depth - 1 - level);
+        let plane = |at: usize| &values[at - first.start][..];
+        let (step, stage) = (
+            grid.step() + (level / kernel.stages()) as u64,
+            level % kernel.stages(),
+        );
+        let next = needed.clone().map(|at| {
+            let mut out = vec![0.0; kernel.stage_len(stage)];
+            let window = [at.saturating_sub(1), at, (at + 1).min(planes - 1)].map(plane);
+            kernel.advance(step, stage, at, window, &mut out);
+            out
+        });
+        values = next.collect();
+        first = needed;
+    }
+    Ok(values.swap_remove(0))
+}

@@ -1,8 +1,9 @@
 //! What threads reuse from pass to pass, because fresh memory is slow.
 
 use crate::io::AlignedBuffer;
+use ebz::Result;
 use ebz::simd::Level;
-use ebz::{Result, SlabCoder};
+use ebz::slab::SlabCoder;
 use std::sync::{Mutex, PoisonError};
 
 /// Buffers and coders that nobody uses at the moment.

@@ -22,6 +22,8 @@ pub(super) struct About {
     /// What determines every number of the run.
     pub identity: String,
     pub step: u64,
+    /// The frame number in its records.
+    pub frame: u32,
     pub state: State,
     pub layout: Layout,
 }

@@ -15,6 +15,8 @@ pub(super) type Place = Range<u64>;
 pub(super) struct Generation {
     /// Time steps that led to it.
     pub step: u64,
+    /// The frame number in its records: which pass wrote them.
+    pub frame: u32,
     pub body: Body,
 }
 
@@ -55,7 +57,11 @@ impl Generation {
                 })
             }
         };
-        Ok(Self { step: 0, body })
+        Ok(Self {
+            step: 0,
+            frame: 0,
+            body,
+        })
     }
 
     /// Bytes that the values take where they are.

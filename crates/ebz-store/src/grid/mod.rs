@@ -13,152 +13,29 @@ mod generation;
 mod layout;
 mod reader;
 mod servant;
+mod settings;
 mod writer;
 
 pub use layout::Layout;
 pub use reader::Reader;
+pub use settings::{Moved, Settings, State};
 pub use writer::Writer;
 
-use crate::io::{REQUEST, Rate};
 use buffers::Buffers;
 use ebz::simd::Level;
-use ebz::{Error, FramePlan, Options, Result, Tolerance};
+use ebz::slab::FramePlan;
+use ebz::{Error, Result, Tolerance};
 use generation::{Body, Filed, Generation};
-use servant::{Behind, SEGMENTS};
+use servant::Behind;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 use writer::{Budget, Encoder, Segments, Sink};
-
-/// What a grid lives in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum State {
-    /// Values in memory.
-    RawMemory,
-    /// Values on disk.
-    RawDisk,
-    /// Compressed in memory.
-    CompressedMemory,
-    /// Compressed on disk.
-    CompressedDisk,
-}
-
-impl State {
-    /// Every state.
-    pub const ALL: [Self; 4] = [
-        Self::RawMemory,
-        Self::RawDisk,
-        Self::CompressedMemory,
-        Self::CompressedDisk,
-    ];
-
-    /// Name as the command gives it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RawMemory => "raw-memory",
-            Self::RawDisk => "raw-disk",
-            Self::CompressedMemory => "compressed-memory",
-            Self::CompressedDisk => "compressed-disk",
-        }
-    }
-
-    /// Whether it is on disk.
-    pub const fn on_disk(self) -> bool {
-        matches!(self, Self::RawDisk | Self::CompressedDisk)
-    }
-
-    /// Whether it is compressed.
-    pub const fn is_compressed(self) -> bool {
-        matches!(self, Self::CompressedMemory | Self::CompressedDisk)
-    }
-
-    /// The state in the same place without compression.
-    pub const fn raw(self) -> Self {
-        if self.on_disk() {
-            Self::RawDisk
-        } else {
-            Self::RawMemory
-        }
-    }
-}
-
-/// How a grid is to be kept.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// What it lives in.
-    pub state: State,
-    /// How it is cut.
-    pub layout: Layout,
-    /// The guarantee of the compressed states.
-    pub tolerance: Tolerance,
-    /// Codec, parameters and instructions of the compressed states.
-    pub options: Options,
-    /// Bytes that compressed slabs in memory may take, both grids together.
-    pub memory: u64,
-    /// Most bytes of a request to the disk.
-    pub segment: usize,
-    /// Where the states on disk are.
-    pub folder: PathBuf,
-    /// How fast the disk may be.
-    pub rate: Arc<Rate>,
-    /// What determines every number of the run; only grids with the same can be continued.
-    pub identity: String,
-}
-
-impl Settings {
-    /// Most bytes of a request to the disk if memory does not matter.
-    pub const SEGMENT: usize = REQUEST;
-
-    /// Bytes of memory that one lane takes besides the grid itself.
-    pub fn lane_bytes(&self) -> u64 {
-        let slab = self.layout.slab_bytes() as u64;
-        let values = if self.state.is_compressed() {
-            // Three decoded, one to encode, one encoded (at worst).
-            5 * slab
-        } else {
-            0
-        };
-        let segment = if self.state.on_disk() {
-            2 * SEGMENTS as u64 * slab.max(self.segment as u64)
-        } else {
-            0
-        };
-        values + segment
-    }
-}
 
 /// How slabs are coded.
 struct Packing {
     plan: FramePlan,
     simd: Level,
-}
-
-/// What one or more lanes moved, and how long they waited for it.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Moved {
-    /// Bytes read from where the grid lives.
-    pub read: u64,
-    /// Bytes written to it.
-    pub written: u64,
-    /// Time that workers waited for planes, all threads together.
-    pub waited_reading: Duration,
-    /// Time that workers waited for room, all threads together.
-    pub waited_writing: Duration,
-}
-
-impl Moved {
-    /// Both together.
-    pub fn join(self, other: Self) -> Self {
-        Self {
-            read: self.read + other.read,
-            written: self.written + other.written,
-            waited_reading: self.waited_reading + other.waited_reading,
-            waited_writing: self.waited_writing + other.waited_writing,
-        }
-    }
 }
 
 /// The part of a pass that one thread does: planes in, planes out.
@@ -217,21 +94,25 @@ impl Grid {
         let generations = [generation(0)?, generation(1)?];
         let mut grid = Self::with(settings, generations)?;
         let lanes = grid.split(threads, None)?;
+        let fill = |range: Range<usize>, mut writer: Writer<'_>| {
+            for at in range {
+                plane(at, writer.plane(at)?);
+                writer.written(at)?;
+            }
+            writer.finish().map(|_| ())
+        };
         std::thread::scope(|scope| {
-            let fill = |mut lane: (Range<usize>, Writer<'_>)| {
-                for at in lane.0 {
-                    plane(at, lane.1.plane(at)?);
-                    lane.1.written(at)?;
-                }
-                lane.1.finish().map(|_| ())
-            };
-            let fill = &fill;
             let handles: Vec<_> = lanes
                 .into_iter()
-                .map(|(range, _, writer)| scope.spawn(move || fill((range, writer))))
+                .map(|(range, _, writer)| {
+                    let fill = &fill;
+                    scope.spawn(move || fill(range, writer))
+                })
                 .collect();
             handles.into_iter().try_for_each(|handle| {
-                handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                handle
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         })?;
         grid.commit(0)?;
@@ -281,6 +162,7 @@ impl Grid {
             };
             Ok(Generation {
                 step: 0,
+                frame: 0,
                 body: Body::File(Filed {
                     file: Arc::new(file),
                     places: vec![0..0; settings.layout.slabs()],
@@ -290,6 +172,7 @@ impl Grid {
         let mut generations = [generation(0)?, generation(1)?];
         let last = &mut generations[current];
         last.step = found.about.step;
+        last.frame = found.about.frame;
         if let Body::File(filed) = &mut last.body {
             filed.places = found.places;
         }
@@ -354,15 +237,15 @@ impl Grid {
     /// that they write and end as many behind. [`Grid::commit`] ends it; without, the old grid
     /// stays.
     pub fn lanes(&mut self, threads: usize, halo: usize) -> Result<Vec<Lane<'_>>> {
-        let lanes = self.split(threads, Some(halo))?.into_iter();
-        let lane = |(range, reader, writer): (_, Option<Reader<'_>>, _)| {
-            reader.map(|reader| Lane {
+        let mut lanes = Vec::new();
+        for (range, reader, writer) in self.split(threads, Some(halo))? {
+            lanes.extend(reader.map(|reader| Lane {
                 range,
                 reader,
                 writer,
-            })
-        };
-        Ok(lanes.filter_map(lane).collect())
+            }));
+        }
+        Ok(lanes)
     }
 
     /// Writers of the new grid and, with a halo, readers of the old one.
@@ -394,8 +277,8 @@ impl Grid {
             _ => (&left[0], &mut right[0]),
         };
         // Records say which pass wrote them, so that remains of an older one are recognised.
-        new.step = if halo.is_some() { old.step + 1 } else { 0 };
-        let frame = new.step as u32;
+        new.frame = old.frame.wrapping_add(1);
+        let frame = new.frame;
         let mut rest = Unwritten::of(&mut new.body);
         let mut lanes = Vec::new();
         for range in layout.shares(threads) {
@@ -465,6 +348,15 @@ impl Grid {
         Ok(())
     }
 
+    /// Frees the memory of the grid before the last; the next pass would need it again.
+    pub fn forget_previous(&mut self) {
+        match &mut self.generations[1 - self.current].body {
+            Body::Raw(values) => *values = Vec::new(),
+            Body::Packed(records) => records.iter_mut().for_each(|slab| *slab = Vec::new()),
+            Body::File(_) => (),
+        }
+    }
+
     /// Reads planes of the grid as it is.
     pub fn reader(&self, planes: Range<usize>) -> Result<Reader<'_>> {
         let Settings {
@@ -480,7 +372,7 @@ impl Grid {
         let planes = 0..self.layout().planes();
         let mut reader = self.reader(planes.clone())?;
         for at in planes {
-            f(at, reader.window(at)?[1])?;
+            f(at, reader.plane(at)?)?;
         }
         Ok(())
     }

@@ -5,7 +5,8 @@ use super::generation::{Body, Generation, Place};
 use super::servant::{Ahead, Read, segments};
 use super::{Layout, Moved, Packing};
 use crate::io::AlignedBuffer;
-use ebz::{Error, Result, SlabCoder};
+use ebz::slab::SlabCoder;
+use ebz::{Error, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -104,7 +105,7 @@ impl<'g> Reader<'g> {
         let slabs = layout.slabs_of(&planes);
         let decoder = |packing| Decoder {
             packing,
-            frame: from.step as u32,
+            frame: from.frame,
             coder: None,
             buffers: buffers.clone(),
             spare: Vec::new(),
@@ -139,25 +140,43 @@ impl<'g> Reader<'g> {
     /// grid the last plane stands for the missing one.
     pub fn window(&mut self, at: usize) -> Result<[&[f64]; 3]> {
         let last = self.layout.planes() - 1;
+        let [below, above] = [at.saturating_sub(1), (at + 1).min(last)];
+        self.hold(below..above + 1)?;
+        Ok([self.held(below)?, self.held(at)?, self.held(above)?])
+    }
+
+    /// One plane; the planes asked for never go back.
+    pub fn plane(&mut self, at: usize) -> Result<&[f64]> {
+        self.hold(at..at + 1)?;
+        self.held(at)
+    }
+
+    /// A plane that is there.
+    fn held(&self, plane: usize) -> Result<&[f64]> {
         let length = self.layout.plane_len();
-        let planes = [at.saturating_sub(1), at, (at + 1).min(last)];
+        let slice = |values: &'_ [f64], first: usize| {
+            let start = (plane - first) * length;
+            start..(start + length).min(values.len())
+        };
         if let Source::Memory(values) = self.source {
-            return Ok(planes.map(|plane| &values[plane * length..(plane + 1) * length]));
+            return Ok(&values[slice(values, 0)]);
         }
-        self.hold(planes[0]..planes[2] + 1)?;
-        let mut window = [&[][..]; 3];
-        for (slice, plane) in window.iter_mut().zip(planes) {
-            let held = self.held.iter().find(|held| held.planes.contains(&plane));
-            let held = held.ok_or_else(|| Error::invalid("planes are read in order"))?;
-            let start = (plane - held.planes.start) * length;
-            *slice = &held.values.get()[start..start + length];
-        }
-        Ok(window)
+        let held = self.held.iter().find(|held| held.planes.contains(&plane));
+        let held = held.ok_or_else(|| Error::invalid("planes are read in order"))?;
+        let values = held.values.get();
+        Ok(&values[slice(values, held.planes.start)])
     }
 
     /// Lets go of what lies before these planes, and fetches until they are there.
     fn hold(&mut self, planes: Range<usize>) -> Result<()> {
-        while let Some(old) = self.held.pop_front_if(|held| held.planes.end <= planes.start) {
+        if matches!(self.source, Source::Memory(_)) {
+            return Ok(());
+        }
+        let passed = |held: &Held| held.planes.end <= planes.start;
+        while self.held.front().is_some_and(passed) {
+            let Some(old) = self.held.pop_front() else {
+                break;
+            };
             match (old.values, &mut self.source) {
                 (Values::Raw(buffer, _), Source::RawFile(ahead)) => ahead.give_back(buffer),
                 (
