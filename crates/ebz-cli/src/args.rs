@@ -1,7 +1,9 @@
 //! What users may write: subcommands, options, and their help.
 
 mod sim;
+mod stencil;
 
+pub use stencil::{Heat, Lbm, Scene, Srad, Sweep};
 pub use sim::{Coding, Moving, Rtm, Sim, Simulation};
 
 use anyhow::{Context, Result, bail};

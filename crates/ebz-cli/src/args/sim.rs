@@ -1,5 +1,6 @@
 //! `ebz sim`: what the simulations have in common, and what each takes.
 
+use super::stencil::{Heat, Lbm, Srad};
 use super::{Extents, Force, OneBound, Talk, Threads, extents, key_value};
 use crate::quantity;
 use anyhow::Result;
@@ -17,6 +18,9 @@ pub struct Sim {
 #[derive(Debug, Subcommand)]
 pub enum Simulation {
     Rtm(Box<Rtm>),
+    Heat(Box<Heat>),
+    Lbm(Box<Lbm>),
+    Srad(Box<Srad>),
 }
 
 /// How the data of a simulation is compressed.
