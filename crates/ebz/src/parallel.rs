@@ -4,12 +4,15 @@
 //! order matters, wait for its turn to emit. There are never more jobs under way than states.
 
 use crate::error::{Error, Result};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Number of threads for a request, where 0 means all cores.
 pub(crate) fn threads(requested: usize) -> usize {
+    // Asked once: the system takes longer to answer than a small array takes to decode.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     match requested {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        0 => *CORES.get_or_init(cores),
         n => n,
     }
 }

@@ -38,29 +38,17 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
         .map(|x| x.to_f64())
         .collect();
     let step = 2.0 * bound;
-    if !sample.is_empty() {
-        // What no lattice reaches from the middle of the values may be many, such as fill values
-        // that nobody declared.
-        let half = sample.len() / 2;
-        let middle = *sample.select_nth_unstable_by(half, f64::total_cmp).1;
-        sample.retain(|x| ((x - middle) / step).abs() < (1u64 << 33) as f64);
+    let reach = |low: f64, high: f64| low.abs().max(high.abs()) / step;
+    let fits = |magnitude: f64| magnitude * 1.25 <= most;
+    let (mut low, mut high) = extremes(&sample);
+    if !fits(reach(low, high)) {
+        (low, high) = bulk(&mut sample, step);
     }
-    let share = sample.len() / 32;
-    let (low, high) = match sample.len() {
-        0 => (0.0, 0.0),
-        length => {
-            let low = *sample.select_nth_unstable_by(share, f64::total_cmp).1;
-            let high = *sample
-                .select_nth_unstable_by(length - 1 - share, f64::total_cmp)
-                .1;
-            (low, high)
-        }
-    };
 
     // 2. Base 0 if the coordinates fit: then zeros stay zeros. Otherwise the middle.
-    let magnitude = low.abs().max(high.abs()) / step;
+    let magnitude = reach(low, high);
     let span = (high - low) / step;
-    let base = if magnitude * 1.25 <= most {
+    let base = if fits(magnitude) {
         0.0
     } else if span * 0.75 <= most {
         T::from_f64(low + (high - low) / 2.0).to_f64()
@@ -91,6 +79,31 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
     }
     let loss = magnitude * 4.0 * <T as Real>::EPSILON;
     (loss < 0.25).then(|| Quantizer::new(step * (1.0 - loss), base, bound, bits, fill))
+}
+
+/// The least and the largest; zeros if there is nothing.
+fn extremes(sample: &[f64]) -> (f64, f64) {
+    let mut values = sample.iter().copied();
+    let first = values.next().unwrap_or(0.0);
+    values.fold((first, first), |(low, high), x| (low.min(x), high.max(x)))
+}
+
+/// Where the bulk of a sample lies. What no lattice reaches from the middle of the values may be
+/// many, such as fill values that nobody declared; of the others, a few are outliers.
+fn bulk(sample: &mut Vec<f64>, step: f64) -> (f64, f64) {
+    if sample.is_empty() {
+        return (0.0, 0.0);
+    }
+    let half = sample.len() / 2;
+    let middle = *sample.select_nth_unstable_by(half, f64::total_cmp).1;
+    sample.retain(|x| ((x - middle) / step).abs() < (1u64 << 33) as f64);
+    let share = sample.len() / 32;
+    let Some(last) = sample.len().checked_sub(1 + share) else {
+        return (0.0, 0.0);
+    };
+    let low = *sample.select_nth_unstable_by(share, f64::total_cmp).1;
+    let high = *sample.select_nth_unstable_by(last, f64::total_cmp).1;
+    (low, high)
 }
 
 /// The set of lags whose residuals cost least on sampled units.
