@@ -3,8 +3,8 @@
 mod sim;
 mod stencil;
 
-pub use stencil::{Heat, Lbm, Scene, Srad, Sweep};
 pub use sim::{Coding, Moving, Rtm, Sim, Simulation};
+pub use stencil::{Heat, Lbm, Scene, Srad, Sweep};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as Group, Parser, Subcommand};

@@ -75,7 +75,9 @@ fn heat_is_what_its_definition_says() {
 #[test]
 fn a_mode_of_heat_decays_as_theory_says() {
     let waves = [2, 3, 5];
-    let kernel = Heat::new([16, 20, 24], 1.0 / 6.0, best()).unwrap().with_mode(waves);
+    let kernel = Heat::new([16, 20, 24], 1.0 / 6.0, best())
+        .unwrap()
+        .with_mode(waves);
     let factor = kernel.decay(waves).powi(50);
     let expected: Vec<f64> = naive::start(&kernel).iter().map(|v| v * factor).collect();
     assert!(factor < 0.1, "the mode must decay visibly: {factor}");
@@ -104,7 +106,10 @@ fn a_channel_reaches_the_parabola_and_keeps_its_mass() {
         let at = (y as f64 + 0.5) / ny as f64;
         let expected = 4.0 * velocity * at * (1.0 - at);
         let (density, ux, uy) = kernel.flow(row, nx / 2);
-        assert!((ux - expected).abs() < 0.01 * velocity, "{y}: {ux} not {expected}");
+        assert!(
+            (ux - expected).abs() < 0.01 * velocity,
+            "{y}: {ux} not {expected}"
+        );
         assert!(uy.abs() < 1e-9);
         mass += density * nx as f64;
     }
@@ -158,7 +163,13 @@ fn speckle_falls_and_edges_stay() {
 fn every_instruction_set_computes_the_same_numbers() {
     let with = |level| {
         let heat = Heat::new([6, 7, 19], 0.1, Instructions::up_to(level)).unwrap();
-        let lbm = Lbm::new([12, 21], Scene::Cylinder, 0.7, 0.1, Instructions::up_to(level));
+        let lbm = Lbm::new(
+            [12, 21],
+            Scene::Cylinder,
+            0.7,
+            0.1,
+            Instructions::up_to(level),
+        );
         let srad = Srad::synthetic([9, 23], Parameters::default(), Instructions::up_to(level));
         [
             in_memory(&heat, 4),
@@ -196,7 +207,11 @@ fn steps_per_pass_and_threads_do_not_change_raw_grids() -> Result<()> {
 fn compressed_grids_are_the_same_everywhere_and_near_the_raw_one() -> Result<()> {
     let folder = tempfile::tempdir()?;
     for kernel in kernels() {
-        let raw = run(&*kernel, &plan(State::RawMemory, 24, 4, folder.path()), |_| ())?;
+        let raw = run(
+            &*kernel,
+            &plan(State::RawMemory, 24, 4, folder.path()),
+            |_| (),
+        )?;
         let mut first: Option<Vec<f64>> = None;
         for state in [State::CompressedMemory, State::CompressedDisk] {
             for threads in [1, 3] {

@@ -15,7 +15,12 @@ pub struct Sweep {
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub per_pass: usize,
     /// Where the grid lives; several are run one after the other
-    #[arg(long, value_name = "STATE,…", value_delimiter = ',', default_value = "compressed-memory")]
+    #[arg(
+        long,
+        value_name = "STATE,…",
+        value_delimiter = ',',
+        default_value = "compressed-memory"
+    )]
     pub state: Vec<State>,
     /// Run the raw state beside the compressed one, and report the errors
     #[arg(long)]

@@ -56,5 +56,9 @@ pub fn compare(kernel: &dyn Kernel, reference: &Grid, grid: &Grid) -> Result<Err
 }
 
 fn relative_norm(squares: f64, of: f64) -> f64 {
-    if squares == 0.0 { 0.0 } else { (squares / of).sqrt() }
+    if squares == 0.0 {
+        0.0
+    } else {
+        (squares / of).sqrt()
+    }
 }

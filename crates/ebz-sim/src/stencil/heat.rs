@@ -122,28 +122,39 @@ impl Kernel for Heat {
 
     fn start(&self, at: usize, plane: &mut [f64]) {
         plane.fill(0.0);
-        self.instructions.run(|| {
-            for Separable { axes: [z, y, x] } in &self.start {
-                for (row, y) in plane.chunks_exact_mut(self.shape[2]).zip(y) {
-                    let scale = z[at] * y;
-                    for (value, x) in row.iter_mut().zip(x) {
-                        *value += scale * x;
+        self.instructions.run(
+            #[inline(always)]
+            || {
+                for Separable { axes: [z, y, x] } in &self.start {
+                    for (row, y) in plane.chunks_exact_mut(self.shape[2]).zip(y) {
+                        let scale = z[at] * y;
+                        for (value, x) in row.iter_mut().zip(x) {
+                            *value += scale * x;
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
     }
 
     fn advance(&self, _step: u64, _stage: usize, _at: usize, window: [&[f64]; 3], out: &mut [f64]) {
         let [_, ny, nx] = self.shape;
         let row = |plane: usize, y: usize| &window[plane][y * nx..(y + 1) * nx];
-        self.instructions.run(|| {
-            for (y, out) in out.chunks_exact_mut(nx).enumerate() {
-                let north = row(1, y.saturating_sub(1));
-                let south = row(1, (y + 1).min(ny - 1));
-                heat_row(self.diffusion, row(1, y), [north, south, row(0, y), row(2, y)], out);
-            }
-        });
+        self.instructions.run(
+            #[inline(always)]
+            || {
+                for (y, out) in out.chunks_exact_mut(nx).enumerate() {
+                    let north = row(1, y.saturating_sub(1));
+                    let south = row(1, (y + 1).min(ny - 1));
+                    heat_row(
+                        self.diffusion,
+                        row(1, y),
+                        [north, south, row(0, y), row(2, y)],
+                        out,
+                    );
+                }
+            },
+        );
     }
 
     fn sums(&self, _at: usize, plane: &[f64]) -> Sums {
@@ -154,9 +165,12 @@ impl Kernel for Heat {
         vec![("heat", heat)]
     }
 
-    fn picture(&self, at: usize, plane: &[f64]) -> Option<Vec<Vec<f64>>> {
-        let rows = || plane.chunks_exact(self.shape[2]).map(<[f64]>::to_vec);
-        (at == self.shape[0] / 3).then(|| rows().collect())
+    fn picture(&self, at: usize, plane: &[f64]) -> Vec<Vec<f64>> {
+        if at != self.shape[0] / 3 {
+            return Vec::new();
+        }
+        let rows = plane.chunks_exact(self.shape[2]);
+        rows.map(<[f64]>::to_vec).collect()
     }
 }
 

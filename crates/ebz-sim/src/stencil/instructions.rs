@@ -16,7 +16,8 @@ impl Instructions {
         )
     }
 
-    /// Runs `f`, and what is inlined into it, with these instructions. Products and sums are never
+    /// Runs `f`, and what is inlined into it, with these instructions: `f` must be marked to be
+    /// inlined itself. Products and sums are never
     /// fused, so every level computes the same numbers.
     #[inline(always)]
     pub fn run<R>(self, f: impl FnOnce() -> R) -> R {

@@ -61,7 +61,7 @@ pub struct Lbm {
     scene: Scene,
     tau: f64,
     velocity: f64,
-    /// Cells of each row that have a wall beside them, or are one.
+    /// Cells of each row that need a look at what is beside them.
     special: Vec<Vec<u32>>,
     instructions: Instructions,
 }
@@ -87,7 +87,7 @@ impl Lbm {
                  choose a --tau between"
             )));
         }
-        if !(velocity.abs() <= MAX_VELOCITY) {
+        if !(-MAX_VELOCITY..=MAX_VELOCITY).contains(&velocity) {
             return Err(Error::invalid(format!(
                 "velocity {velocity}: above {MAX_VELOCITY} cells per step the method is unstable, so \
                  choose a smaller --velocity"
@@ -102,7 +102,11 @@ impl Lbm {
             instructions,
         };
         lbm.special = (0..shape[0])
-            .map(|y| (0..shape[1] as u32).filter(|&x| lbm.is_special(y, x as usize)).collect())
+            .map(|y| {
+                (0..shape[1] as u32)
+                    .filter(|&x| lbm.is_special(y, x as usize))
+                    .collect()
+            })
             .collect();
         Ok(lbm)
     }
@@ -141,7 +145,9 @@ impl Lbm {
     }
 
     fn is_special(&self, y: usize, x: usize) -> bool {
-        x == 0
+        // Rows too short for a group of cells are done one by one.
+        self.shape[1] < LANES + 2
+            || x == 0
             || x + 1 == self.shape[1]
             || self.is_solid(y, x)
             || (0..Q).any(|q| self.origin(y, x, q).is_none())
@@ -176,20 +182,19 @@ impl Lbm {
         let mut x = 1;
         while x < nx - 1 {
             // The last group overlaps the one before it.
-            let group = LANES.min(nx - 2);
-            x = x.min(nx - 1 - group);
+            x = x.min(nx - 1 - LANES);
             let mut cells = [[0.0; LANES]; Q];
             for (q, lanes) in cells.iter_mut().enumerate() {
                 let (cx, cy) = VELOCITY[q];
                 let from = (q * nx + x).wrapping_add_signed(-cx);
-                let row = &window[1usize.wrapping_add_signed(-cy)][from..from + group];
-                lanes[..group].copy_from_slice(row);
+                let row = &window[1usize.wrapping_add_signed(-cy)];
+                lanes.copy_from_slice(&row[from..from + LANES]);
             }
             collide(&mut cells, omega, force);
             for (q, lanes) in cells.iter().enumerate() {
-                out[q * nx + x..][..group].copy_from_slice(&lanes[..group]);
+                out[q * nx + x..][..LANES].copy_from_slice(lanes);
             }
-            x += group;
+            x += LANES;
         }
     }
 
@@ -197,7 +202,9 @@ impl Lbm {
     pub fn flow(&self, row: &[f64], x: usize) -> (f64, f64, f64) {
         let nx = self.shape[1];
         let sum = |weight: fn((isize, isize)) -> isize| -> f64 {
-            (0..Q).map(|q| weight(VELOCITY[q]) as f64 * row[q * nx + x]).sum()
+            (0..Q)
+                .map(|q| weight(VELOCITY[q]) as f64 * row[q * nx + x])
+                .sum()
         };
         let density = 1.0 + sum(|_| 1);
         (density, sum(|c| c.0) / density, sum(|c| c.1) / density)
@@ -251,7 +258,8 @@ impl Kernel for Lbm {
     }
 
     fn parameters(&self) -> String {
-        format!("{:?}, tau {}, velocity {}", self.scene, self.tau, self.velocity)
+        let scene = format!("{:?}", self.scene).to_lowercase();
+        format!("{scene}, tau {}, velocity {}", self.tau, self.velocity)
     }
 
     /// The fluid is at rest in a cavity, and flows with half of the velocity in a channel.
@@ -275,8 +283,7 @@ impl Kernel for Lbm {
             };
             for q in 0..Q {
                 let u = VELOCITY[q].0 as f64 * ux + VELOCITY[q].1 as f64 * uy;
-                plane[q * nx + x] =
-                    WEIGHT[q] * (3.0 * u + 4.5 * u * u - 1.5 * (ux * ux + uy * uy));
+                plane[q * nx + x] = WEIGHT[q] * (3.0 * u + 4.5 * u * u - 1.5 * (ux * ux + uy * uy));
             }
         }
     }
@@ -289,7 +296,10 @@ impl Kernel for Lbm {
     fn advance(&self, _step: u64, _stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]) {
         let nx = self.shape[1];
         if self.special[at].len() < nx {
-            self.instructions.run(|| self.plain_cells(window, out));
+            self.instructions.run(
+                #[inline(always)]
+                || self.plain_cells(window, out),
+            );
         }
         for &x in &self.special[at] {
             let cell = self.special_cell(at, x as usize, window);
@@ -320,11 +330,11 @@ impl Kernel for Lbm {
         all
     }
 
-    fn picture(&self, _at: usize, plane: &[f64]) -> Option<Vec<Vec<f64>>> {
+    fn picture(&self, _at: usize, plane: &[f64]) -> Vec<Vec<f64>> {
         let speed = |x| {
             let (_, ux, uy) = self.flow(plane, x);
             ux.hypot(uy)
         };
-        Some(vec![(0..self.shape[1]).map(speed).collect()])
+        vec![(0..self.shape[1]).map(speed).collect()]
     }
 }

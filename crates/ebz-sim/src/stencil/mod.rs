@@ -72,8 +72,8 @@ pub trait Kernel: Sync {
     /// The physical quantities of a grid, with their names.
     fn quantities(&self, sums: Sums) -> Vec<(&'static str, f64)>;
 
-    /// The row of a picture that a plane holds, if the plane is part of it.
-    fn picture(&self, at: usize, plane: &[f64]) -> Option<Vec<Vec<f64>>>;
+    /// The rows of a picture of the grid that a plane holds.
+    fn picture(&self, at: usize, plane: &[f64]) -> Vec<Vec<f64>>;
 }
 
 /// Sums over a grid.

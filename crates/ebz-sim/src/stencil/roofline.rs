@@ -127,7 +127,10 @@ fn rate<S>(
         let others: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(one)).collect();
         others
             .into_iter()
-            .map(|o| o.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .map(|o| {
+                o.join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
             .sum()
     })
 }
@@ -170,7 +173,11 @@ fn coding(kernel: &dyn Kernel, settings: &Settings, threads: usize) -> Result<(f
     let plan = FramePlan::new::<f64>(layout.shape(), settings.tolerance, &options)?;
     let slab = (layout.slabs() - 1) / 2;
     let planes = layout.planes_of(slab);
-    let shape: Vec<usize> = plan.slab_region(slab).iter().map(ExactSizeIterator::len).collect();
+    let shape: Vec<usize> = plan
+        .slab_region(slab)
+        .iter()
+        .map(ExactSizeIterator::len)
+        .collect();
     let mut values = vec![0.0; planes.len() * layout.plane_len()];
     for (at, plane) in planes.zip(values.chunks_exact_mut(layout.plane_len())) {
         kernel.start(at, plane);
@@ -188,7 +195,11 @@ fn coding(kernel: &dyn Kernel, settings: &Settings, threads: usize) -> Result<(f
     let decode = rate(
         threads,
         || Ok((coder(), vec![0.0f64; values.len()])),
-        |(coder, out)| coder.decode(&plan, 0, slab, coded.bytes(), out).map(|()| bytes),
+        |(coder, out)| {
+            coder
+                .decode(&plan, 0, slab, coded.bytes(), out)
+                .map(|()| bytes)
+        },
     )?;
     Ok((encode, decode, bytes / coded.bytes().len() as f64))
 }

@@ -148,8 +148,12 @@ impl Kernel for Srad {
     }
 
     fn parameters(&self) -> String {
-        let sum: f64 = self.image.iter().flat_map(Array::values).sum();
-        format!("{:?}, image {sum:e}", self.parameters)
+        let Parameters { lambda, q0, rho } = self.parameters;
+        let image = match &self.image {
+            Some(image) => format!("image of sum {:e}", image.values().iter().sum::<f64>()),
+            None => "synthetic image".into(),
+        };
+        format!("lambda {lambda}, q0 {q0}, rho {rho}, {image}")
     }
 
     fn start(&self, at: usize, plane: &mut [f64]) {
@@ -171,13 +175,18 @@ impl Kernel for Srad {
                 let q0 = self.parameters.q0 * (-self.parameters.rho * step as f64).exp();
                 let (values, coefficients) = out.split_at_mut(nx);
                 values.copy_from_slice(window[1]);
-                self.instructions
-                    .run(|| coefficient_row(q0 * q0, window, coefficients));
+                self.instructions.run(
+                    #[inline(always)]
+                    || coefficient_row(q0 * q0, window, coefficients),
+                );
             }
             _ => {
                 let rate = 0.25 * self.parameters.lambda;
-                self.instructions
-                    .run(|| diffuse_row(rate, window.map(|row| row.split_at(nx)), out));
+                let rows = window.map(|row| row.split_at(nx));
+                self.instructions.run(
+                    #[inline(always)]
+                    || diffuse_row(rate, rows, out),
+                );
             }
         }
     }
@@ -191,11 +200,14 @@ impl Kernel for Srad {
         let n = (self.shape[0] * self.shape[1]) as f64;
         let mean = sum / n;
         let variance = (squares / n - mean * mean).max(0.0);
-        vec![("intensity", sum), ("speckle index", variance.sqrt() / mean)]
+        vec![
+            ("intensity", sum),
+            ("speckle index", variance.sqrt() / mean),
+        ]
     }
 
-    fn picture(&self, _at: usize, plane: &[f64]) -> Option<Vec<Vec<f64>>> {
-        Some(vec![plane.to_vec()])
+    fn picture(&self, _at: usize, plane: &[f64]) -> Vec<Vec<f64>> {
+        vec![plane.to_vec()]
     }
 }
 

@@ -11,7 +11,13 @@ use ebz_store::grid::{Grid, Lane, Moved};
 use std::ops::Range;
 
 /// Advances a grid by `steps` time steps; the first one is number `first`.
-pub fn pass(kernel: &dyn Kernel, grid: &mut Grid, first: u64, steps: usize, threads: usize) -> Result<Moved> {
+pub fn pass(
+    kernel: &dyn Kernel,
+    grid: &mut Grid,
+    first: u64,
+    steps: usize,
+    threads: usize,
+) -> Result<Moved> {
     let depth = steps * kernel.stages();
     let lanes = grid.lanes(threads, depth)?;
     let moved = std::thread::scope(|scope| {
@@ -19,8 +25,11 @@ pub fn pass(kernel: &dyn Kernel, grid: &mut Grid, first: u64, steps: usize, thre
             .into_iter()
             .map(|lane| scope.spawn(move || stream(kernel, lane, first, depth)))
             .collect();
-        let join = |moved: Result<Moved>, lane: std::thread::ScopedJoinHandle<'_, Result<Moved>>| {
-            let next = lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let join = |moved: Result<Moved>,
+                    lane: std::thread::ScopedJoinHandle<'_, Result<Moved>>| {
+            let next = lane
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             Ok(moved?.join(next?))
         };
         handles.into_iter().fold(Ok(Moved::default()), join)
@@ -32,7 +41,9 @@ pub fn pass(kernel: &dyn Kernel, grid: &mut Grid, first: u64, steps: usize, thre
 /// Values that one thread holds between the stages of a pass.
 pub fn window_values(kernel: &dyn Kernel, steps: usize) -> usize {
     let depth = steps * kernel.stages();
-    (0..depth - 1).map(|level| 3 * kernel.stage_len(level % kernel.stages())).sum()
+    (0..depth - 1)
+        .map(|level| 3 * kernel.stage_len(level % kernel.stages()))
+        .sum()
 }
 
 /// The three latest planes of a stage.
@@ -59,7 +70,10 @@ fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: u64, depth: usize) -> 
         .collect();
     for wave in needed(0).start..own.end + depth - 1 {
         for level in 0..depth {
-            let Some(at) = wave.checked_sub(level).filter(|at| needed(level).contains(at)) else {
+            let Some(at) = wave
+                .checked_sub(level)
+                .filter(|at| needed(level).contains(at))
+            else {
                 continue;
             };
             let (step, stage) = (first + (level / stages) as u64, level % stages);

@@ -43,5 +43,7 @@ fn take<T>(pool: &Mutex<Vec<T>>) -> Option<T> {
 }
 
 fn give<T>(pool: &Mutex<Vec<T>>, item: T) {
-    pool.lock().unwrap_or_else(PoisonError::into_inner).push(item);
+    pool.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(item);
 }

@@ -24,7 +24,11 @@ impl Layout {
             ));
         }
         let bytes = values / shape[0] * size_of::<f64>();
-        let slab = slab.unwrap_or((TARGET / bytes).max(2)).min(shape[0]);
+        // Enough slabs to share them among threads.
+        let most = (shape[0] / 32).max(2);
+        let slab = slab
+            .unwrap_or((TARGET / bytes).clamp(2, most))
+            .min(shape[0]);
         Ok(Self {
             shape: shape.to_vec(),
             slab,

@@ -186,7 +186,11 @@ impl<'g> Reader<'g> {
                 _ => (),
             }
         }
-        while self.held.back().is_none_or(|held| held.planes.end < planes.end) {
+        while self
+            .held
+            .back()
+            .is_none_or(|held| held.planes.end < planes.end)
+        {
             let next = self.fetch()?;
             if next.planes.end > planes.start {
                 self.held.push_back(next);
@@ -226,7 +230,10 @@ impl<'g> Reader<'g> {
                 })
             }
             Source::PackedFile(ahead, current, places, decoder) => {
-                if current.as_ref().is_none_or(|read| read.segment.slabs.is_empty()) {
+                if current
+                    .as_ref()
+                    .is_none_or(|read| read.segment.slabs.is_empty())
+                {
                     if let Some(old) = current.take() {
                         ahead.give_back(old.buffer);
                     }

@@ -27,8 +27,7 @@ pub(super) fn segments(slabs: Range<usize>, places: &[Place], most: usize) -> Ve
         let place = places[slab].clone();
         match all.last_mut() {
             Some(last)
-                if last.place.end == place.start
-                    && place.end - last.place.start <= most as u64 =>
+                if last.place.end == place.start && place.end - last.place.start <= most as u64 =>
             {
                 last.place.end = place.end;
                 last.slabs.end = slab + 1;
@@ -167,7 +166,10 @@ impl Behind {
     pub fn write(&mut self, buffer: AlignedBuffer, offset: u64, length: usize) -> Result<()> {
         self.under_way += 1;
         self.bytes += length as u64;
-        let sent = self.full.as_ref().map(|full| full.send((buffer, offset, length)));
+        let sent = self
+            .full
+            .as_ref()
+            .map(|full| full.send((buffer, offset, length)));
         match sent {
             Some(Ok(())) => Ok(()),
             // The servant has stopped: its error is waiting.

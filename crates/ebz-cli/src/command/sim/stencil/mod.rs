@@ -110,7 +110,9 @@ fn simulate(kernel: &dyn Kernel, args: &Sweep) -> Result<Outcome> {
         slab: args.slab,
         memory: args.memory.unwrap_or(u64::MAX),
         options: options.clone(),
-        folder: args.dir.join(format!("ebz-{}-{}", kernel.name(), state.name())),
+        folder: args
+            .dir
+            .join(format!("ebz-{}-{}", kernel.name(), state.name())),
         rate: rate.clone(),
         resume: args.resume,
     };
@@ -124,11 +126,16 @@ fn simulate(kernel: &dyn Kernel, args: &Sweep) -> Result<Outcome> {
         bar.finish_and_clear();
         run.grid.forget_previous();
         if let Some(warning) = run.warning() {
-            report::note(args.talk.quiet, &format!("{}: {warning}", plan.state.name()));
+            report::note(
+                args.talk.quiet,
+                &format!("{}: {warning}", plan.state.name()),
+            );
         }
         let reference = done.iter().find(|done| !done.state.is_compressed());
         let errors = reference.map(|reference| compare(kernel, &reference.run.grid, &run.grid));
-        let predicted = machine.as_ref().and_then(|m| m.predict(plan.state, args.per_pass));
+        let predicted = machine
+            .as_ref()
+            .and_then(|m| m.predict(plan.state, args.per_pass));
         done.push(Done {
             state: plan.state,
             run,
@@ -194,15 +201,16 @@ fn draw(kernel: &dyn Kernel, grid: &Grid, out: &mut Output) -> Result<()> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let shape = kernel.shape();
     let columns = shape[shape.len() - 1];
-    let every = columns.max(shape[0]).div_ceil(PIXELS);
+    let every = shape.iter().fold(1, |most, n| n.div_ceil(PIXELS).max(most));
+    // A plane of a solid is a picture; a row of a flat grid is a line of one.
+    let solid = kernel.cells() != columns;
     grid.for_each_plane(|at, plane| {
-        // A plane of a solid is a picture; a row of a flat grid is a line of one.
-        if shape.len() == 3 && kernel.cells() != columns || at.is_multiple_of(every) {
-            rows.extend(kernel.picture(at, plane).unwrap_or_default());
+        if solid || at.is_multiple_of(every) {
+            rows.extend(kernel.picture(at, plane));
         }
         Ok(())
     })?;
-    if kernel.cells() != columns {
+    if solid {
         rows = rows.into_iter().step_by(every).collect();
     }
     let values: Vec<f64> = rows
@@ -210,7 +218,10 @@ fn draw(kernel: &dyn Kernel, grid: &Grid, out: &mut Output) -> Result<()> {
         .flat_map(|row| row.iter().step_by(every).copied())
         .collect();
     let ends = |pick: fn(f64, f64) -> f64, start| values.iter().copied().fold(start, pick);
-    let scale = (ends(f64::min, f64::INFINITY), ends(f64::max, f64::NEG_INFINITY));
+    let scale = (
+        ends(f64::min, f64::INFINITY),
+        ends(f64::max, f64::NEG_INFINITY),
+    );
     let slice = Slice {
         rows: rows.len(),
         columns: columns.div_ceil(every),

@@ -18,12 +18,7 @@ fn best(layout: &Layout, args: &Sweep, machine: Option<&Machine>) -> Option<&'st
 }
 
 /// As a table.
-pub fn text(
-    kernel: &dyn Kernel,
-    args: &Sweep,
-    machine: Option<&Machine>,
-    done: &[Done],
-) -> String {
+pub fn text(kernel: &dyn Kernel, args: &Sweep, machine: Option<&Machine>, done: &[Done]) -> String {
     let mut text = String::new();
     let Some(first) = done.first() else {
         return text;
@@ -56,7 +51,10 @@ pub fn text(
         if let (Some(read), Some(write)) = (m.disk_read, m.disk_write) {
             let limited = args.disk_rate.map_or("", |_| " (limited)");
             let (read, write) = (giga(read), giga(write));
-            let _ = write!(text, ", disk {read:.2} GB/s read and {write:.2} written{limited}");
+            let _ = write!(
+                text,
+                ", disk {read:.2} GB/s read and {write:.2} written{limited}"
+            );
         }
         let _ = writeln!(
             text,
@@ -112,7 +110,10 @@ pub fn text(
     for Done { state, errors, .. } in done {
         for (name, value, difference) in errors.iter().flat_map(|e| &e.quantities) {
             let state = state.name();
-            let _ = writeln!(text, "{state}: {name} {value:.6e}, off by {difference:.1e} of it");
+            let _ = writeln!(
+                text,
+                "{state}: {name} {value:.6e}, off by {difference:.1e} of it"
+            );
         }
     }
     text.truncate(text.trim_end().len());
