@@ -211,31 +211,73 @@ impl Lbm {
     }
 }
 
+/// What the equilibrium of some cells depends on: momentum, velocity, and the part that is the same
+/// for all populations.
+struct Moments<const L: usize> {
+    momentum: [[f64; L]; 2],
+    velocity: [[f64; L]; 2],
+    still: [f64; L],
+}
+
 /// Relaxes populations towards their equilibrium and adds the force.
 #[inline(always)]
 fn collide<const L: usize>(cells: &mut [[f64; L]; Q], omega: f64, force: f64) {
-    let (mut excess, mut jx, mut jy) = ([0.0; L], [0.0; L], [0.0; L]);
+    let [rest, east, north, west, south, ne, nw, sw, se] = cells;
+    let mut moments = Moments {
+        momentum: [[0.0; L]; 2],
+        velocity: [[0.0; L]; 2],
+        still: [0.0; L],
+    };
     for l in 0..L {
-        let f = |q: usize| cells[q][l];
-        excess[l] = f(0) + ((f(1) + f(3)) + (f(2) + f(4))) + ((f(5) + f(7)) + (f(6) + f(8)));
-        jx[l] = (f(1) - f(3)) + ((f(5) - f(7)) + (f(8) - f(6)));
-        jy[l] = (f(2) - f(4)) + ((f(5) - f(7)) + (f(6) - f(8)));
+        let straight = (east[l] + west[l]) + (north[l] + south[l]);
+        let excess = rest[l] + straight + ((ne[l] + sw[l]) + (nw[l] + se[l]));
+        let jx = (east[l] - west[l]) + ((ne[l] - sw[l]) + (se[l] - nw[l]));
+        let jy = (north[l] - south[l]) + ((ne[l] - sw[l]) + (nw[l] - se[l]));
+        let inverse = 1.0 / (1.0 + excess);
+        let (ux, uy) = (jx * inverse, jy * inverse);
+        let still = excess - 1.5 * (jx * ux + jy * uy);
+        rest[l] += omega * (WEIGHT[0] * still - rest[l]);
+        moments.momentum[0][l] = jx;
+        moments.momentum[1][l] = jy;
+        moments.velocity[0][l] = ux;
+        moments.velocity[1][l] = uy;
+        moments.still[l] = still;
     }
-    let (mut ux, mut uy, mut still) = ([0.0; L], [0.0; L], [0.0; L]);
-    for l in 0..L {
-        let inverse = 1.0 / (1.0 + excess[l]);
-        ux[l] = jx[l] * inverse;
-        uy[l] = jy[l] * inverse;
-        still[l] = excess[l] - 1.5 * (jx[l] * ux[l] + jy[l] * uy[l]);
-    }
-    for q in 0..Q {
-        let (cx, cy) = (VELOCITY[q].0 as f64, VELOCITY[q].1 as f64);
-        let push = 3.0 * WEIGHT[q] * cx * force;
+    let [straight, diagonal] = [WEIGHT[1], WEIGHT[5]].map(|weight| Relaxation {
+        omega,
+        weight,
+        push: 3.0 * weight * force,
+    });
+    straight.pair(east, west, [1.0, 0.0], &moments);
+    straight.pair(north, south, [0.0, 1.0], &moments);
+    diagonal.pair(ne, sw, [1.0, 1.0], &moments);
+    diagonal.pair(nw, se, [-1.0, 1.0], &moments);
+}
+
+/// How populations of one weight relax.
+struct Relaxation {
+    omega: f64,
+    weight: f64,
+    push: f64,
+}
+
+impl Relaxation {
+    /// Populations that go opposite ways differ only in the sign of their velocity.
+    #[inline(always)]
+    fn pair<const L: usize>(
+        &self,
+        along: &mut [f64; L],
+        against: &mut [f64; L],
+        [x, y]: [f64; 2],
+        moments: &Moments<L>,
+    ) {
+        let push = self.push * x;
         for l in 0..L {
-            let j = cx * jx[l] + cy * jy[l];
-            let u = cx * ux[l] + cy * uy[l];
-            let equilibrium = WEIGHT[q] * (still[l] + j * (3.0 + 4.5 * u));
-            cells[q][l] += omega * (equilibrium - cells[q][l]) + push;
+            let j = x * moments.momentum[0][l] + y * moments.momentum[1][l];
+            let u = x * moments.velocity[0][l] + y * moments.velocity[1][l];
+            let (even, odd) = (moments.still[l] + 4.5 * (j * u), 3.0 * j);
+            along[l] += self.omega * (self.weight * (even + odd) - along[l]) + push;
+            against[l] += self.omega * (self.weight * (even - odd) - against[l]) - push;
         }
     }
 }
