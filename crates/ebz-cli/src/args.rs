@@ -1,8 +1,10 @@
 //! What users may write: subcommands, options, and their help.
 
 mod sim;
+mod stencil;
 
 pub use sim::{Rtm, Sim, Simulation};
+pub use stencil::{Heat, Lbm, Scene, Srad, Sweep};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as Group, Parser, Subcommand};
@@ -375,7 +377,18 @@ pub struct Coding {
 impl Coding {
     /// As the library takes it.
     pub fn options(&self) -> Result<Options> {
-        let mut options = Options::new(self.bound.bound()?).codec(&self.codec);
+        self.with(self.bound.bound()?)
+    }
+
+    /// The same, checked; `default` is the bound where none is given.
+    pub fn options_or(&self, default: Bound) -> Result<Options> {
+        let options = self.with(self.bound.given()?.unwrap_or(default))?;
+        options.check()?;
+        Ok(options)
+    }
+
+    fn with(&self, bound: Bound) -> Result<Options> {
+        let mut options = Options::new(bound).codec(&self.codec);
         for param in &self.param {
             let (key, value) = key_value(param, "--param")?;
             options = options.param(key, value);

@@ -2,4 +2,5 @@
 
 pub mod picture;
 pub mod rtm;
+pub mod stencil;
 pub mod team;

@@ -11,6 +11,7 @@
 mod coding;
 mod failure;
 mod frames;
+pub mod grid;
 pub mod io;
 mod options;
 mod pieces;

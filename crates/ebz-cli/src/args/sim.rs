@@ -1,10 +1,9 @@
 //! `ebz sim`: what the simulations have in common, and what each takes.
 
-use super::{Extents, Force, OneBound, Talk, Threads, extents, key_value};
+use super::stencil::{Heat, Lbm, Srad};
+use super::{Coding, Extents, Force, Talk, Threads, extents};
 use crate::quantity;
-use anyhow::Result;
 use clap::{Args as Group, Subcommand};
-use ebz::{Bound, Options};
 use ebz_sim::rtm::Model;
 use std::path::PathBuf;
 
@@ -18,32 +17,9 @@ pub struct Sim {
 #[derive(Debug, Subcommand)]
 pub enum Simulation {
     Rtm(Box<Rtm>),
-}
-
-/// How the data of a simulation is compressed.
-#[derive(Debug, Group)]
-pub struct Coding {
-    /// How to compress: see `ebz codecs`
-    #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
-    pub codec: String,
-    /// A parameter of the codec; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub param: Vec<String>,
-    #[command(flatten)]
-    pub bound: OneBound,
-}
-
-impl Coding {
-    /// Checked options; `default` is the bound where none is given.
-    pub fn options(&self, default: Bound) -> Result<Options> {
-        let mut options = Options::new(self.bound.given()?.unwrap_or(default)).codec(&self.codec);
-        for param in &self.param {
-            let (key, value) = key_value(param, "--param")?;
-            options = options.param(key, value);
-        }
-        options.check()?;
-        Ok(options)
-    }
+    Heat(Box<Heat>),
+    Lbm(Box<Lbm>),
+    Srad(Box<Srad>),
 }
 
 /// How the data of a simulation gets to the disk and back.

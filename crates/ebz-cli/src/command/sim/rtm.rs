@@ -30,7 +30,7 @@ const PROBE: usize = 128 << 20;
 
 pub fn run(args: &Rtm) -> Result<Outcome> {
     // 1. The shot.
-    let options = args.coding.options(DEFAULT_BOUND)?;
+    let options = args.coding.options_or(DEFAULT_BOUND)?;
     let policies = policies(args)?;
     let shot = shot(args)?;
     let manner = Manner {

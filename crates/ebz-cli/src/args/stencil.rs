@@ -1,0 +1,155 @@
+//! What `ebz sim heat`, `lbm` and `srad` take.
+
+use super::{Coding, Extents, Force, Talk, Threads, extents};
+use crate::quantity;
+use clap::{Args as Group, ValueEnum};
+use std::path::PathBuf;
+
+/// How a stencil runs, whichever it is.
+#[derive(Debug, Group)]
+pub struct Sweep {
+    /// Time steps
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub steps: u64,
+    /// Time steps per pass over the grid: how often it is read and stored
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub per_pass: usize,
+    /// Where the grid lives; several are run one after the other
+    #[arg(
+        long,
+        value_name = "STATE,…",
+        value_delimiter = ',',
+        default_value = "compressed-memory"
+    )]
+    pub state: Vec<State>,
+    /// Run the raw state beside the compressed one, and report the errors
+    #[arg(long)]
+    pub compare: bool,
+    /// Planes (3-D) or rows (2-D) that are compressed together [default: about 2 MiB]
+    #[arg(long, value_name = "N")]
+    pub slab: Option<usize>,
+    /// Memory that the run may take [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
+    pub memory: Option<u64>,
+    /// Folder for the states on disk
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub dir: PathBuf,
+    /// Pretend that the disk is no faster than this
+    #[arg(long, value_name = "500MB/s", value_parser = quantity::rate)]
+    pub disk_rate: Option<u64>,
+    /// Keep the grid in DIR at the end
+    #[arg(long)]
+    pub keep: bool,
+    /// Continue from the last complete pass in DIR
+    #[arg(long, conflicts_with = "compare")]
+    pub resume: bool,
+    /// Do not measure what the machine can do at most
+    #[arg(long)]
+    pub no_roofline: bool,
+    #[command(flatten)]
+    pub coding: Coding,
+    #[command(flatten)]
+    pub threads: Threads,
+    /// Draw the result
+    #[arg(short, long, value_name = "OUT.png")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub force: Force,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// See the library's states.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub enum State {
+    RawMemory,
+    RawDisk,
+    CompressedMemory,
+    CompressedDisk,
+}
+
+impl From<State> for ebz_store::grid::State {
+    fn from(state: State) -> Self {
+        match state {
+            State::RawMemory => Self::RawMemory,
+            State::RawDisk => Self::RawDisk,
+            State::CompressedMemory => Self::CompressedMemory,
+            State::CompressedDisk => Self::CompressedDisk,
+        }
+    }
+}
+
+/// Heat in a solid (3-D, 7 points), on a grid that may live compressed
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz sim heat --grid 256x256x256 --steps 200 --compare -o heat.png
+  ebz sim heat --grid 1024x512x512 --state compressed-disk --memory 500MB --dir /scratch --keep
+  ebz sim heat --grid 1024x512x512 --state compressed-disk --memory 500MB --dir /scratch --keep --resume")]
+pub struct Heat {
+    /// Cells, slowest axis first
+    #[arg(long, value_name = "ZxYxX", default_value = "192x192x192", value_parser = extents)]
+    pub grid: Extents,
+    /// Diffusion number: diffusivity x time step / cell width squared; at most 1/6
+    #[arg(long, value_name = "R", default_value_t = 0.15)]
+    pub diffusion: f64,
+    #[command(flatten)]
+    pub sweep: Sweep,
+}
+
+/// Flow by the lattice Boltzmann method (2-D, D2Q9), on a grid that may live compressed
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz sim lbm --scene cylinder --grid 512x1024 --steps 2000 --per-pass 8 -o wake.png
+  ebz sim lbm --scene cavity --grid 512x512 --tau 0.56 --velocity 0.1 --compare")]
+pub struct Lbm {
+    /// Cells: rows (across the flow) first
+    #[arg(long, value_name = "YxX", default_value = "512x1024", value_parser = extents)]
+    pub grid: Extents,
+    /// What the fluid is in
+    #[arg(long, value_enum, default_value_t = Scene::Cylinder)]
+    pub scene: Scene,
+    /// Relaxation time, above 0.5; the viscosity is a third of what it is above
+    #[arg(long, value_name = "T", default_value_t = 0.6)]
+    pub tau: f64,
+    /// Velocity of the lid, or of the middle of an empty channel, in cells per step
+    #[arg(long, value_name = "U", default_value_t = 0.1)]
+    pub velocity: f64,
+    #[command(flatten)]
+    pub sweep: Sweep,
+}
+
+/// What the fluid is in.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub enum Scene {
+    /// A channel between two walls, driven by a force
+    Channel,
+    /// The same with a cylinder in the stream
+    Cylinder,
+    /// A box with a lid that moves
+    Cavity,
+}
+
+/// Speckle reducing anisotropic diffusion of an image (2-D), which may live compressed
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz sim srad --grid 1024x1024 --steps 100 --compare -o clean.png
+  ebz sim srad --image scan.npy --steps 200 -o clean.png")]
+pub struct Srad {
+    /// Cells of the synthetic image: rows first
+    #[arg(long, value_name = "YxX", default_value = "1024x1024", value_parser = extents)]
+    pub grid: Extents,
+    /// An image instead, as .npy of f64, values above 0
+    #[arg(long, value_name = "IMAGE.npy", conflicts_with = "grid")]
+    pub image: Option<PathBuf>,
+    /// Step size, at most 1
+    #[arg(long, value_name = "L", default_value_t = 0.5)]
+    pub lambda: f64,
+    /// Speckle scale at the start
+    #[arg(long, value_name = "Q", default_value_t = 0.5)]
+    pub q0: f64,
+    /// How fast the speckle scale falls per step
+    #[arg(long, value_name = "R", default_value_t = 0.02)]
+    pub rho: f64,
+    #[command(flatten)]
+    pub sweep: Sweep,
+}

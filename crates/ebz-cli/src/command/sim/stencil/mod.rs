@@ -1,0 +1,231 @@
+//! `ebz sim heat`, `lbm` and `srad`: one kernel each, the same sweep for all.
+
+mod table;
+
+use crate::Outcome;
+use crate::args::{Extents, Heat, Layout, Lbm, Scene, Srad, Sweep};
+use crate::input::Field;
+use crate::output::Output;
+use crate::progress;
+use crate::report;
+use anyhow::{Context, Result, ensure};
+use ebz::simd::Level;
+use ebz::{Array, Bound, ElementType};
+use ebz_sim::picture::{Slice, VIRIDIS};
+use ebz_sim::stencil::roofline::Machine;
+use ebz_sim::stencil::run::{Plan, Run, run};
+use ebz_sim::stencil::{Errors, Instructions, Kernel, compare, heat, lbm, srad};
+use ebz_sim::team;
+use ebz_store::grid::{Grid, State};
+use ebz_store::io::Rate;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Pixels of a picture along its longer side.
+const PIXELS: usize = 1200;
+
+pub fn heat(args: &Heat) -> Result<Outcome> {
+    let grid = axes(&args.grid, "64x64x64")?;
+    let kernel = heat::Heat::new(grid, args.diffusion, instructions())?;
+    simulate(&kernel, &args.sweep)
+}
+
+pub fn lbm(args: &Lbm) -> Result<Outcome> {
+    let scene = match args.scene {
+        Scene::Channel => lbm::Scene::Channel,
+        Scene::Cylinder => lbm::Scene::Cylinder,
+        Scene::Cavity => lbm::Scene::Cavity,
+    };
+    let grid = axes(&args.grid, "512x1024")?;
+    let kernel = lbm::Lbm::new(grid, scene, args.tau, args.velocity, instructions())?;
+    simulate(&kernel, &args.sweep)
+}
+
+pub fn srad(args: &Srad) -> Result<Outcome> {
+    let parameters = srad::Parameters {
+        lambda: args.lambda,
+        q0: args.q0,
+        rho: args.rho,
+    };
+    let kernel = match &args.image {
+        Some(path) => srad::Srad::of(image(path)?, parameters, instructions())?,
+        None => {
+            let grid = axes(&args.grid, "512x512")?;
+            srad::Srad::synthetic(grid, parameters, instructions())?
+        }
+    };
+    simulate(&kernel, &args.sweep)
+}
+
+fn instructions() -> Instructions {
+    Instructions::up_to(Level::detect())
+}
+
+fn axes<const N: usize>(grid: &Extents, example: &str) -> Result<[usize; N]> {
+    let axes: Result<[usize; N], _> = grid.0.clone().try_into();
+    axes.ok()
+        .with_context(|| format!("--grid needs {N} extents here, as in {example}"))
+}
+
+fn image(path: &Path) -> Result<Array<f64>> {
+    let layout = Layout {
+        element: None,
+        shape: None,
+    };
+    let mut field = Field::open(path, &layout, &std::env::temp_dir(), true)?;
+    ensure!(
+        field.element == ElementType::F64 && field.shape.len() == 2,
+        "{}: an image is an array of f64 with two axes",
+        path.display()
+    );
+    let mut values = vec![0.0; field.shape.iter().product()];
+    let mut reader = field.reader()?;
+    field.fill(&mut *reader, &mut values)?;
+    Ok(Array::new(values, &field.shape)?)
+}
+
+/// One state that was run.
+struct Done {
+    state: State,
+    run: Run,
+    errors: Option<Errors>,
+    predicted: Option<f64>,
+    folder: PathBuf,
+}
+
+/// Runs the states that were asked for, and reports.
+fn simulate(kernel: &dyn Kernel, args: &Sweep) -> Result<Outcome> {
+    let output = match &args.output {
+        Some(path) => Some(Output::create(path, args.force.force)?),
+        None => None,
+    };
+    let states = states(args);
+    let rate = Arc::new(Rate::new(args.disk_rate.map(|rate| rate as f64)));
+    let options = args.coding.options_or(Bound::Range(1e-6))?;
+    let plan = |state: State| Plan {
+        state,
+        steps: args.steps,
+        per_pass: args.per_pass,
+        threads: team::members(args.threads.count()),
+        slab: args.slab,
+        memory: args.memory.unwrap_or(u64::MAX),
+        options: options.clone(),
+        folder: args
+            .dir
+            .join(format!("ebz-{}-{}", kernel.name(), state.name())),
+        rate: rate.clone(),
+        resume: args.resume,
+    };
+    let plans: Vec<Plan> = states.into_iter().map(plan).collect();
+    let machine = machine(kernel, &plans, args)?;
+    let mut done: Vec<Done> = Vec::new();
+    for plan in &plans {
+        let cells = (kernel.cells() * kernel.shape()[0]) as u64;
+        let bar = progress::bar(plan.steps * cells, plan.state.name(), args.talk.quiet);
+        let mut run = run(kernel, plan, |step| bar.set_position(step * cells))?;
+        bar.finish_and_clear();
+        run.grid.forget_previous();
+        if let Some(warning) = run.warning() {
+            report::note(
+                args.talk.quiet,
+                &format!("{}: {warning}", plan.state.name()),
+            );
+        }
+        let reference = done.iter().find(|done| !done.state.is_compressed());
+        let errors = reference.map(|reference| compare(kernel, &reference.run.grid, &run.grid));
+        let predicted = machine
+            .as_ref()
+            .and_then(|m| m.predict(plan.state, args.per_pass));
+        done.push(Done {
+            state: plan.state,
+            run,
+            errors: errors.transpose()?,
+            predicted,
+            folder: plan.folder.clone(),
+        });
+    }
+    if let (Some(mut output), Some(last)) = (output, done.last()) {
+        draw(kernel, &last.run.grid, &mut output)?;
+        output.commit()?;
+    }
+    if args.talk.json {
+        report::say_json(&table::json(kernel, args, machine.as_ref(), &done)?)?;
+    } else {
+        report::say(&table::text(kernel, args, machine.as_ref(), &done))?;
+    }
+    for done in done.into_iter().filter(|done| done.state.on_disk()) {
+        let Done { run, folder, .. } = done;
+        drop(run);
+        if !args.keep {
+            std::fs::remove_dir_all(&folder)?;
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+/// The states, raw ones first if their results are compared with.
+fn states(args: &Sweep) -> Vec<State> {
+    let asked: Vec<State> = args.state.iter().map(|&state| state.into()).collect();
+    let mut states = Vec::new();
+    if args.compare {
+        states.extend(asked.iter().map(|state| state.raw()));
+    }
+    states.extend(asked);
+    let mut seen = Vec::new();
+    states.retain(|state| {
+        let new = !seen.contains(state);
+        seen.push(*state);
+        new
+    });
+    states
+}
+
+/// What the machine can do at most, unless nobody wants to know.
+fn machine(kernel: &dyn Kernel, plans: &[Plan], args: &Sweep) -> Result<Option<Machine>> {
+    let on_disk = plans.iter().find(|plan| plan.state.on_disk());
+    match on_disk.or(plans.first()) {
+        Some(plan) if !args.no_roofline => {
+            let folder = args.dir.clone();
+            let plan = Plan {
+                folder,
+                ..plan.clone()
+            };
+            Ok(Some(Machine::measure(kernel, &plan)?))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Draws the grid, with as many cells left out as needed for a picture of reasonable size.
+fn draw(kernel: &dyn Kernel, grid: &Grid, out: &mut Output) -> Result<()> {
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    let shape = kernel.shape();
+    let columns = shape[shape.len() - 1];
+    let every = shape.iter().fold(1, |most, n| n.div_ceil(PIXELS).max(most));
+    // A plane of a solid is a picture; a row of a flat grid is a line of one.
+    let solid = kernel.cells() != columns;
+    grid.for_each_plane(|at, plane| {
+        if solid || at.is_multiple_of(every) {
+            rows.extend(kernel.picture(at, plane));
+        }
+        Ok(())
+    })?;
+    if solid {
+        rows = rows.into_iter().step_by(every).collect();
+    }
+    let values: Vec<f64> = rows
+        .iter()
+        .flat_map(|row| row.iter().step_by(every).copied())
+        .collect();
+    let ends = |pick: fn(f64, f64) -> f64, start| values.iter().copied().fold(start, pick);
+    let scale = (
+        ends(f64::min, f64::INFINITY),
+        ends(f64::max, f64::NEG_INFINITY),
+    );
+    let slice = Slice {
+        rows: rows.len(),
+        columns: columns.div_ceil(every),
+        values,
+    };
+    Ok(slice.draw(out, &VIRIDIS, scale, 1)?)
+}

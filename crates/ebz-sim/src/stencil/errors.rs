@@ -1,0 +1,64 @@
+//! How far a run is from the same run without compression.
+
+use super::{Kernel, Sums};
+use ebz::Result;
+use ebz_store::grid::Grid;
+
+/// Differences between two grids.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Errors {
+    /// The largest difference of two values.
+    pub max: f64,
+    /// ‖difference‖ ÷ ‖reference‖.
+    pub l2: f64,
+    /// ‖difference‖ ÷ ‖what changed since the start‖: above 1 nothing of the run is left.
+    pub of_change: f64,
+    /// Physical quantities: name, of the reference, and relative difference.
+    pub quantities: Vec<(&'static str, f64, f64)>,
+}
+
+/// Compares a grid with a reference at the same step.
+pub fn compare(kernel: &dyn Kernel, reference: &Grid, grid: &Grid) -> Result<Errors> {
+    let planes = kernel.shape()[0];
+    let mut other = grid.reader(0..planes)?;
+    let mut start = vec![0.0; grid.layout().plane_len()];
+    let (mut max, mut difference, mut norm, mut change) = (0.0f64, 0.0, 0.0, 0.0);
+    let mut sums: [Sums; 2] = [[0.0; 3]; 2];
+    reference.for_each_plane(|at, a| {
+        let b = other.plane(at)?;
+        kernel.start(at, &mut start);
+        for ((a, b), start) in a.iter().zip(b).zip(&start) {
+            let d = a - b;
+            // Not `max`, which would overlook what is no number.
+            max = if d.abs() <= max { max } else { d.abs() };
+            difference += d * d;
+            norm += a * a;
+            change += (a - start) * (a - start);
+        }
+        for (sums, plane) in sums.iter_mut().zip([a, b]) {
+            let of_plane = kernel.sums(at, plane);
+            (0..3).for_each(|i| sums[i] += of_plane[i]);
+        }
+        Ok(())
+    })?;
+    let [a, b] = sums.map(|sums| kernel.quantities(sums));
+    let relative = |a: f64, b: f64| if a == b { 0.0 } else { ((a - b) / a).abs() };
+    Ok(Errors {
+        max,
+        l2: relative_norm(difference, norm),
+        of_change: relative_norm(difference, change),
+        quantities: a
+            .into_iter()
+            .zip(b)
+            .map(|((name, a), (_, b))| (name, a, relative(a, b)))
+            .collect(),
+    })
+}
+
+fn relative_norm(squares: f64, of: f64) -> f64 {
+    if squares == 0.0 {
+        0.0
+    } else {
+        (squares / of).sqrt()
+    }
+}

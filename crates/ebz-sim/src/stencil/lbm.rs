@@ -1,0 +1,382 @@
+//! Flow by the lattice Boltzmann method: two dimensions, nine velocities, one relaxation time,
+//! walls that throw the fluid back half-way between cells.
+//!
+//! A row holds the nine populations one after the other, each as its difference from the fluid at
+//! rest, which keeps the digits that matter. A step pulls the populations from the cells they come
+//! from and lets them collide; what a row holds is the state after the collision.
+
+use super::{Instructions, Kernel, Sums};
+use ebz::{Error, Result};
+
+/// Populations of a cell.
+const Q: usize = 9;
+/// Velocities (x, y); y counts rows.
+const VELOCITY: [(isize, isize); Q] = [
+    (0, 0),
+    (1, 0),
+    (0, 1),
+    (-1, 0),
+    (0, -1),
+    (1, 1),
+    (-1, 1),
+    (-1, -1),
+    (1, -1),
+];
+/// The velocity that goes the other way.
+const OPPOSITE: [usize; Q] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
+/// Populations of the fluid at rest.
+const WEIGHT: [f64; Q] = {
+    let (axis, diagonal) = (1.0 / 9.0, 1.0 / 36.0);
+    [
+        4.0 / 9.0,
+        axis,
+        axis,
+        axis,
+        axis,
+        diagonal,
+        diagonal,
+        diagonal,
+        diagonal,
+    ]
+};
+/// Cells that are advanced together.
+const LANES: usize = 8;
+/// The largest velocity for which the method is a good model of a liquid.
+pub const MAX_VELOCITY: f64 = 0.17;
+
+/// What the fluid is in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scene {
+    /// A channel between two walls, periodic along the flow, driven by a force.
+    Channel,
+    /// The same with a cylinder in the stream.
+    Cylinder,
+    /// A box with a lid that moves along x.
+    Cavity,
+}
+
+/// The lattice Boltzmann kernel.
+pub struct Lbm {
+    shape: [usize; 2],
+    scene: Scene,
+    tau: f64,
+    velocity: f64,
+    /// Cells of each row that need a look at what is beside them.
+    special: Vec<Vec<u32>>,
+    instructions: Instructions,
+}
+
+impl Lbm {
+    /// A grid of `shape` rows and columns; `velocity` is the lid's, or the one that the force would
+    /// reach in the middle of an empty channel.
+    pub fn new(
+        shape: [usize; 2],
+        scene: Scene,
+        tau: f64,
+        velocity: f64,
+        instructions: Instructions,
+    ) -> Result<Self> {
+        if shape.iter().any(|&extent| extent < 4) {
+            return Err(Error::invalid(
+                "lbm needs at least 4 cells along every axis: use a larger --grid",
+            ));
+        }
+        if !(tau > 0.5 && tau <= 5.0) {
+            return Err(Error::invalid(format!(
+                "relaxation time {tau}: the method is stable above 0.5 (and of use up to 5), so \
+                 choose a --tau between"
+            )));
+        }
+        if !(-MAX_VELOCITY..=MAX_VELOCITY).contains(&velocity) {
+            return Err(Error::invalid(format!(
+                "velocity {velocity}: above {MAX_VELOCITY} cells per step the method is unstable, so \
+                 choose a smaller --velocity"
+            )));
+        }
+        let mut lbm = Self {
+            shape,
+            scene,
+            tau,
+            velocity,
+            special: Vec::new(),
+            instructions,
+        };
+        lbm.special = (0..shape[0])
+            .map(|y| {
+                (0..shape[1] as u32)
+                    .filter(|&x| lbm.is_special(y, x as usize))
+                    .collect()
+            })
+            .collect();
+        Ok(lbm)
+    }
+
+    /// Kinematic viscosity in cells² per step.
+    pub fn viscosity(&self) -> f64 {
+        (self.tau - 0.5) / 3.0
+    }
+
+    /// Force per cell along x.
+    fn force(&self) -> f64 {
+        match self.scene {
+            Scene::Cavity => 0.0,
+            _ => 8.0 * self.viscosity() * self.velocity / (self.shape[0] as f64).powi(2),
+        }
+    }
+
+    /// Whether the cell is part of the cylinder.
+    pub fn is_solid(&self, y: usize, x: usize) -> bool {
+        let [ny, nx] = self.shape.map(|n| n as f64);
+        let (dy, dx) = (y as f64 + 0.5 - 0.5 * ny, x as f64 + 0.5 - 0.25 * nx);
+        let radius = (0.1 * ny).min(0.125 * nx);
+        self.scene == Scene::Cylinder && dy * dy + dx * dx < radius * radius
+    }
+
+    /// Where a population comes from; a wall if there is no such cell.
+    fn origin(&self, y: usize, x: usize, q: usize) -> Option<(usize, usize)> {
+        let (cx, cy) = VELOCITY[q];
+        let [ny, nx] = self.shape;
+        let y = y.checked_add_signed(-cy).filter(|&y| y < ny)?;
+        let x = match self.scene {
+            Scene::Cavity => x.checked_add_signed(-cx).filter(|&x| x < nx)?,
+            _ => (x + nx).wrapping_add_signed(-cx) % nx,
+        };
+        (!self.is_solid(y, x)).then_some((y, x))
+    }
+
+    fn is_special(&self, y: usize, x: usize) -> bool {
+        // Rows too short for a group of cells are done one by one.
+        self.shape[1] < LANES + 2
+            || x == 0
+            || x + 1 == self.shape[1]
+            || self.is_solid(y, x)
+            || (0..Q).any(|q| self.origin(y, x, q).is_none())
+    }
+
+    /// The new populations of a cell with walls beside it, or at the end of a row.
+    fn special_cell(&self, y: usize, x: usize, window: [&[f64]; 3]) -> [f64; Q] {
+        let [ny, nx] = self.shape;
+        if self.is_solid(y, x) {
+            return [0.0; Q];
+        }
+        let mut cell = [[0.0; 1]; Q];
+        for (q, value) in cell.iter_mut().enumerate() {
+            value[0] = match self.origin(y, x, q) {
+                Some((from, x)) => window[from + 1 - y][q * nx + x],
+                None => {
+                    let lid = self.scene == Scene::Cavity && VELOCITY[q].1 < 0 && y + 1 == ny;
+                    let push = if lid { self.velocity } else { 0.0 };
+                    window[1][OPPOSITE[q] * nx + x] + 6.0 * WEIGHT[q] * VELOCITY[q].0 as f64 * push
+                }
+            };
+        }
+        collide(&mut cell, 1.0 / self.tau, self.force());
+        cell.map(|[value]| value)
+    }
+
+    /// The new populations of the other cells of a row, several at a time.
+    #[inline(always)]
+    fn plain_cells(&self, window: [&[f64]; 3], out: &mut [f64]) {
+        let nx = self.shape[1];
+        let (omega, force) = (1.0 / self.tau, self.force());
+        let mut x = 1;
+        while x < nx - 1 {
+            // The last group overlaps the one before it.
+            x = x.min(nx - 1 - LANES);
+            let mut cells = [[0.0; LANES]; Q];
+            for (q, lanes) in cells.iter_mut().enumerate() {
+                let (cx, cy) = VELOCITY[q];
+                let from = (q * nx + x).wrapping_add_signed(-cx);
+                let row = &window[1usize.wrapping_add_signed(-cy)];
+                lanes.copy_from_slice(&row[from..from + LANES]);
+            }
+            collide(&mut cells, omega, force);
+            for (q, lanes) in cells.iter().enumerate() {
+                out[q * nx + x..][..LANES].copy_from_slice(lanes);
+            }
+            x += LANES;
+        }
+    }
+
+    /// Density and velocity (x, y) of a cell of a row.
+    pub fn flow(&self, row: &[f64], x: usize) -> (f64, f64, f64) {
+        let nx = self.shape[1];
+        let sum = |weight: fn((isize, isize)) -> isize| -> f64 {
+            (0..Q)
+                .map(|q| weight(VELOCITY[q]) as f64 * row[q * nx + x])
+                .sum()
+        };
+        let density = 1.0 + sum(|_| 1);
+        (density, sum(|c| c.0) / density, sum(|c| c.1) / density)
+    }
+}
+
+/// What the equilibrium of some cells depends on: momentum, velocity, and the part that is the same
+/// for all populations.
+struct Moments<const L: usize> {
+    momentum: [[f64; L]; 2],
+    velocity: [[f64; L]; 2],
+    still: [f64; L],
+}
+
+/// Relaxes populations towards their equilibrium and adds the force.
+#[inline(always)]
+fn collide<const L: usize>(cells: &mut [[f64; L]; Q], omega: f64, force: f64) {
+    let [rest, east, north, west, south, ne, nw, sw, se] = cells;
+    let mut moments = Moments {
+        momentum: [[0.0; L]; 2],
+        velocity: [[0.0; L]; 2],
+        still: [0.0; L],
+    };
+    for l in 0..L {
+        let straight = (east[l] + west[l]) + (north[l] + south[l]);
+        let excess = rest[l] + straight + ((ne[l] + sw[l]) + (nw[l] + se[l]));
+        let jx = (east[l] - west[l]) + ((ne[l] - sw[l]) + (se[l] - nw[l]));
+        let jy = (north[l] - south[l]) + ((ne[l] - sw[l]) + (nw[l] - se[l]));
+        let inverse = 1.0 / (1.0 + excess);
+        let (ux, uy) = (jx * inverse, jy * inverse);
+        let still = excess - 1.5 * (jx * ux + jy * uy);
+        rest[l] += omega * (WEIGHT[0] * still - rest[l]);
+        moments.momentum[0][l] = jx;
+        moments.momentum[1][l] = jy;
+        moments.velocity[0][l] = ux;
+        moments.velocity[1][l] = uy;
+        moments.still[l] = still;
+    }
+    let [straight, diagonal] = [WEIGHT[1], WEIGHT[5]].map(|weight| Relaxation {
+        omega,
+        weight,
+        push: 3.0 * weight * force,
+    });
+    straight.pair(east, west, [1.0, 0.0], &moments);
+    straight.pair(north, south, [0.0, 1.0], &moments);
+    diagonal.pair(ne, sw, [1.0, 1.0], &moments);
+    diagonal.pair(nw, se, [-1.0, 1.0], &moments);
+}
+
+/// How populations of one weight relax.
+struct Relaxation {
+    omega: f64,
+    weight: f64,
+    push: f64,
+}
+
+impl Relaxation {
+    /// Populations that go opposite ways differ only in the sign of their velocity.
+    #[inline(always)]
+    fn pair<const L: usize>(
+        &self,
+        along: &mut [f64; L],
+        against: &mut [f64; L],
+        [x, y]: [f64; 2],
+        moments: &Moments<L>,
+    ) {
+        let push = self.push * x;
+        for l in 0..L {
+            let j = x * moments.momentum[0][l] + y * moments.momentum[1][l];
+            let u = x * moments.velocity[0][l] + y * moments.velocity[1][l];
+            let (even, odd) = (moments.still[l] + 4.5 * (j * u), 3.0 * j);
+            along[l] += self.omega * (self.weight * (even + odd) - along[l]) + push;
+            against[l] += self.omega * (self.weight * (even - odd) - against[l]) - push;
+        }
+    }
+}
+
+impl Kernel for Lbm {
+    fn name(&self) -> &'static str {
+        "lbm"
+    }
+
+    fn shape(&self) -> Vec<usize> {
+        vec![self.shape[0], Q, self.shape[1]]
+    }
+
+    fn cells(&self) -> usize {
+        self.shape[1]
+    }
+
+    fn stage_len(&self, _stage: usize) -> usize {
+        Q * self.shape[1]
+    }
+
+    fn parameters(&self) -> String {
+        let scene = format!("{:?}", self.scene).to_lowercase();
+        format!("{scene}, tau {}, velocity {}", self.tau, self.velocity)
+    }
+
+    /// The fluid is at rest in a cavity, and flows with half of the velocity in a channel.
+    fn start(&self, at: usize, plane: &mut [f64]) {
+        plane.fill(0.0);
+        let nx = self.shape[1];
+        if self.scene == Scene::Cavity {
+            return;
+        }
+        // A ripple, so that the wake of the cylinder need not wait for rounding errors.
+        let y = (at as f64 + 0.5) / self.shape[0] as f64;
+        for x in 0..nx {
+            if self.is_solid(at, x) {
+                continue;
+            }
+            let ripple = (std::f64::consts::TAU * x as f64 / nx as f64).sin();
+            let ux = 2.0 * self.velocity * y * (1.0 - y);
+            let uy = match self.scene {
+                Scene::Cylinder => 0.1 * ux * ripple,
+                _ => 0.0,
+            };
+            for q in 0..Q {
+                let u = VELOCITY[q].0 as f64 * ux + VELOCITY[q].1 as f64 * uy;
+                plane[q * nx + x] = WEIGHT[q] * (3.0 * u + 4.5 * u * u - 1.5 * (ux * ux + uy * uy));
+            }
+        }
+    }
+
+    /// What the velocity makes of the populations along and against it.
+    fn range(&self) -> f64 {
+        6.0 * WEIGHT[1] * self.velocity.abs()
+    }
+
+    fn advance(&self, _step: u64, _stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]) {
+        let nx = self.shape[1];
+        if self.special[at].len() < nx {
+            self.instructions.run(
+                #[inline(always)]
+                || self.plain_cells(window, out),
+            );
+        }
+        for &x in &self.special[at] {
+            let cell = self.special_cell(at, x as usize, window);
+            for (q, value) in cell.into_iter().enumerate() {
+                out[q * nx + x as usize] = value;
+            }
+        }
+    }
+
+    fn sums(&self, at: usize, plane: &[f64]) -> Sums {
+        let mut sums = [0.0; 3];
+        for x in (0..self.shape[1]).filter(|&x| !self.is_solid(at, x)) {
+            let (density, ux, uy) = self.flow(plane, x);
+            sums[0] += density;
+            sums[1] += density * ux;
+            sums[2] += density * (ux * ux + uy * uy);
+        }
+        sums
+    }
+
+    fn quantities(&self, [mass, momentum, energy]: Sums) -> Vec<(&'static str, f64)> {
+        let mut all = vec![("mass", mass)];
+        match self.scene {
+            // The momentum of a circulation is a difference of large numbers.
+            Scene::Cavity => all.push(("kinetic energy", 0.5 * energy)),
+            _ => all.push(("momentum", momentum)),
+        }
+        all
+    }
+
+    fn picture(&self, _at: usize, plane: &[f64]) -> Vec<Vec<f64>> {
+        let speed = |x| {
+            let (_, ux, uy) = self.flow(plane, x);
+            ux.hypot(uy)
+        };
+        vec![(0..self.shape[1]).map(speed).collect()]
+    }
+}

@@ -1,0 +1,237 @@
+//! Many passes over a grid, and what they cost.
+
+use super::{Kernel, sweep};
+use ebz::{Error, Options, Result, Tolerance};
+use ebz_store::grid::{Grid, Layout, Moved, Settings, State};
+use ebz_store::io::{BLOCK, Rate};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A bound above this part of the typical change between two stored grids is worth a warning.
+const MOST_OF_CHANGE: f64 = 0.1;
+
+/// How to run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What the grid lives in.
+    pub state: State,
+    /// Time steps in all.
+    pub steps: u64,
+    /// Time steps per pass over the grid.
+    pub per_pass: usize,
+    /// Threads.
+    pub threads: usize,
+    /// Planes per slab, if not chosen by the library.
+    pub slab: Option<usize>,
+    /// Bytes of memory that everything may take.
+    pub memory: u64,
+    /// Bound and codec of the compressed states.
+    pub options: Options,
+    /// Folder of the states on disk.
+    pub folder: PathBuf,
+    /// How fast the disk may be.
+    pub rate: Arc<Rate>,
+    /// Continue from the last complete pass in the folder.
+    pub resume: bool,
+}
+
+/// What came of a run.
+pub struct Run {
+    /// The last grid.
+    pub grid: Grid,
+    /// Time steps that were made (fewer than planned when the run was continued).
+    pub steps: u64,
+    /// Passes that were made.
+    pub passes: u64,
+    /// Time that they took.
+    pub time: Duration,
+    /// Bytes moved, and waits.
+    pub moved: Moved,
+    /// The guarantee for every stored value.
+    pub tolerance: Option<Tolerance>,
+    /// Root mean square of the change in the last pass (estimated from some planes).
+    pub change: f64,
+}
+
+impl Run {
+    /// Cell updates per second.
+    pub fn updates_per_second(&self, kernel: &dyn Kernel) -> f64 {
+        let cells = (kernel.cells() * kernel.shape()[0]) as f64;
+        cells * self.steps as f64 / self.time.as_secs_f64()
+    }
+
+    /// Bytes of values that the kernel was given and gave back, per second.
+    pub fn effective_bandwidth(&self) -> f64 {
+        2.0 * self.grid.layout().bytes() as f64 * self.passes as f64 / self.time.as_secs_f64()
+    }
+
+    /// Raw size ÷ stored size of the last grid.
+    pub fn ratio(&self) -> f64 {
+        self.grid.layout().bytes() as f64 / self.grid.stored_bytes() as f64
+    }
+
+    /// What is wrong with the bound, if it is not well below the change between two stored grids.
+    pub fn warning(&self) -> Option<String> {
+        let Some(Tolerance::Abs(bound)) = self.tolerance else {
+            return None;
+        };
+        (bound > MOST_OF_CHANGE * self.change).then(|| {
+            format!(
+                "the bound {bound:.1e} is not well below the change of {:.1e} between two stored \
+                 grids, which may freeze what changes slowly: use a smaller bound or more steps per \
+                 pass",
+                self.change
+            )
+        })
+    }
+}
+
+impl Plan {
+    /// Everything that the grid needs to know.
+    pub fn settings(&self, kernel: &dyn Kernel) -> Result<Settings> {
+        if self.per_pass == 0 || self.steps == 0 {
+            return Err(Error::invalid(
+                "a run needs at least one step, and a pass too: give --steps and --per-pass above 0",
+            ));
+        }
+        let layout = Layout::new(&kernel.shape(), self.slab)?;
+        let tolerance = self.tolerance(kernel)?;
+        let identity = format!(
+            "{} {:?}, {}, {} steps per pass{}",
+            kernel.name(),
+            kernel.shape(),
+            kernel.parameters(),
+            self.per_pass,
+            match self.state.is_compressed() {
+                true => format!(", {} {tolerance:?}", self.options.codec),
+                false => String::new(),
+            }
+        );
+        let mut settings = Settings {
+            state: self.state,
+            layout,
+            tolerance,
+            options: self.options.clone(),
+            memory: 0,
+            segment: Settings::SEGMENT,
+            folder: self.folder.clone(),
+            rate: self.rate.clone(),
+            identity,
+        };
+        self.fit(kernel, &mut settings)?;
+        Ok(settings)
+    }
+
+    /// Divides the memory: what the stages hold, what lanes hold, and the grid itself.
+    fn fit(&self, kernel: &dyn Kernel, settings: &mut Settings) -> Result<()> {
+        let threads = self.threads.clamp(1, settings.layout.slabs()) as u64;
+        let window = (sweep::window_values(kernel, self.per_pass) * size_of::<f64>()) as u64;
+        let least = settings.layout.slab_bytes().max(BLOCK);
+        // Requests that are not larger than needed if memory is scarce.
+        while threads * (window + settings.lane_bytes()) > self.memory / 2
+            && settings.segment / 2 >= least
+        {
+            settings.segment /= 2;
+        }
+        let grid = match self.state {
+            State::RawMemory => 2 * settings.layout.bytes(),
+            _ => 0,
+        };
+        let needed = threads * (window + settings.lane_bytes()) + grid;
+        if needed > self.memory {
+            let for_what = match grid {
+                0 => "the planes that a pass holds at once",
+                _ => "two raw grids and the planes that a pass holds at once",
+            };
+            return Err(Error::LimitExceeded(format!(
+                "{for_what} take {needed} bytes, which is more than the {} allowed: give more \
+                 --memory, fewer --per-pass steps or smaller slabs (--slab), or another --state",
+                self.memory
+            )));
+        }
+        settings.memory = self.memory - needed;
+        Ok(())
+    }
+
+    /// The bound; a relative one is of the kernel's range.
+    fn tolerance(&self, kernel: &dyn Kernel) -> Result<Tolerance> {
+        if !self.state.is_compressed() {
+            return Ok(Tolerance::Lossless);
+        }
+        self.options.check()?;
+        self.options.tolerance(|| Ok(kernel.range()))
+    }
+}
+
+/// Runs a kernel; `progress` hears the steps made so far after every pass.
+pub fn run(kernel: &dyn Kernel, plan: &Plan, mut progress: impl FnMut(u64)) -> Result<Run> {
+    let settings = plan.settings(kernel)?;
+    let tolerance = plan.state.is_compressed().then_some(settings.tolerance);
+    let mut grid = if plan.resume {
+        Grid::resume(settings)?
+    } else {
+        Grid::create(settings, plan.threads, |at, plane| kernel.start(at, plane))?
+    };
+    let first = grid.step();
+    let (mut moved, mut passes) = (Moved::default(), 0);
+    let mut change = 0.0;
+    let mut time = Duration::ZERO;
+    while grid.step() < plan.steps {
+        let steps = (plan.steps - grid.step()).min(plan.per_pass as u64) as usize;
+        if grid.step() + steps as u64 == plan.steps {
+            change = typical_change(kernel, &grid, steps)?;
+        }
+        let start = Instant::now();
+        let step = grid.step();
+        let of_pass = sweep::pass(kernel, &mut grid, step, steps, plan.threads)
+            .map_err(|error| in_pass(error, step, plan))?;
+        time += start.elapsed();
+        moved = moved.join(of_pass);
+        passes += 1;
+        progress(grid.step());
+    }
+    Ok(Run {
+        steps: grid.step() - first,
+        grid,
+        passes,
+        time,
+        moved,
+        tolerance,
+        change,
+    })
+}
+
+/// An error, with what is left to continue from.
+fn in_pass(error: Error, step: u64, plan: &Plan) -> Error {
+    if !plan.state.on_disk() {
+        return error;
+    }
+    let left = format!(
+        "; the grid after step {step} is complete in '{}': continue from it with --resume",
+        plan.folder.display()
+    );
+    match error {
+        Error::Io(io) => Error::Io(std::io::Error::new(io.kind(), format!("{io}{left}"))),
+        Error::Corrupt(text) => Error::Corrupt(text),
+        Error::LimitExceeded(text) => Error::LimitExceeded(text + &left),
+        other => other,
+    }
+}
+
+/// Root mean square of what the next pass changes, from a few planes.
+fn typical_change(kernel: &dyn Kernel, grid: &Grid, steps: usize) -> Result<f64> {
+    const SAMPLES: usize = 4;
+    let planes = kernel.shape()[0];
+    let (mut squares, mut count) = (0.0, 0);
+    for sample in 0..SAMPLES {
+        let at = (planes * (2 * sample + 1)) / (2 * SAMPLES);
+        let after = sweep::look_ahead(kernel, grid, steps, at)?;
+        let mut before = grid.reader(at..at + 1)?;
+        for (a, b) in after.iter().zip(before.plane(at)?) {
+            squares += (a - b) * (a - b);
+            count += 1;
+        }
+    }
+    Ok((squares / f64::from(count)).sqrt())
+}

@@ -1,0 +1,106 @@
+//! What makes a grid on disk survive: the index of a complete grid, written once everything that
+//! it points to is on the disk.
+//!
+//! Two grids take turns, each a data file and an index file. Before a data file is written over,
+//! its index goes; so whatever is killed when, the index with the highest step is of a complete
+//! grid.
+
+use super::generation::Place;
+use super::{Layout, State};
+use ebz::{Error, Result};
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+const SIGNATURE: &[u8; 8] = b"ebzgrid1";
+/// Signature, checksum, length of the description.
+const HEADER: usize = 24;
+
+/// What an index says about its grid.
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub(super) struct About {
+    /// What determines every number of the run.
+    pub identity: String,
+    pub step: u64,
+    /// The frame number in its records.
+    pub frame: u32,
+    pub state: State,
+    pub layout: Layout,
+}
+
+/// A complete grid that was found.
+pub(super) struct Found {
+    pub about: About,
+    pub places: Vec<Place>,
+}
+
+pub(super) fn data_path(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("grid-{number}.data"))
+}
+
+fn index_path(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("grid-{number}.index"))
+}
+
+/// Says that the data of grid `number` is about to change.
+pub(super) fn forget(folder: &Path, number: usize) -> Result<()> {
+    match fs::remove_file(index_path(folder, number)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Makes the data of grid `number` last, then its index.
+pub(super) fn write(folder: &Path, number: usize, about: &About, places: &[Place]) -> Result<()> {
+    File::open(data_path(folder, number))?.sync_data()?;
+    let about = serde_json::to_vec(about).map_err(|e| Error::invalid(e.to_string()))?;
+    let mut body = (about.len() as u64).to_le_bytes().to_vec();
+    body.extend_from_slice(&about);
+    for place in places {
+        body.extend_from_slice(&place.start.to_le_bytes());
+        body.extend_from_slice(&place.end.to_le_bytes());
+    }
+    let path = index_path(folder, number);
+    let draft = path.with_extension("draft");
+    let mut file = File::create(&draft)?;
+    file.write_all(SIGNATURE)?;
+    file.write_all(&xxhash_rust::xxh3::xxh3_64(&body).to_le_bytes())?;
+    file.write_all(&body)?;
+    file.sync_data()?;
+    fs::rename(draft, path)?;
+    Ok(())
+}
+
+/// The grid `number`, if it is complete.
+pub(super) fn read(folder: &Path, number: usize) -> Result<Option<Found>> {
+    let path = index_path(folder, number);
+    let bytes = match fs::read(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        bytes => bytes?,
+    };
+    let damaged = || {
+        Error::corrupt(format!(
+            "'{}' is damaged: remove it to continue from the other grid",
+            path.display()
+        ))
+    };
+    let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or_else(damaged)?;
+    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| header[at + i]));
+    let checksum = xxhash_rust::xxh3::xxh3_64(&bytes[16..]);
+    if header[..8] != SIGNATURE[..] || word(8) != checksum {
+        return Err(damaged());
+    }
+    let length = usize::try_from(word(16)).map_err(|_| damaged())?;
+    let (about, places) = rest.split_at_checked(length).ok_or_else(damaged)?;
+    let about: About = serde_json::from_slice(about).map_err(|_| damaged())?;
+    let word = |bytes: &[u8]| u64::from_le_bytes(std::array::from_fn(|i| bytes[i]));
+    let places: Vec<Place> = places
+        .chunks_exact(16)
+        .map(|place| word(&place[..8])..word(&place[8..]))
+        .collect();
+    let whole = places.iter().all(|place| place.start <= place.end);
+    if !whole || places.len() != about.layout.slabs() {
+        return Err(damaged());
+    }
+    Ok(Some(Found { about, places }))
+}

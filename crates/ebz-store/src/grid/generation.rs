@@ -1,0 +1,84 @@
+//! A complete grid of one moment, in whatever it lives in.
+
+use super::checkpoint;
+use super::{Layout, State};
+use crate::io::{DirectFile, Rate};
+use ebz::Result;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where the bytes of a slab lie in a file.
+pub(super) type Place = Range<u64>;
+
+/// One of the two grids that take turns.
+pub(super) struct Generation {
+    /// Time steps that led to it.
+    pub step: u64,
+    /// The frame number in its records: which pass wrote them.
+    pub frame: u32,
+    pub body: Body,
+}
+
+/// The values of a grid.
+pub(super) enum Body {
+    /// As they are.
+    Raw(Vec<f64>),
+    /// The records of every slab.
+    Packed(Vec<Vec<u8>>),
+    /// In a file, raw or as records.
+    File(Filed),
+}
+
+/// A file and where its slabs are.
+pub(super) struct Filed {
+    pub file: Arc<DirectFile>,
+    pub places: Vec<Place>,
+}
+
+impl Generation {
+    /// A grid without contents.
+    pub fn new(
+        state: State,
+        layout: &Layout,
+        folder: &Path,
+        number: usize,
+        rate: &Arc<Rate>,
+    ) -> Result<Self> {
+        let body = match state {
+            State::RawMemory => Body::Raw(vec![0.0; layout.planes() * layout.plane_len()]),
+            State::CompressedMemory => Body::Packed(vec![Vec::new(); layout.slabs()]),
+            State::RawDisk | State::CompressedDisk => {
+                checkpoint::forget(folder, number)?;
+                let path = checkpoint::data_path(folder, number);
+                Body::File(Filed {
+                    file: Arc::new(DirectFile::create(path, true, rate.clone())?),
+                    places: vec![0..0; layout.slabs()],
+                })
+            }
+        };
+        Ok(Self {
+            step: 0,
+            frame: 0,
+            body,
+        })
+    }
+
+    /// Bytes that the values take where they are.
+    pub fn stored(&self) -> u64 {
+        match &self.body {
+            Body::Raw(values) => size_of_val(&values[..]) as u64,
+            Body::Packed(slabs) => slabs.iter().map(|slab| slab.len() as u64).sum(),
+            Body::File(filed) => filed.places.iter().map(|p| p.end - p.start).sum(),
+        }
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn memory(&self) -> u64 {
+        match &self.body {
+            Body::Raw(_) => self.stored(),
+            Body::Packed(slabs) => slabs.iter().map(|slab| slab.capacity() as u64).sum(),
+            Body::File(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Grids that are computed again and again, and live raw or compressed, in memory or on disk.
+//!
+//! ```text
+//! old grid ─► read-ahead ─► decode ─► planes ─► (the stencil) ─► planes ─► encode ─► write-behind ─► new grid
+//! ```
+//!
+//! Two grids take turns: the old one is read while the new one is written. Only when the new one
+//! is complete does it become the old one, and on disk it then survives whatever happens next.
+
+mod buffers;
+mod checkpoint;
+mod generation;
+mod layout;
+mod reader;
+mod servant;
+mod settings;
+mod writer;
+
+pub use layout::Layout;
+pub use reader::Reader;
+pub use settings::{Moved, Settings, State};
+pub use writer::Writer;
+
+use buffers::Buffers;
+use ebz::simd::Level;
+use ebz::slab::FramePlan;
+use ebz::{Error, Result, Tolerance};
+use generation::{Body, Filed, Generation};
+use servant::Behind;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use writer::{Budget, Encoder, Segments, Sink};
+
+/// How slabs are coded.
+struct Packing {
+    plan: FramePlan,
+    simd: Level,
+}
+
+/// The part of a pass that one thread does: planes in, planes out.
+pub struct Lane<'g> {
+    range: Range<usize>,
+    /// The old grid, from as many planes before the range as the halo has.
+    pub reader: Reader<'g>,
+    /// The new grid.
+    pub writer: Writer<'g>,
+}
+
+impl Lane<'_> {
+    /// The planes that this lane writes.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// Waits until every plane is where it belongs.
+    pub fn finish(mut self) -> Result<Moved> {
+        let written = self.writer.finish()?;
+        Ok(self.reader.moved().join(written))
+    }
+}
+
+/// A grid of `f64` that is computed again and again.
+pub struct Grid {
+    settings: Settings,
+    packing: Option<Packing>,
+    generations: [Generation; 2],
+    current: usize,
+    cursor: AtomicU64,
+    budget: Budget,
+    buffers: Arc<Buffers>,
+}
+
+impl Grid {
+    /// A new grid; `plane` fills each of its planes.
+    pub fn create(
+        settings: Settings,
+        threads: usize,
+        plane: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<Self> {
+        if settings.state.on_disk() {
+            std::fs::create_dir_all(&settings.folder)?;
+        }
+        let generation = |number| {
+            let Settings {
+                state,
+                layout,
+                folder,
+                rate,
+                ..
+            } = &settings;
+            Generation::new(*state, layout, folder, number, rate)
+        };
+        let generations = [generation(0)?, generation(1)?];
+        let mut grid = Self::with(settings, generations)?;
+        let lanes = grid.split(threads, None)?;
+        let fill = |range: Range<usize>, mut writer: Writer<'_>| {
+            for at in range {
+                plane(at, writer.plane(at)?);
+                writer.written(at)?;
+            }
+            writer.finish().map(|_| ())
+        };
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = lanes
+                .into_iter()
+                .map(|(range, _, writer)| {
+                    let fill = &fill;
+                    scope.spawn(move || fill(range, writer))
+                })
+                .collect();
+            handles.into_iter().try_for_each(|handle| {
+                handle
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+        })?;
+        grid.commit(0)?;
+        Ok(grid)
+    }
+
+    /// The grid in the folder of the settings, as the last complete pass left it.
+    pub fn resume(settings: Settings) -> Result<Self> {
+        let folder = settings.folder.display().to_string();
+        if !settings.state.on_disk() {
+            return Err(Error::invalid(
+                "a grid in memory cannot be continued: keep it on disk (raw-disk, compressed-disk)",
+            ));
+        }
+        let found = [0, 1].map(|number| checkpoint::read(&settings.folder, number));
+        let [first, second] = match found {
+            // One damaged index does not matter beside a good one.
+            [Ok(Some(found)), Err(_)] => [Some(found), None],
+            [Err(_), Ok(Some(found))] => [None, Some(found)],
+            [first, second] => [first?, second?],
+        };
+        let step = |found: &Option<checkpoint::Found>| found.as_ref().map(|f| f.about.step);
+        let current = usize::from(step(&second) > step(&first));
+        let Some(found) = (if current == 0 { first } else { second }) else {
+            return Err(Error::invalid(format!(
+                "there is no complete grid in '{folder}': start without --resume"
+            )));
+        };
+        let same = found.about.identity == settings.identity
+            && found.about.state == settings.state
+            && found.about.layout == settings.layout;
+        if !same {
+            return Err(Error::invalid(format!(
+                "the grid in '{folder}' belongs to another run ({}; {}): continue with the same \
+                 arguments, or choose another folder",
+                found.about.state.name(),
+                found.about.identity
+            )));
+        }
+        let generation = |number: usize| -> Result<Generation> {
+            let path = checkpoint::data_path(&settings.folder, number);
+            let rate = settings.rate.clone();
+            let file = if path.exists() {
+                crate::io::DirectFile::open(path, true, rate)?
+            } else {
+                crate::io::DirectFile::create(path, true, rate)?
+            };
+            Ok(Generation {
+                step: 0,
+                frame: 0,
+                body: Body::File(Filed {
+                    file: Arc::new(file),
+                    places: vec![0..0; settings.layout.slabs()],
+                }),
+            })
+        };
+        let mut generations = [generation(0)?, generation(1)?];
+        let last = &mut generations[current];
+        last.step = found.about.step;
+        last.frame = found.about.frame;
+        if let Body::File(filed) = &mut last.body {
+            filed.places = found.places;
+        }
+        let mut grid = Self::with(settings, generations)?;
+        grid.current = current;
+        Ok(grid)
+    }
+
+    fn with(settings: Settings, generations: [Generation; 2]) -> Result<Self> {
+        let packing = if settings.state.is_compressed() {
+            let options = settings.options.clone().chunk(&settings.layout.chunk());
+            let shape = settings.layout.shape();
+            Some(Packing {
+                plan: FramePlan::new::<f64>(shape, settings.tolerance, &options)?,
+                simd: options.simd,
+            })
+        } else {
+            None
+        };
+        let budget = Budget {
+            used: AtomicU64::new(0),
+            limit: settings.memory,
+        };
+        Ok(Self {
+            settings,
+            packing,
+            generations,
+            // The first grid is written as if it followed another.
+            current: 1,
+            cursor: AtomicU64::new(0),
+            budget,
+            buffers: Arc::default(),
+        })
+    }
+
+    /// How it is cut.
+    pub fn layout(&self) -> &Layout {
+        &self.settings.layout
+    }
+
+    /// Time steps that led to it.
+    pub fn step(&self) -> u64 {
+        self.generations[self.current].step
+    }
+
+    /// Bytes that the values take where they live.
+    pub fn stored_bytes(&self) -> u64 {
+        self.generations[self.current].stored()
+    }
+
+    /// Bytes of memory that both grids take.
+    pub fn memory(&self) -> u64 {
+        self.generations.iter().map(Generation::memory).sum()
+    }
+
+    /// The guarantee for every value of every stored grid.
+    pub fn tolerance(&self) -> Option<Tolerance> {
+        self.packing.as_ref().map(|_| self.settings.tolerance)
+    }
+
+    /// Begins a pass: at most `threads` lanes, whose readers start `halo` planes before the planes
+    /// that they write and end as many behind. [`Grid::commit`] ends it; without, the old grid
+    /// stays.
+    pub fn lanes(&mut self, threads: usize, halo: usize) -> Result<Vec<Lane<'_>>> {
+        let mut lanes = Vec::new();
+        for (range, reader, writer) in self.split(threads, Some(halo))? {
+            lanes.extend(reader.map(|reader| Lane {
+                range,
+                reader,
+                writer,
+            }));
+        }
+        Ok(lanes)
+    }
+
+    /// Writers of the new grid and, with a halo, readers of the old one.
+    #[expect(clippy::type_complexity, reason = "a lane before it has a name")]
+    fn split(
+        &mut self,
+        threads: usize,
+        halo: Option<usize>,
+    ) -> Result<Vec<(Range<usize>, Option<Reader<'_>>, Writer<'_>)>> {
+        let next = 1 - self.current;
+        let Self {
+            settings,
+            packing,
+            generations,
+            cursor,
+            budget,
+            buffers,
+            ..
+        } = self;
+        let layout = &settings.layout;
+        let packing = packing.as_ref();
+        if settings.state.on_disk() {
+            checkpoint::forget(&settings.folder, next)?;
+        }
+        cursor.store(0, Ordering::Relaxed);
+        let (left, right) = generations.split_at_mut(1);
+        let (old, new) = match next {
+            0 => (&right[0], &mut left[0]),
+            _ => (&left[0], &mut right[0]),
+        };
+        // Records say which pass wrote them, so that remains of an older one are recognised.
+        new.frame = old.frame.wrapping_add(1);
+        let frame = new.frame;
+        let mut rest = Unwritten::of(&mut new.body);
+        let mut lanes = Vec::new();
+        for range in layout.shares(threads) {
+            let slabs = layout.slabs_of(&range).len();
+            let encoder = |packing| Encoder::new(packing, frame, layout, buffers);
+            let sink = match (&mut rest, packing) {
+                (Unwritten::Raw(values), _) => {
+                    Sink::Memory(take_first(values, range.len() * layout.plane_len()))
+                }
+                (Unwritten::Packed(records), Some(packing)) => {
+                    Sink::Packed(encoder(packing), take_first(records, slabs), budget)
+                }
+                (Unwritten::File(file, places), packing) => {
+                    let behind = Behind::new(file.clone(), buffers.clone());
+                    let places = take_first(places, slabs);
+                    let segments = Segments::new(behind, cursor, places, settings.segment);
+                    match packing {
+                        Some(packing) => Sink::PackedFile(encoder(packing), segments),
+                        None => Sink::RawFile(segments),
+                    }
+                }
+                (Unwritten::Packed(_), None) => {
+                    return Err(Error::invalid("a packed grid needs a codec"));
+                }
+            };
+            let writer = Writer {
+                layout,
+                first: range.start,
+                sink,
+            };
+            let reader = match halo {
+                Some(halo) => {
+                    let end = (range.end + halo).min(layout.planes());
+                    let planes = range.start.saturating_sub(halo)..end;
+                    let segment = settings.segment;
+                    Some(Reader::new(layout, packing, old, planes, segment, buffers)?)
+                }
+                None => None,
+            };
+            lanes.push((range, reader, writer));
+        }
+        Ok(lanes)
+    }
+
+    /// Ends a pass: the new grid is complete, and `step` time steps led to it.
+    pub fn commit(&mut self, step: u64) -> Result<()> {
+        let next = 1 - self.current;
+        let Settings {
+            identity,
+            state,
+            layout,
+            folder,
+            ..
+        } = &self.settings;
+        if let Body::File(filed) = &self.generations[next].body {
+            let about = checkpoint::About {
+                identity: identity.clone(),
+                step,
+                frame: self.generations[next].frame,
+                state: *state,
+                layout: layout.clone(),
+            };
+            checkpoint::write(folder, next, &about, &filed.places)?;
+        }
+        self.generations[next].step = step;
+        self.current = next;
+        Ok(())
+    }
+
+    /// Frees the memory of the grid before the last; the next pass would need it again.
+    pub fn forget_previous(&mut self) {
+        match &mut self.generations[1 - self.current].body {
+            Body::Raw(values) => *values = Vec::new(),
+            Body::Packed(records) => records.iter_mut().for_each(|slab| *slab = Vec::new()),
+            Body::File(_) => (),
+        }
+    }
+
+    /// Reads planes of the grid as it is.
+    pub fn reader(&self, planes: Range<usize>) -> Result<Reader<'_>> {
+        let Settings {
+            layout, segment, ..
+        } = &self.settings;
+        let planes = planes.start..planes.end.min(layout.planes());
+        let (packing, grid) = (self.packing.as_ref(), &self.generations[self.current]);
+        Reader::new(layout, packing, grid, planes, *segment, &self.buffers)
+    }
+
+    /// Hands every plane of the grid as it is to `f`, in order.
+    pub fn for_each_plane(&self, mut f: impl FnMut(usize, &[f64]) -> Result<()>) -> Result<()> {
+        let planes = 0..self.layout().planes();
+        let mut reader = self.reader(planes.clone())?;
+        for at in planes {
+            f(at, reader.plane(at)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// What no lane has yet of the new grid.
+enum Unwritten<'g> {
+    Raw(&'g mut [f64]),
+    Packed(&'g mut [Vec<u8>]),
+    File(Arc<crate::io::DirectFile>, &'g mut [Range<u64>]),
+}
+
+impl<'g> Unwritten<'g> {
+    fn of(body: &'g mut Body) -> Self {
+        match body {
+            Body::Raw(values) => Self::Raw(values),
+            Body::Packed(records) => Self::Packed(records),
+            Body::File(filed) => Self::File(filed.file.clone(), &mut filed.places),
+        }
+    }
+}
+
+fn take_first<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
+    let (first, last) = std::mem::take(rest).split_at_mut(count);
+    *rest = last;
+    first
+}

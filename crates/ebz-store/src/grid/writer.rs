@@ -1,0 +1,243 @@
+//! Planes into a grid, in order.
+
+use super::buffers::Buffers;
+use super::generation::Place;
+use super::servant::Behind;
+use super::{Layout, Moved, Packing};
+use crate::io::{AlignedBuffer, BLOCK};
+use ebz::slab::{EncodedSlab, SlabCoder};
+use ebz::{Error, Result, View};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Writes a range of planes of a grid from the first to the last.
+pub struct Writer<'g> {
+    pub(super) layout: &'g Layout,
+    /// First plane of the range, and its slab.
+    pub(super) first: usize,
+    pub(super) sink: Sink<'g>,
+}
+
+pub(super) enum Sink<'g> {
+    Memory(&'g mut [f64]),
+    Packed(Encoder<'g>, &'g mut [Vec<u8>], &'g Budget),
+    RawFile(Segments<'g>),
+    PackedFile(Encoder<'g>, Segments<'g>),
+}
+
+/// Memory that packed slabs may take together.
+pub(super) struct Budget {
+    pub used: AtomicU64,
+    pub limit: u64,
+}
+
+/// Turns a slab into records.
+pub(super) struct Encoder<'g> {
+    packing: &'g Packing,
+    frame: u32,
+    coder: Option<SlabCoder>,
+    buffers: Arc<Buffers>,
+    values: Vec<f64>,
+    records: EncodedSlab,
+}
+
+impl<'g> Encoder<'g> {
+    pub fn new(packing: &'g Packing, frame: u32, layout: &Layout, buffers: &Arc<Buffers>) -> Self {
+        Self {
+            packing,
+            frame,
+            coder: Some(buffers.coder(packing.simd)),
+            buffers: buffers.clone(),
+            values: vec![0.0; layout.slab_planes() * layout.plane_len()],
+            records: EncodedSlab::default(),
+        }
+    }
+
+    fn encode(&mut self, layout: &Layout, slab: usize) -> Result<&[u8]> {
+        let mut shape = layout.chunk();
+        shape[0] = layout.planes_of(slab).len();
+        let values = &self.values[..shape[0] * layout.plane_len()];
+        let view = View::new(values, &shape)?;
+        if let Some(coder) = &mut self.coder {
+            coder.encode(
+                &self.packing.plan,
+                self.frame,
+                slab,
+                &view,
+                &mut self.records,
+            )?;
+        }
+        Ok(self.records.bytes())
+    }
+}
+
+impl Drop for Encoder<'_> {
+    fn drop(&mut self) {
+        if let Some(coder) = self.coder.take() {
+            self.buffers.give_coder(coder);
+        }
+    }
+}
+
+/// Slabs gathered to requests that a disk likes.
+pub(super) struct Segments<'g> {
+    behind: Behind,
+    /// Where the next segment goes, for all writers of the file.
+    cursor: &'g AtomicU64,
+    places: &'g mut [Place],
+    /// Slabs that have a place, and slabs that are in the buffer.
+    placed: usize,
+    waiting: Vec<Range<usize>>,
+    buffer: Option<AlignedBuffer>,
+    filled: usize,
+    size: usize,
+}
+
+impl<'g> Segments<'g> {
+    pub fn new(
+        behind: Behind,
+        cursor: &'g AtomicU64,
+        places: &'g mut [Place],
+        size: usize,
+    ) -> Self {
+        Self {
+            behind,
+            cursor,
+            places,
+            placed: 0,
+            waiting: Vec::new(),
+            buffer: None,
+            filled: 0,
+            size,
+        }
+    }
+
+    /// Room for so many more bytes, in this segment or the next.
+    fn room(&mut self, bytes: usize) -> Result<&mut [u8]> {
+        if self.filled > 0 && self.filled + bytes > self.size {
+            self.flush()?;
+        }
+        let buffer = match self.buffer.take() {
+            Some(buffer) => buffer,
+            None => self.behind.buffer(self.size.max(bytes))?,
+        };
+        let buffer = self.buffer.insert(buffer);
+        Ok(&mut buffer[self.filled..self.filled + bytes])
+    }
+
+    /// The slab that was put into the room is complete.
+    fn complete(&mut self, bytes: usize) {
+        self.waiting.push(self.filled..self.filled + bytes);
+        self.filled += bytes;
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let Some(mut buffer) = self.buffer.take() else {
+            return Ok(());
+        };
+        let length = self.filled.next_multiple_of(BLOCK);
+        buffer[self.filled..length].fill(0);
+        let offset = self.cursor.fetch_add(length as u64, Ordering::Relaxed);
+        for slab in self.waiting.drain(..) {
+            self.places[self.placed] = offset + slab.start as u64..offset + slab.end as u64;
+            self.placed += 1;
+        }
+        self.filled = 0;
+        self.behind.write(buffer, offset, length)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.flush()?;
+        self.behind.finish()
+    }
+}
+
+impl Writer<'_> {
+    /// Memory of a plane, to be filled completely; the planes asked for never go back.
+    pub fn plane(&mut self, at: usize) -> Result<&mut [f64]> {
+        let length = self.layout.plane_len();
+        let start = (at - self.first) * length;
+        let within = at % self.layout.slab_planes() * length;
+        match &mut self.sink {
+            Sink::Memory(values) => Ok(&mut values[start..start + length]),
+            Sink::Packed(encoder, ..) | Sink::PackedFile(encoder, _) => {
+                Ok(&mut encoder.values[within..within + length])
+            }
+            Sink::RawFile(segments) => {
+                let slab = self.layout.planes_of(at / self.layout.slab_planes());
+                let values = slab.len() * length;
+                let room = segments.room(values * size_of::<f64>())?;
+                let values: &mut [f64] = bytemuck::cast_slice_mut(room);
+                Ok(&mut values[within..within + length])
+            }
+        }
+    }
+
+    /// Says that the plane is filled.
+    pub fn written(&mut self, at: usize) -> Result<()> {
+        let slab = at / self.layout.slab_planes();
+        let planes = self.layout.planes_of(slab);
+        if at + 1 < planes.end {
+            return Ok(());
+        }
+        match &mut self.sink {
+            Sink::Memory(_) => Ok(()),
+            Sink::Packed(encoder, slabs, budget) => {
+                let records = encoder.encode(self.layout, slab)?;
+                let first = self.first / self.layout.slab_planes();
+                budget.store(records, &mut slabs[slab - first])
+            }
+            Sink::RawFile(segments) => {
+                segments.complete(planes.len() * self.layout.plane_len() * size_of::<f64>());
+                Ok(())
+            }
+            Sink::PackedFile(encoder, segments) => {
+                let records = encoder.encode(self.layout, slab)?;
+                segments.room(records.len())?.copy_from_slice(records);
+                segments.complete(records.len());
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until everything is where it belongs.
+    pub(super) fn finish(&mut self) -> Result<Moved> {
+        let mut moved = Moved::default();
+        match &mut self.sink {
+            Sink::Memory(_) => (),
+            Sink::Packed(_, slabs, _) => {
+                moved.written = slabs.iter().map(|slab| slab.len() as u64).sum();
+            }
+            Sink::RawFile(segments) | Sink::PackedFile(_, segments) => {
+                segments.finish()?;
+                moved.written = segments.behind.bytes;
+                moved.waited_writing = segments.behind.waited;
+            }
+        }
+        Ok(moved)
+    }
+}
+
+impl Budget {
+    /// Replaces a slab, if the memory allows.
+    fn store(&self, records: &[u8], slab: &mut Vec<u8>) -> Result<()> {
+        let before = slab.capacity() as u64;
+        slab.clear();
+        if slab.capacity() < records.len() {
+            // A little more, so that sizes that creep up do not allocate every time.
+            slab.reserve_exact(records.len() + records.len() / 16);
+        }
+        slab.extend_from_slice(records);
+        let grown = slab.capacity() as u64 - before;
+        let used = self.used.fetch_add(grown, Ordering::Relaxed) + grown;
+        if used > self.limit {
+            return Err(Error::LimitExceeded(format!(
+                "the compressed grid has outgrown its memory ({used} of {} bytes): give more, or use \
+                 a larger bound, or keep it on disk",
+                self.limit
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! Grids in every state: streams, random access, budgets.
+
+use ebz::{Bound, Error, Options, Result, Tolerance};
+use ebz_store::grid::{Grid, Layout, Settings, State};
+use std::path::Path;
+use std::sync::Arc;
+
+const SHAPE: [usize; 3] = [29, 7, 33];
+const BOUND: f64 = 1e-5;
+
+fn settings(state: State, folder: &Path) -> Result<Settings> {
+    Ok(Settings {
+        state,
+        layout: Layout::new(&SHAPE, Some(3))?,
+        tolerance: Tolerance::Abs(BOUND),
+        options: Options::new(Bound::Abs(BOUND)),
+        memory: 1 << 20,
+        segment: 8192,
+        folder: folder.join(state.name()),
+        rate: Arc::default(),
+        identity: "test".into(),
+    })
+}
+
+fn truth(at: usize, plane: &mut [f64]) {
+    for (i, value) in plane.iter_mut().enumerate() {
+        *value = (at as f64 * 0.3).sin() + (i as f64 * 0.02).cos();
+    }
+}
+
+fn assert_plane(state: State, at: usize, plane: &[f64]) {
+    let mut expected = vec![0.0; plane.len()];
+    truth(at, &mut expected);
+    let most = if state.is_compressed() { BOUND } else { 0.0 };
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() <= most;
+    assert!(plane.iter().zip(&expected).all(near), "{state:?} {at}");
+}
+
+#[test]
+fn planes_come_back_within_the_bound_in_several_streams_at_once() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for state in State::ALL {
+        let grid = Grid::create(settings(state, folder.path())?, 3, truth)?;
+        assert_eq!(grid.step(), 0);
+        std::thread::scope(|scope| {
+            for range in [0..29, 5..6, 11..20, 28..29, 3..4] {
+                let grid = &grid;
+                scope.spawn(move || {
+                    let mut reader = grid.reader(range.clone()).unwrap();
+                    for at in range {
+                        assert_plane(state, at, reader.plane(at).unwrap());
+                    }
+                });
+            }
+        });
+        let mut reader = grid.reader(0..29)?;
+        for at in 0..29 {
+            let [below, here, above] = reader.window(at)?;
+            assert_plane(state, at.saturating_sub(1), below);
+            assert_plane(state, at, here);
+            assert_plane(state, (at + 1).min(28), above);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn an_unfinished_pass_changes_nothing() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for state in State::ALL {
+        let mut grid = Grid::create(settings(state, folder.path())?, 2, truth)?;
+        for mut lane in grid.lanes(2, 1)? {
+            for at in lane.range() {
+                lane.writer.plane(at)?.fill(7.0);
+                lane.writer.written(at)?;
+            }
+            lane.finish()?;
+        }
+        grid.for_each_plane(|at, plane| {
+            assert_plane(state, at, plane);
+            Ok(())
+        })?;
+        if state.on_disk() {
+            drop(grid);
+            let again = Grid::resume(settings(state, folder.path())?)?;
+            again.for_each_plane(|at, plane| {
+                assert_plane(state, at, plane);
+                Ok(())
+            })?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_grid_that_outgrows_its_memory_is_refused() -> Result<()> {
+    let tight = Settings {
+        memory: 2000,
+        ..settings(State::CompressedMemory, Path::new("unused"))?
+    };
+    let error = Grid::create(tight, 2, truth).map(|_| ()).unwrap_err();
+    assert!(matches!(error, Error::LimitExceeded(_)), "{error}");
+    Ok(())
+}
+
+#[test]
+fn layouts_cover_every_plane_once() -> Result<()> {
+    for planes in [1, 2, 3, 7, 64, 1000] {
+        for slab in [None, Some(1), Some(3), Some(2000)] {
+            let layout = Layout::new(&[planes, 5], slab)?;
+            let covered: Vec<usize> = (0..layout.slabs())
+                .flat_map(|s| layout.planes_of(s))
+                .collect();
+            assert!(covered.into_iter().eq(0..planes));
+            for at in 0..planes {
+                assert!(
+                    layout
+                        .planes_of(layout.slabs_of(&(at..at + 1)).start)
+                        .contains(&at)
+                );
+            }
+        }
+    }
+    assert!(Layout::new(&[0, 5], None).is_err());
+    assert!(Layout::new(&[5, 5], Some(0)).is_err());
+    Ok(())
+}
