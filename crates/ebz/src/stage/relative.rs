@@ -137,9 +137,9 @@ impl<F: Placed> Lattice<F> {
     }
 }
 
-/// Binades that the lattice leaves free above and below the values that were looked at.
-const ABOVE: f64 = 2.0;
-const BELOW: f64 = 12.0;
+/// Binades that the lattice leaves free above and below the values that were looked at: more below
+/// makes the way through zero longer, less makes more exceptions. Measured, flat around this.
+const MARGIN: f64 = 2.0;
 
 /// Places of rounding errors in a step, at most; and the fewest places of a step that bears them.
 const ERRORS: f64 = 8.0;
@@ -184,8 +184,8 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
         let (low, high) = places.fold((u64::MAX, 0), |(low, high), place| {
             (low.min(place), high.max(place))
         });
-        let low = low.min(high) as f64 - BELOW * F::BINADE;
-        let high = high as f64 + ABOVE * F::BINADE;
+        let low = low.min(high) as f64 - MARGIN * F::BINADE;
+        let high = high as f64 + MARGIN * F::BINADE;
         let base = low.max(high - most * step).max(0.0);
         // Whole, and exact as a double.
         let base = (base / F::BINADE * 2.0).floor() * F::BINADE / 2.0;

@@ -83,7 +83,12 @@ pub(super) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
     fill: Option<f64>,
 ) -> Option<Relative<T, F>> {
     let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
-    Relative::new(bound, sample(values, fill_value), 16 * W::PARTS as u32, fill)
+    Relative::new(
+        bound,
+        sample(values, fill_value),
+        16 * W::PARTS as u32,
+        fill,
+    )
 }
 
 /// Numbers from all over the chunk.
