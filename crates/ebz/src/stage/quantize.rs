@@ -277,6 +277,7 @@ impl<T: Element + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
         }
     }
 
+    #[inline(always)]
     fn accepts<W: Word>(&self, x: T) -> bool {
         self.one::<W, false>(x).1
     }

@@ -141,6 +141,9 @@ impl<F: Placed> Lattice<F> {
 /// makes the way through zero longer, less makes more exceptions. Measured, flat around this.
 const MARGIN: f64 = 2.0;
 
+/// With more than one of this many values out of reach, wider coordinates are smaller.
+const RARE: usize = 32;
+
 /// Places of rounding errors in a step, at most; and the fewest places of a step that bears them.
 const ERRORS: f64 = 8.0;
 const FINEST: f64 = 64.0;
@@ -177,16 +180,19 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
         }
 
         // 2. The base: below the smallest magnitude, unless the largest would be out of reach.
-        let places = sample
+        let mut places: Vec<_> = sample
             .map(<T as Via<F>>::up)
             .filter(|x| x.value() != 0.0)
-            .map(|x| x.place().unsigned());
-        let (low, high) = places.fold((u64::MAX, 0), |(low, high), place| {
-            (low.min(place), high.max(place))
-        });
-        let low = low.min(high) as f64 - MARGIN * F::BINADE;
-        let high = high as f64 + MARGIN * F::BINADE;
+            .map(|x| x.place().unsigned() as f64)
+            .collect();
+        let low = places.iter().copied().reduce(f64::min).unwrap_or(0.0) - MARGIN * F::BINADE;
+        let high = places.iter().copied().fold(0.0, f64::max) + MARGIN * F::BINADE;
         let base = low.max(high - most * step).max(0.0);
+        let count = places.len();
+        places.retain(|&place| place < base);
+        if places.len() > count / RARE {
+            return None;
+        }
         // Whole, and exact as a double.
         let base = (base / F::BINADE * 2.0).floor() * F::BINADE / 2.0;
         Some(Self {
@@ -234,6 +240,7 @@ impl<T: Element + Via<F>, F: Placed> Scale<T> for Relative<T, F> {
         )
     }
 
+    #[inline(always)]
     fn accepts<W: Word>(&self, x: T) -> bool {
         self.one::<W>(x).1
     }

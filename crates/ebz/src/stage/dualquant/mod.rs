@@ -213,7 +213,11 @@ where
                 #[inline(always)]
                 |number, unit, valid| {
                     if !lattice.forward(unit, q.unit()) {
-                        let excepted = repeat_over_exceptions(&lattice, unit, valid, &mut q);
+                        let good = std::array::from_fn(
+                            #[inline(always)]
+                            |i| lattice.accepts::<W>(unit[i]),
+                        );
+                        let excepted = repeat_over_exceptions(&good, valid, &mut q);
                         exceptions.push_unit(number, unit, &excepted);
                         if exceptions.bytes() > most {
                             return false;
@@ -238,20 +242,18 @@ where
 
 /// Gives values that cannot be quantized the number before them, and names them.
 #[cold]
-fn repeat_over_exceptions<T: Element, W: Word>(
-    lattice: &impl Scale<T>,
-    unit: &[T; UNIT],
+fn repeat_over_exceptions<W: Word>(
+    good: &[bool; UNIT],
     valid: usize,
     q: &mut Numbers<W>,
 ) -> [bool; UNIT] {
     let mut last = q.last();
     std::array::from_fn(|i| {
-        let good = lattice.accepts::<W>(unit[i]);
-        if !good {
+        if !good[i] {
             q.unit()[i] = last;
         }
         last = q.unit()[i];
-        !good && i < valid
+        !good[i] && i < valid
     })
 }
 
