@@ -31,7 +31,8 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
     let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
 
     // 1. Where the bulk of the values lies. Outliers and fill values do not count.
-    let mut sample: Vec<f64> = sample(values, fill_value).map(|x| x.to_f64()).collect();
+    let sample = sample(values, stride(values), fill_value);
+    let mut sample: Vec<f64> = sample.map(|x| x.to_f64()).collect();
     let step = 2.0 * bound;
     let reach = |low: f64, high: f64| low.abs().max(high.abs()) / step;
     let fits = |magnitude: f64| magnitude * 1.25 <= most;
@@ -83,17 +84,18 @@ pub(super) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
     fill: Option<f64>,
 ) -> Option<Relative<T, F>> {
     let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
-    Relative::new(
-        bound,
-        sample(values, fill_value),
-        16 * W::PARTS as u32,
-        fill,
-    )
+    // Odd, so that the sample does not keep to one column of rows of 2^n.
+    let sample = sample(values, stride(values) | 1, fill_value);
+    Relative::new(bound, sample, 16 * W::PARTS as u32, fill)
+}
+
+/// From each value that is looked at to the next.
+fn stride<T>(values: &[T]) -> usize {
+    values.len().div_ceil(VALUES).max(1)
 }
 
 /// Numbers from all over the chunk.
-fn sample<T: Element>(values: &[T], fill: T) -> impl Iterator<Item = T> {
-    let stride = values.len().div_ceil(VALUES).max(1);
+fn sample<T: Element>(values: &[T], stride: usize, fill: T) -> impl Iterator<Item = T> {
     let all = values.iter().copied().step_by(stride);
     all.filter(move |x| Element::is_finite(*x) && *x != fill)
 }

@@ -213,10 +213,10 @@ where
                 #[inline(always)]
                 |number, unit, valid| {
                     if !lattice.forward(unit, q.unit()) {
-                        let good = std::array::from_fn(
-                            #[inline(always)]
-                            |i| lattice.accepts::<W>(unit[i]),
-                        );
+                        let mut good = [false; UNIT];
+                        for (good, &x) in good.iter_mut().zip(unit) {
+                            *good = lattice.accepts::<W>(x);
+                        }
                         let excepted = repeat_over_exceptions(&good, valid, &mut q);
                         exceptions.push_unit(number, unit, &excepted);
                         if exceptions.bytes() > most {
