@@ -2,7 +2,7 @@
 
 use crate::codec::{Coder, Entry};
 use crate::error::{Error, Result};
-use crate::stage::quantize::Staged;
+use crate::stage::relative::Placed;
 
 /// Type of the elements of an array, with its number in the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -73,7 +73,7 @@ mod sealed {
 /// A floating-point type that ebz compresses: `f32` or `f64`.
 pub trait Element:
     sealed::Sealed
-    + Staged
+    + Placed
     + bytemuck::Pod
     + Copy
     + Default

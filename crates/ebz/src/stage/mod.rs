@@ -18,6 +18,7 @@ pub(crate) mod ordered;
 pub(crate) mod planes;
 pub(crate) mod quantize;
 pub mod rans;
+pub(crate) mod relative;
 pub(crate) mod varint;
 pub(crate) mod word;
 

@@ -138,6 +138,34 @@ impl Staged for f64 {
     type Order = u64;
 }
 
+/// Numbers for the values of a chunk, each checked against the bound.
+pub(crate) trait Scale<T> {
+    /// What the decoder needs to know.
+    fn step(&self) -> f64;
+    fn base(&self) -> f64;
+    /// Coordinates of a unit of values; false if at least one value cannot be quantized.
+    fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool;
+    /// Whether one value can be quantized.
+    fn accepts<W: Word>(&self, x: T) -> bool;
+}
+
+/// Fills `q` with what `one` makes of each value; false if it rejects one.
+#[inline(always)]
+pub(super) fn quantize_unit<T: Element, W: Word>(
+    values: &[T; UNIT],
+    q: &mut [W; UNIT],
+    one: impl Fn(T) -> (W, bool),
+) -> bool {
+    // As wide as the elements, so that vectors of it go with theirs.
+    let mut bad = T::Order::default();
+    for (q, &x) in q.iter_mut().zip(values) {
+        let (coordinate, good) = one(x);
+        *q = coordinate;
+        bad = bad.or(T::Order::truncate(u64::from(!good)));
+    }
+    bad == T::Order::default()
+}
+
 /// Constants of the quantization of a chunk, for elements `T` with arithmetic `F`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quantizer<T, F> {
@@ -206,37 +234,6 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
         <T as Via<F>>::down(if PLAIN { offset } else { offset.add(base) })
     }
 
-    /// Coordinates of a unit of values; false if at least one value cannot be quantized.
-    #[inline(always)]
-    pub fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool {
-        if self.plain {
-            self.forward_unit::<W, true>(values, q)
-        } else {
-            self.forward_unit::<W, false>(values, q)
-        }
-    }
-
-    #[inline(always)]
-    fn forward_unit<W: Word, const PLAIN: bool>(
-        &self,
-        values: &[T; UNIT],
-        q: &mut [W; UNIT],
-    ) -> bool {
-        // As wide as the elements, so that vectors of it go with theirs.
-        let mut bad = T::Order::default();
-        for (q, &x) in q.iter_mut().zip(values) {
-            let (coordinate, good) = self.one::<W, PLAIN>(x);
-            *q = coordinate;
-            bad = bad.or(T::Order::truncate(u64::from(!good)));
-        }
-        bad == T::Order::default()
-    }
-
-    /// Whether one value can be quantized.
-    pub fn accepts<W: Word>(&self, x: T) -> bool {
-        self.one::<W, false>(x).1
-    }
-
     /// Values of a unit of coordinates.
     #[inline(always)]
     pub fn inverse<W: Word>(step: F, base: F, q: &[W; UNIT], values: &mut [T; UNIT]) {
@@ -249,5 +246,39 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
                 *value = Self::decode::<false>(F::from_i64(q.signed()), step, base);
             }
         }
+    }
+}
+
+impl<T: Element + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
+    fn step(&self) -> f64 {
+        self.step.value()
+    }
+
+    fn base(&self) -> f64 {
+        self.base.value()
+    }
+
+    #[inline(always)]
+    fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool {
+        if self.plain {
+            quantize_unit(
+                values,
+                q,
+                #[inline(always)]
+                |x| self.one::<W, true>(x),
+            )
+        } else {
+            quantize_unit(
+                values,
+                q,
+                #[inline(always)]
+                |x| self.one::<W, false>(x),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn accepts<W: Word>(&self, x: T) -> bool {
+        self.one::<W, false>(x).1
     }
 }

@@ -38,7 +38,7 @@ impl Codec for Ceaz {
         id: 5,
         name: "ceaz",
         summary: "dual quantization and Huffman coding with adaptive code books: high ratios, fast",
-        tolerances: &[BoundKind::Abs, BoundKind::Lossless],
+        tolerances: &[BoundKind::Abs, BoundKind::Pointwise, BoundKind::Lossless],
         params: &[
             Param {
                 name: "books",

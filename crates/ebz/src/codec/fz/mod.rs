@@ -27,7 +27,7 @@ impl Codec for Fz {
         id: 1,
         name: "fz",
         summary: "dual quantization and bit planes, at the speed of memory",
-        tolerances: &[BoundKind::Abs, BoundKind::Lossless],
+        tolerances: &[BoundKind::Abs, BoundKind::Pointwise, BoundKind::Lossless],
         params: &[],
     };
 

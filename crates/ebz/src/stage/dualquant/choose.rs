@@ -8,7 +8,8 @@ use crate::element::Element;
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::lags::{Lags, distances};
-use crate::stage::quantize::{Quantizer, Real, Via};
+use crate::stage::quantize::{Quantizer, Real, Scale, Via};
+use crate::stage::relative::{Placed, Relative};
 use crate::stage::word::Word;
 
 /// Values looked at for the range of a chunk.
@@ -30,13 +31,8 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
     let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
 
     // 1. Where the bulk of the values lies. Outliers and fill values do not count.
-    let stride = values.len().div_ceil(VALUES).max(1);
-    let mut sample: Vec<f64> = values
-        .iter()
-        .step_by(stride)
-        .filter(|x| Element::is_finite(**x) && **x != fill_value)
-        .map(|x| x.to_f64())
-        .collect();
+    let sample = sample(values, stride(values), fill_value);
+    let mut sample: Vec<f64> = sample.map(|x| x.to_f64()).collect();
     let step = 2.0 * bound;
     let reach = |low: f64, high: f64| low.abs().max(high.abs()) / step;
     let fits = |magnitude: f64| magnitude * 1.25 <= most;
@@ -79,6 +75,29 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
     }
     let loss = magnitude * 4.0 * <T as Real>::EPSILON;
     (loss < 0.25).then(|| Quantizer::new(step * (1.0 - loss), base, bound, bits, fill))
+}
+
+/// A lattice relative to the values; `None` if none of this width serves the bound.
+pub(super) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
+    bound: f64,
+    values: &[T],
+    fill: Option<f64>,
+) -> Option<Relative<T, F>> {
+    let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
+    // Odd, so that the sample does not keep to one column of rows of 2^n.
+    let sample = sample(values, stride(values) | 1, fill_value);
+    Relative::new(bound, sample, 16 * W::PARTS as u32, fill)
+}
+
+/// From each value that is looked at to the next.
+fn stride<T>(values: &[T]) -> usize {
+    values.len().div_ceil(VALUES).max(1)
+}
+
+/// Numbers from all over the chunk.
+fn sample<T: Element>(values: &[T], stride: usize, fill: T) -> impl Iterator<Item = T> {
+    let all = values.iter().copied().step_by(stride);
+    all.filter(move |x| Element::is_finite(*x) && *x != fill)
 }
 
 /// The least and the largest; zeros if there is nothing.

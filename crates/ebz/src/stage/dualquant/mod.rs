@@ -13,7 +13,8 @@ mod choose;
 use super::exceptions::{self, Exceptions};
 use super::lags::{Differences, Lags, Numbers};
 use super::ordered;
-use super::quantize::{Quantizer, Real, Staged, Via};
+use super::quantize::{Quantizer, Real, Scale, Staged};
+use super::relative::Lattice;
 use super::word::Word;
 use super::{Aligned, UNIT};
 use crate::bound::Tolerance;
@@ -33,6 +34,20 @@ pub(crate) enum Mode {
     Wide = 1,
     /// Bit patterns, in the order of the values.
     Exact = 2,
+    /// As `Narrow`, on a lattice relative to the values.
+    NarrowRelative = 3,
+    /// As `Wide`, on a lattice relative to the values.
+    WideRelative = 4,
+}
+
+impl Mode {
+    const ALL: [Self; 5] = [
+        Self::Narrow,
+        Self::Wide,
+        Self::Exact,
+        Self::NarrowRelative,
+        Self::WideRelative,
+    ];
 }
 
 /// Everything that the inverse needs to know.
@@ -66,8 +81,7 @@ impl Plan {
             number.copy_from_slice(&numbers[at..at + 8]);
             f64::from_le_bytes(number)
         };
-        let modes = [Mode::Narrow, Mode::Wide, Mode::Exact];
-        let mode = modes.into_iter().find(|m| *m as u8 == mode);
+        let mode = Mode::ALL.into_iter().find(|m| *m as u8 == mode);
         match mode {
             Some(mode) if lags < 8 => Ok(Self {
                 mode,
@@ -82,8 +96,8 @@ impl Plan {
     /// 16-bit parts of a residual of elements `T`.
     pub fn parts<T: Element>(&self) -> usize {
         match self.mode {
-            Mode::Narrow => 1,
-            Mode::Wide => 2,
+            Mode::Narrow | Mode::NarrowRelative => 1,
+            Mode::Wide | Mode::WideRelative => 2,
             Mode::Exact => <T as Staged>::Order::PARTS,
         }
     }
@@ -123,7 +137,7 @@ pub(crate) trait Fetch {
     fn unit<W: Word>(&mut self, residuals: &mut [W; UNIT]) -> Result<()>;
 }
 
-/// Turns values into residual units and exceptions, within an absolute tolerance or exactly.
+/// Turns values into residual units and exceptions, within a tolerance or exactly.
 pub(crate) fn forward<T: Element, S: Sink>(
     values: &[T],
     task: &Task<'_>,
@@ -131,65 +145,57 @@ pub(crate) fn forward<T: Element, S: Sink>(
     exceptions: &mut Exceptions,
     sink: &mut S,
 ) -> Plan {
-    let mut mode = match task.tolerance {
-        Tolerance::Abs(_) => Mode::Narrow,
-        _ => Mode::Exact,
-    };
-    loop {
-        let (done, plan) = match (mode, task.tolerance) {
-            (Mode::Narrow, Tolerance::Abs(bound)) => {
-                quantized::<T, T, u16, S>(mode, bound, values, task, context, exceptions, sink)
-            }
-            (Mode::Wide, Tolerance::Abs(bound)) => {
-                quantized::<T, f64, u32, S>(mode, bound, values, task, context, exceptions, sink)
-            }
-            _ => (true, exact(values, task, context, exceptions, sink)),
-        };
-        if done {
-            return plan;
-        }
-        mode = if mode == Mode::Narrow {
-            Mode::Wide
-        } else {
-            Mode::Exact
+    let (level, fill) = (context.simd(), task.fill);
+    macro_rules! quantized {
+        ($mode:ident, $word:ty, $lattice:expr) => {
+            quantized::<T, $word, _, S>(
+                Mode::$mode,
+                $lattice,
+                values,
+                task,
+                context,
+                exceptions,
+                sink,
+            )
         };
     }
+    let plan = match task.tolerance {
+        Tolerance::Abs(bound) => {
+            let narrow = || choose::lattice::<T, T, u16>(level, bound, values, fill);
+            let wide = || choose::lattice::<T, f64, u32>(level, bound, values, fill);
+            quantized!(Narrow, u16, narrow()).or_else(|| quantized!(Wide, u32, wide()))
+        }
+        Tolerance::Pointwise(bound) => {
+            let narrow = || choose::relative::<T, T, u16>(bound, values, fill);
+            let wide = || choose::relative::<T, f64, u32>(bound, values, fill);
+            quantized!(NarrowRelative, u16, narrow())
+                .or_else(|| quantized!(WideRelative, u32, wide()))
+        }
+        Tolerance::Precision(_) | Tolerance::Lossless => None,
+    };
+    plan.unwrap_or_else(|| exact(values, task, context, exceptions, sink))
 }
 
-/// Quantizes on a lattice; false if too many values do not fit it.
-fn quantized<T, F, W, S>(
+/// Quantizes on a lattice; `None` without one, or if too many values do not fit it.
+fn quantized<T, W, L, S>(
     mode: Mode,
-    bound: f64,
+    lattice: Option<L>,
     values: &[T],
     task: &Task<'_>,
     context: &mut Context,
     exceptions: &mut Exceptions,
     sink: &mut S,
-) -> (bool, Plan)
+) -> Option<Plan>
 where
-    T: Element + Via<F>,
-    F: Real,
+    T: Element,
     W: Word,
+    L: Scale<T>,
     S: Sink,
 {
     let level = context.simd();
-    let Some(lattice) = choose::lattice::<T, F, W>(level, bound, values, task.fill) else {
-        let nothing = Plan {
-            mode,
-            lags: Lags(0),
-            step: 0.0,
-            base: 0.0,
-        };
-        return (false, nothing);
-    };
+    let lattice = lattice?;
     let quantize = |values: &[T; UNIT], q: &mut [W; UNIT]| lattice.forward(values, q);
     let lags = choose::lags::<_, _, S::Estimate>(level, values, task.dims, quantize);
-    let plan = Plan {
-        mode,
-        lags,
-        step: lattice.step.value(),
-        base: lattice.base.value(),
-    };
     // Beyond this share of the raw size, wider numbers are smaller than exceptions. Fill values, of
     // which there may be many, take few bytes.
     let most = size_of_val(values) / 16;
@@ -207,7 +213,11 @@ where
                 #[inline(always)]
                 |number, unit, valid| {
                     if !lattice.forward(unit, q.unit()) {
-                        let excepted = repeat_over_exceptions(&lattice, unit, valid, &mut q);
+                        let mut good = [false; UNIT];
+                        for (good, &x) in good.iter_mut().zip(unit) {
+                            *good = lattice.accepts::<W>(x);
+                        }
+                        let excepted = repeat_over_exceptions(&good, valid, &mut q);
                         exceptions.push_unit(number, unit, &excepted);
                         if exceptions.bytes() > most {
                             return false;
@@ -222,25 +232,28 @@ where
         },
     );
     context.put_back(differences);
-    (done, plan)
+    done.then(|| Plan {
+        mode,
+        lags,
+        step: lattice.step(),
+        base: lattice.base(),
+    })
 }
 
 /// Gives values that cannot be quantized the number before them, and names them.
 #[cold]
-fn repeat_over_exceptions<T: Element + Via<F>, F: Real, W: Word>(
-    lattice: &Quantizer<T, F>,
-    unit: &[T; UNIT],
+fn repeat_over_exceptions<W: Word>(
+    good: &[bool; UNIT],
     valid: usize,
     q: &mut Numbers<W>,
 ) -> [bool; UNIT] {
     let mut last = q.last();
     std::array::from_fn(|i| {
-        let good = lattice.accepts::<W>(unit[i]);
-        if !good {
+        if !good[i] {
             q.unit()[i] = last;
         }
         last = q.unit()[i];
-        !good && i < valid
+        !good[i] && i < valid
     })
 }
 
@@ -310,6 +323,16 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
             let values = |q: &[u32; UNIT], values: &mut [T; UNIT]| {
                 Quantizer::<T, f64>::inverse(plan.step, plan.base, q, values);
             };
+            restore(plan.lags, dims, context, source, out, values)?;
+        }
+        Mode::NarrowRelative => {
+            let lattice = Lattice::<T>::new(plan.step, plan.base);
+            let values = |q: &[u16; UNIT], values: &mut [T; UNIT]| lattice.inverse(q, values);
+            restore(plan.lags, dims, context, source, out, values)?;
+        }
+        Mode::WideRelative => {
+            let lattice = Lattice::<f64>::new(plan.step, plan.base);
+            let values = |q: &[u32; UNIT], values: &mut [T; UNIT]| lattice.inverse(q, values);
             restore(plan.lags, dims, context, source, out, values)?;
         }
         Mode::Exact => {
