@@ -1,4 +1,4 @@
-"""The Python blocks of the guide are run, page by page, so that they cannot rot."""
+"""The Python blocks of the README and the guide are run, page by page, so that they cannot rot."""
 
 import pathlib
 import re
@@ -7,9 +7,13 @@ import sys
 
 import pytest
 
-GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "guide"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PAGES = [page for page in sorted(GUIDE.glob("*.md")) if BLOCK.search(page.read_text())]
+PAGES = [
+    page
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+    if BLOCK.search(page.read_text())
+]
 
 
 def test_there_are_pages():
