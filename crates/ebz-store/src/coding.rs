@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) struct Cut {
     pub shape: Vec<usize>,
     /// The box of the frame that each slab holds.
-    pub regions: Vec<Vec<Range<usize>>>,
+    regions: Vec<Vec<Range<usize>>>,
     /// Its place among the values of the frame.
     pub places: Vec<Range<usize>>,
 }
@@ -43,6 +43,11 @@ impl Cut {
 
     pub fn slabs(&self) -> usize {
         self.regions.len()
+    }
+
+    /// The box of a slab; empty if there is no such slab.
+    pub fn region(&self, slab: usize) -> Vec<Range<usize>> {
+        self.regions.get(slab).cloned().unwrap_or_default()
     }
 
     pub fn slab_shape(&self, slab: usize) -> Vec<usize> {

@@ -94,12 +94,7 @@ impl<T: Element> Frames<T> {
 
     /// The box of a frame that a slab holds.
     pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
-        self.coding
-            .cut
-            .regions
-            .get(slab)
-            .cloned()
-            .unwrap_or_default()
+        self.coding.cut.region(slab)
     }
 
     /// Reads a whole frame. `out` gets its length from the frame, and may be another vector

@@ -107,12 +107,7 @@ impl<T: Element> FrameStore<T> {
 
     /// The box of a frame that a slab holds; all axes but the first few are whole.
     pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
-        self.coding
-            .cut
-            .regions
-            .get(slab)
-            .cloned()
-            .unwrap_or_default()
+        self.coding.cut.region(slab)
     }
 
     /// Whether the file is written past the page cache.
