@@ -56,12 +56,34 @@ pub(super) fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
     build(|i| f(a[i], b[i]))
 }
 
-/// Whether the condition holds in any lane of a segment, tested in words rather than lane by lane.
+/// The lanes of a segment in which the condition holds, found in words rather than lane by lane.
 #[inline(always)]
-pub(super) fn any<A: Copy>(a: &[A; LANES], f: impl Fn(A) -> bool) -> bool {
+pub(super) fn lanes_where<A: Copy>(a: &[A; LANES], f: impl Fn(A) -> bool) -> LanesWhere {
     let flags: [u8; LANES] = each(*a, |a| u8::from(f(a)));
-    let words: [u64; LANES / 8] = bytemuck::cast(flags);
-    words[0] | words[1] | words[2] | words[3] != 0
+    LanesWhere(bytemuck::cast(flags))
+}
+
+/// A byte for each lane, 1 if it is one of the lanes.
+pub(super) struct LanesWhere([u64; LANES / 8]);
+
+impl LanesWhere {
+    /// Whether there are any.
+    #[inline(always)]
+    pub(super) fn any(&self) -> bool {
+        self.0.iter().fold(0, |all, word| all | word) != 0
+    }
+
+    /// Calls `f` with each of them, in order.
+    #[inline(always)]
+    pub(super) fn each(&self, mut f: impl FnMut(usize)) {
+        for (i, &word) in self.0.iter().enumerate() {
+            let mut rest = u64::from_le(word);
+            while rest != 0 {
+                f(8 * i + rest.trailing_zeros() as usize / 8);
+                rest &= rest - 1;
+            }
+        }
+    }
 }
 
 /// Four rows of neighbours along one axis, with their weights.

@@ -3,7 +3,7 @@
 use super::low_bits;
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
 use crate::codec::interp::kernel::{Kernel, launch};
-use crate::codec::interp::pack::{any, each};
+use crate::codec::interp::pack::{each, lanes_where};
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitReader;
@@ -86,6 +86,7 @@ impl<'a> Decoder<'a> {
         let valid = launch(
             isa,
             Expand {
+                isa,
                 contexts,
                 coded: &memory.coded,
                 symbols: &memory.symbols,
@@ -114,6 +115,7 @@ impl<'a> Decoder<'a> {
 }
 
 struct Expand<'a, 'b> {
+    isa: Isa,
     contexts: &'a Contexts,
     coded: &'a [usize],
     symbols: &'a [u8],
@@ -131,25 +133,21 @@ impl Kernel for Expand<'_, '_> {
         let floors = low_bit_floors(contexts.kind);
         let sums = contexts.sums.as_chunks::<LANES>().0;
         let rows = self.row.as_chunks_mut::<LANES>().0;
+        let mut valid = true;
         for (&i, symbols) in self.coded.iter().zip(self.symbols.as_chunks::<LANES>().0) {
             let mut residuals = each(*symbols, symbol::widen);
-            if any(symbols, |s| s >= FIRST_WIDE) {
-                for (residual, &symbol) in residuals.iter_mut().zip(symbols) {
-                    if symbol >= FIRST_WIDE {
-                        match symbol::get_wide(symbol, self.extra) {
-                            Some(value) => *residual = value,
-                            None => return false,
-                        }
-                    }
+            lanes_where(symbols, |s| s >= FIRST_WIDE).each(|lane| {
+                match symbol::get_wide(symbols[lane], self.extra) {
+                    Some(value) => residuals[lane] = value,
+                    None => valid = false,
                 }
-            }
+            });
             // 2. Low bits of large residuals.
             if contexts.activity[i] == Activity::Large {
-                let widths = low_bits::widths(&sums[i], floors);
-                low_bits::merge(&mut residuals, &widths, self.low);
+                low_bits::merge(self.isa, &mut residuals, &sums[i], floors, self.low);
             }
             rows[i] = residuals;
         }
-        true
+        valid
     }
 }

@@ -3,7 +3,7 @@
 use super::low_bits;
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
 use crate::codec::interp::kernel::{Kernel, launch};
-use crate::codec::interp::pack::{any, each, store};
+use crate::codec::interp::pack::{each, lanes_where, store};
 use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitWriter;
 use crate::stage::rans::symbol::{self, DIRECT};
@@ -38,6 +38,7 @@ impl Encoder {
         launch(
             isa,
             Push {
+                isa,
                 encoder,
                 contexts,
                 row,
@@ -69,6 +70,7 @@ impl Encoder {
 }
 
 struct Push<'a> {
+    isa: Isa,
     encoder: &'a mut Encoder,
     contexts: &'a Contexts,
     row: &'a [i16],
@@ -80,6 +82,7 @@ impl Kernel for Push<'_> {
     #[inline(always)]
     fn run(self) {
         let Self {
+            isa,
             encoder,
             contexts,
             row,
@@ -93,7 +96,7 @@ impl Kernel for Push<'_> {
         for (i, residuals) in row.as_chunks::<LANES>().0.iter().enumerate() {
             // 1. Quiet segments of zeros are only counted.
             if contexts.activity[i] == Activity::Quiet {
-                if !any(residuals, |r| r != 0) {
+                if !lanes_where(residuals, |r| r != 0).any() {
                     encoder.gap += 1;
                     continue;
                 }
@@ -103,18 +106,12 @@ impl Kernel for Push<'_> {
             let mut residuals = *residuals;
             // 2. Low bits of large residuals.
             if contexts.activity[i] == Activity::Large {
-                let widths = low_bits::widths(&sums[i], floors);
-                low_bits::split(&mut residuals, &widths, &mut encoder.low);
+                low_bits::split(isa, &mut residuals, &sums[i], floors, &mut encoder.low);
             }
             // 3. Symbols, and extra bits of the rare large ones.
             let mut symbols = each(residuals, symbol::narrow);
-            if any(&residuals, |r| r.unsigned_abs() > DIRECT as u16) {
-                for (symbol, &residual) in symbols.iter_mut().zip(&residuals) {
-                    if residual.unsigned_abs() > DIRECT as u16 {
-                        *symbol = symbol::put_wide(residual, &mut encoder.extra);
-                    }
-                }
-            }
+            lanes_where(&residuals, |r| r.unsigned_abs() > DIRECT as u16)
+                .each(|lane| symbols[lane] = symbol::put_wide(residuals[lane], &mut encoder.extra));
             store(&mut encoder.symbols, end, symbols);
             store(&mut encoder.numbers, end, numbers[i]);
             end += LANES;

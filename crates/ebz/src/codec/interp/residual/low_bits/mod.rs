@@ -1,0 +1,95 @@
+//! Low bits of residuals whose neighbourhood is large: they are noise, and are sent as they are.
+//!
+//! A residual becomes a rounded quotient by a power of two and a remainder. Remainders are sent bit by
+//! bit, from the lowest: for each bit, one number made of that bit of all lanes that have it.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+
+use crate::codec::interp::context::MOST_LOW_BITS;
+use crate::simd::Level as Isa;
+use crate::stage::rans::LANES;
+use crate::stage::rans::bits::{BitReader, BitWriter};
+
+/// The smallest sums at which 1, 2, … low bits are sent.
+type Floors = [u8; MOST_LOW_BITS];
+
+/// Writes the remainders and leaves the quotients.
+#[inline(always)]
+pub(super) fn split(
+    isa: Isa,
+    residuals: &mut [i16; LANES],
+    sums: &[u8; LANES],
+    floors: &Floors,
+    out: &mut BitWriter,
+) {
+    match isa {
+        // SAFETY: a context has only levels that the machine has.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 | Isa::Avx512 => unsafe { avx2::split(residuals, sums, floors, out) },
+        _ => portable::split(residuals, sums, floors, out),
+    }
+}
+
+/// Reads the remainders and puts them and the quotients together.
+#[inline(always)]
+pub(super) fn merge(
+    isa: Isa,
+    residuals: &mut [i16; LANES],
+    sums: &[u8; LANES],
+    floors: &Floors,
+    bits: &mut BitReader<'_>,
+) {
+    match isa {
+        // SAFETY: a context has only levels that the machine has.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 | Isa::Avx512 => unsafe { avx2::merge(residuals, sums, floors, bits) },
+        _ => portable::merge(residuals, sums, floors, bits),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::interp::context::low_bit_floors;
+
+    /// Residuals and sums of every size, the same at each call.
+    fn sample(seed: u32) -> ([i16; LANES], [u8; LANES]) {
+        let random = |i: usize| (seed.wrapping_mul(747) + i as u32).wrapping_mul(2_654_435_761);
+        (
+            std::array::from_fn(|i| {
+                ((random(i) >> 8) as i16 >> (random(i) % 15)).clamp(-30_000, 30_000)
+            }),
+            std::array::from_fn(|i| (random(i) >> 24) as u8),
+        )
+    }
+
+    #[test]
+    fn every_level_writes_the_same_bits_and_reads_them() {
+        let mut streams = Vec::new();
+        for isa in Isa::available() {
+            let mut writer = BitWriter::default();
+            let mut quotients = Vec::new();
+            for seed in 0..500 {
+                let (mut residuals, sums) = sample(seed);
+                let floors = low_bit_floors(seed as usize % 6);
+                split(isa, &mut residuals, &sums, floors, &mut writer);
+                quotients.push(residuals);
+            }
+            streams.push((writer.finish().to_vec(), quotients));
+        }
+        let (bytes, quotients) = &streams[0];
+        assert!(streams.iter().all(|s| *s == streams[0]));
+        for isa in Isa::available() {
+            let mut reader = BitReader::new(bytes);
+            for (seed, quotients) in quotients.iter().enumerate() {
+                let (residuals, sums) = sample(seed as u32);
+                let mut back = *quotients;
+                merge(isa, &mut back, &sums, low_bit_floors(seed % 6), &mut reader);
+                assert_eq!(back, residuals);
+            }
+            reader.finish().unwrap();
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Low bits lane by lane.
+
+use super::Floors;
+use crate::stage::rans::LANES;
+use crate::stage::rans::bits::{BitReader, BitWriter};
+
+/// How many low bits each lane sends.
+fn widths(sums: &[u8; LANES], floors: &Floors) -> [u32; LANES] {
+    sums.map(|sum| floors.iter().filter(|&&floor| sum >= floor).count() as u32)
+}
+
+/// Half a step, which makes the quotient round to nearest.
+fn half(width: u32) -> i32 {
+    (1 << width) >> 1
+}
+
+/// See [`super::split`].
+pub(super) fn split(
+    residuals: &mut [i16; LANES],
+    sums: &[u8; LANES],
+    floors: &Floors,
+    out: &mut BitWriter,
+) {
+    let widths = widths(sums, floors);
+    let mut low = [0u32; LANES];
+    for ((residual, low), &width) in residuals.iter_mut().zip(&mut low).zip(&widths) {
+        let shifted = i32::from(*residual) + half(width);
+        *residual = (shifted >> width) as i16;
+        *low = shifted as u32;
+    }
+    for bit in 0..floors.len() as u32 {
+        let (mut number, mut count) = (0, 0);
+        for (low, _) in low.iter().zip(&widths).filter(|(_, width)| **width > bit) {
+            number |= (low >> bit & 1) << count;
+            count += 1;
+        }
+        out.put(number, count);
+    }
+}
+
+/// See [`super::merge`].
+pub(super) fn merge(
+    residuals: &mut [i16; LANES],
+    sums: &[u8; LANES],
+    floors: &Floors,
+    bits: &mut BitReader<'_>,
+) {
+    let widths = widths(sums, floors);
+    let mut low = [0u32; LANES];
+    for bit in 0..floors.len() as u32 {
+        let lanes = || widths.iter().filter(|width| **width > bit);
+        let mut number = bits.get(lanes().count() as u32);
+        for (low, _) in low.iter_mut().zip(&widths).filter(|(_, w)| **w > bit) {
+            *low |= (number & 1) << bit;
+            number >>= 1;
+        }
+    }
+    for ((residual, low), width) in residuals.iter_mut().zip(low).zip(widths) {
+        let quotient = i32::from(*residual) << width;
+        *residual = quotient.wrapping_add(low as i32 - half(width)) as i16;
+    }
+}
