@@ -6,10 +6,10 @@ use super::escape;
 use super::geometry::{Extents, Pyramid};
 use super::predict::Predictor;
 use super::quantize::{Prediction, Row};
-use super::real::{Real, Step};
+use super::real::Real;
 use super::rearrange::{join_chunk, join_level};
 use super::stream::{Mode, Plan, read_section};
-use super::walk::{ClassJob, Coder, Fields, Pass, RowPlace, Scratch};
+use super::walk::{ClassJob, Coder, Fields, Pass, Scratch};
 use super::{residual, rows};
 use crate::codec::Dims;
 use crate::error::{Error, Result};
@@ -89,14 +89,11 @@ pub(super) fn decode<T: Real>(
     let mut coder = RowDecoder {
         isa,
         streams: &mut streams,
-        whole: &pyramid,
-        planes: (0, 1),
         strides,
         exact: Vec::new(),
     };
     for planes in passes(plan.mode, extents) {
         let part = part(&pyramid, planes);
-        coder.planes = planes.map_or((0, 1), |p| (p.first, 2 * p.stride));
         let pass = Pass {
             isa,
             whole: &pyramid,
@@ -128,30 +125,27 @@ pub(super) fn decode<T: Real>(
 struct RowDecoder<'a, 'b, T> {
     isa: Isa,
     streams: &'a mut Streams<'b>,
-    whole: &'a Pyramid,
-    /// First plane of the pass, and distance of its planes.
-    planes: (usize, usize),
     strides: Extents,
     /// Values that replace their reconstruction at the very end.
     exact: Vec<(usize, T)>,
 }
 
 impl<T: Real> Coder<T> for RowDecoder<'_, '_, T> {
-    fn predictor(&mut self, job: &ClassJob<'_, T>) -> Result<Predictor> {
-        let block = &job.pass.part.levels[job.level].classes[job.class];
-        if block.len() < SMALLEST_CHOICE {
+    fn predictor(&mut self, job: &ClassJob<'_, T>, _: &Fields<T>) -> Result<Predictor> {
+        if job.block.len() < SMALLEST_CHOICE {
             return Ok(Predictor::fallback(job.class));
         }
         let code = self.streams.predictors.get(Predictor::CODE_BITS);
         Ok(Predictor::from_code(code, job.class))
     }
 
+    #[inline(always)]
     fn row(
         &mut self,
+        job: &ClassJob<'_, T>,
+        at: (usize, usize),
         prediction: &Prediction<'_, T>,
-        step: Step<T>,
         original: &[T],
-        place: RowPlace,
         contexts: &Contexts,
         row: &mut Row<T>,
     ) -> Result<()> {
@@ -162,7 +156,7 @@ impl<T: Real> Coder<T> for RowDecoder<'_, '_, T> {
             .residuals
             .pull(self.isa, contexts, &mut row.residuals)?;
         // 1. Reconstruct; escapes are exact.
-        prediction.dequantize(self.isa, step.size, count, row);
+        prediction.dequantize(self.isa, job.step.size, count, row);
         let end = streams.position + count as u32;
         while streams.escapes.any_before(end) {
             let (position, escape) = streams.escapes.next::<T>()?;
@@ -172,15 +166,9 @@ impl<T: Real> Coder<T> for RowDecoder<'_, '_, T> {
                 as usize;
             prediction.escape(i, escape, row);
             if escape.absent {
-                let (first, step) = self.planes;
-                let within = [first + place.z * step, place.y, i];
-                let levels = self.whole.levels.len();
-                let at = match place.level < levels {
-                    true => self.whole.place(place.level, place.class, within),
-                    false if levels == 0 => within,
-                    false => self.whole.place(levels - 1, 0, within),
-                };
-                let at: usize = at.iter().zip(&self.strides).map(|(a, s)| a * s).sum();
+                let (mut place, apart) = job.origin(at);
+                place[2] += i * apart;
+                let at: usize = place.iter().zip(&self.strides).map(|(a, s)| a * s).sum();
                 self.exact.push((at, escape.value));
             }
         }

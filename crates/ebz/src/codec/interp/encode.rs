@@ -10,7 +10,7 @@ use super::quantize::{Prediction, Row, Weigh};
 use super::real::{Real, Step};
 use super::rearrange::split_all;
 use super::stream::{Mode, Plan, write_section};
-use super::walk::{ClassJob, Coder, Fields, Pass, Planes, RowPlace, Scratch};
+use super::walk::{ClassJob, Coder, Fields, Pass, Planes, Scratch};
 use super::{residual, rows};
 use crate::codec::Dims;
 use crate::error::Result;
@@ -167,30 +167,30 @@ struct RowEncoder<'a, T> {
 }
 
 impl<T: Real> Coder<T> for RowEncoder<'_, T> {
-    fn predictor(&mut self, job: &ClassJob<'_, T>) -> Result<Predictor> {
-        let block = &job.pass.part.levels[job.level].classes[job.class];
-        if block.len() < SMALLEST_CHOICE {
+    fn predictor(&mut self, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Result<Predictor> {
+        if job.block.len() < SMALLEST_CHOICE {
             return Ok(Predictor::fallback(job.class));
         }
-        let predictor = choose_predictor(self.isa, job);
+        let predictor = choose_predictor(self.isa, job, fields);
         let code = predictor.code();
         self.streams.predictors.put(code, Predictor::CODE_BITS);
         Ok(predictor)
     }
 
+    #[inline(always)]
     fn row(
         &mut self,
+        job: &ClassJob<'_, T>,
+        _: (usize, usize),
         prediction: &Prediction<'_, T>,
-        step: Step<T>,
         original: &[T],
-        _place: RowPlace,
         contexts: &Contexts,
         row: &mut Row<T>,
     ) -> Result<()> {
         // 1. Quantize; what fails its bound is escaped.
-        let good = prediction.quantize(self.isa, step, original, row);
+        let good = prediction.quantize(self.isa, job.step, original, row);
         if !good || self.fill.is_some() {
-            self.escape(prediction, step, original, row);
+            self.escape(prediction, job.step, original, row);
         }
         // 2. Residuals.
         self.streams
@@ -226,7 +226,10 @@ impl<T: Real> RowEncoder<'_, T> {
         prediction.dequantize(self.isa, step.size, original.len(), row);
         for i in failing {
             let value = original[i];
-            let from_base = value - prediction.base.map_or(T::default(), |b| b.single(i));
+            let from_base = value
+                - prediction
+                    .base
+                    .map_or(T::default(), |b| b.single(prediction.values, i));
             let spike = (from_base - row.inner[i]).magnitude() * step.inverse > T::SPIKE;
             let absent = !value.is_finite() || Some(value) == self.fill || spike;
             let position = self.streams.position + i as u32;
@@ -237,44 +240,37 @@ impl<T: Real> RowEncoder<'_, T> {
 }
 
 /// The predictor with the least estimated cost on a sample of rows.
-fn choose_predictor<T: Real>(isa: Isa, job: &ClassJob<'_, T>) -> Predictor {
-    let ClassJob {
-        pass,
-        fields,
-        level,
-        class,
-        step,
-    } = *job;
-    let block = &pass.part.levels[level].classes[class];
-    let [nz, ny, nx] = block.extents;
-    let (source, samples) = match (pass.planes, level) {
+fn choose_predictor<T: Real>(isa: Isa, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Predictor {
+    let ClassJob { level, class, .. } = *job;
+    let [nz, ny, nx] = job.block.extents;
+    let (source, samples) = match (job.pass.planes, level) {
         (None, 0) => (&fields.values, 1024),
         (None, _) => (&fields.values, 512),
         (Some(_), _) => (&fields.differences, 512),
     };
     // Small classes are not worth a large sample.
-    let wanted = (samples.min(block.len() / 8) / nx).clamp(2, 64);
+    let wanted = (samples.min(job.block.len() / 8) / nx).clamp(2, 64);
     // An odd distance, so that rows of both parities are seen.
     let apart = (nz * ny / wanted).max(1) | 1;
     let axes: Vec<usize> = (0..3).filter(|a| class & 4 >> a != 0).collect();
     let mut costs = [[[0; 8]; 2]; 2];
-    for at in (apart / 2..nz * ny).step_by(apart) {
-        let (z, y) = (at / ny, at % ny);
+    for row in (apart / 2..nz * ny).step_by(apart) {
+        let at = (row / ny, row % ny);
         let weight = T::from_f64(1.0);
         let mut both = [[Taps::none(); 2]; 3];
         for (both, &axis) in both.iter_mut().zip(&axes) {
-            let level = &pass.part.levels[level];
-            *both = [false, true]
-                .map(|cubic| taps(source, level, class, axis, (cubic, weight), (z, y)));
+            let level = &job.pass.part.levels[level];
+            *both = [false, true].map(|cubic| taps(level, class, axis, (cubic, weight), at));
         }
-        let start = block.row(z, y);
+        let start = job.block.row(at.0, at.1);
         launch(
             isa,
             Weigh {
                 taps: &both[..axes.len()],
-                base: pass.base(&fields.values, RowPlace { level, class, z, y }),
+                source,
+                base: job.base(at).map(|base| (base, &fields.values[..])),
                 values: &fields.values[start..start + nx],
-                inverse: step.inverse,
+                inverse: job.step.inverse,
                 costs: &mut costs,
             },
         );
@@ -282,7 +278,7 @@ fn choose_predictor<T: Real>(isa: Isa, job: &ClassJob<'_, T>) -> Predictor {
     let mut best = Predictor::fallback(class);
     let all = (1 << axes.len()) - 1;
     let mut least = costs[0][1][all];
-    let scales = if pass.planes.is_some_and(|p| p.first > 0) {
+    let scales = if job.pass.planes.is_some_and(|p| p.first > 0) {
         2
     } else {
         1

@@ -154,6 +154,14 @@ impl Pyramid {
         }
     }
 
+    /// The rows of a class; behind the last level, of what is left.
+    pub(super) fn block(&self, level: usize, class: usize) -> &Block {
+        match self.levels.get(level) {
+            Some(level) => &level.classes[class],
+            None => &self.top,
+        }
+    }
+
     /// Index of the first element of a level; everything before belongs to finer levels.
     pub(super) fn level_start(&self, level: usize) -> usize {
         self.levels[level].classes[0].start - LEFT

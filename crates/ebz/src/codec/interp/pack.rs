@@ -86,54 +86,84 @@ impl LanesWhere {
     }
 }
 
-/// Four rows of neighbours along one axis, with their weights.
+/// Four rows of neighbours along one axis: where they start in a buffer, and their weights.
 #[derive(Clone, Copy)]
-pub(super) struct Taps<'a, T> {
-    pub(super) rows: [&'a [T]; 4],
+pub(super) struct Taps<T> {
+    pub(super) starts: [usize; 4],
     pub(super) weights: [T; 4],
 }
 
-impl<T: Real> Taps<'_, T> {
+impl<T: Real> Taps<T> {
     /// No rows at all.
     pub(super) fn none() -> Self {
         Self {
-            rows: [&[]; 4],
+            starts: [0; 4],
             weights: [T::default(); 4],
         }
     }
 
     /// The weighted sum of one lane.
-    pub(super) fn single(&self, lane: usize) -> T {
-        let term = |k: usize| self.rows[k][lane] * self.weights[k];
+    pub(super) fn single(&self, buffer: &[T], lane: usize) -> T {
+        let term = |k: usize| buffer[self.starts[k] + lane] * self.weights[k];
         (term(1) + term(2)) + (term(0) + term(3))
     }
 
-    /// The weighted sum, always added up in the same order.
+    /// The first `groups` groups of the rows.
     #[inline(always)]
-    pub(super) fn at(&self, at: usize) -> Pack<T> {
-        let term = |k: usize| each(load(self.rows[k], at), |v| v * self.weights[k]);
-        let inner = zip(term(1), term(2), |a, b| a + b);
-        let outer = zip(term(0), term(3), |a, b| a + b);
-        zip(inner, outer, |a, b| a + b)
-    }
-
-    /// The same rows without lanes beyond `lanes`, so that bounds are checked once.
-    #[inline(always)]
-    pub(super) fn trimmed(&self, lanes: usize) -> Self {
-        let [a, b, c, d] = self.rows;
-        Self {
-            rows: [&a[..lanes], &b[..lanes], &c[..lanes], &d[..lanes]],
+    pub(super) fn of<'a>(&self, buffer: &'a [T], groups: usize) -> Neighbours<'a, T> {
+        let [a, b, c, d] = self.starts;
+        let row = |start: usize| in_groups(&buffer[start..], groups);
+        Neighbours {
+            rows: [row(a), row(b), row(c), row(d)],
             weights: self.weights,
         }
     }
 }
 
+/// The first `count` groups of a row, so that bounds are checked once.
+#[inline(always)]
+pub(super) fn in_groups<V>(row: &[V], count: usize) -> &[Pack<V>] {
+    &row.as_chunks().0[..count]
+}
+
+/// The same of a row to be written.
+#[inline(always)]
+pub(super) fn in_groups_mut<V>(row: &mut [V], count: usize) -> &mut [Pack<V>] {
+    &mut row.as_chunks_mut().0[..count]
+}
+
+/// Four rows of neighbours along one axis.
+#[derive(Clone, Copy)]
+pub(super) struct Neighbours<'a, T> {
+    rows: [&'a [Pack<T>]; 4],
+    weights: [T; 4],
+}
+
+impl<T: Real> Neighbours<'_, T> {
+    /// No rows at all.
+    pub(super) fn none() -> Self {
+        Taps::none().of(&[], 0)
+    }
+
+    /// The weighted sum of a group, always added up in the same order.
+    #[inline(always)]
+    pub(super) fn at(&self, group: usize) -> Pack<T> {
+        let term = |k: usize| each(self.rows[k][group], |v| v * self.weights[k]);
+        let inner = zip(term(1), term(2), |a, b| a + b);
+        let outer = zip(term(0), term(3), |a, b| a + b);
+        zip(inner, outer, |a, b| a + b)
+    }
+}
+
 /// The sum over the first `N` axes.
 #[inline(always)]
-pub(super) fn predict<T: Real, const N: usize>(axes: &[Taps<'_, T>; 3], at: usize) -> Pack<T> {
+pub(super) fn predict<T: Real, const N: usize>(
+    axes: &[Neighbours<'_, T>; 3],
+    group: usize,
+) -> Pack<T> {
     let mut sum = [T::default(); WIDTH];
     for (k, axis) in axes.iter().enumerate().take(N) {
-        let part = axis.at(at);
+        let part = axis.at(group);
         sum = if k == 0 {
             part
         } else {

@@ -1,7 +1,7 @@
 //! Predictions: interpolation along the odd axes of a class, from values that the decoder has.
 
 use super::geometry::Level;
-use super::pack::{Taps, WIDTH};
+use super::pack::Taps;
 use super::real::Real;
 
 /// How a class is predicted: the mean of 1-D interpolations along some of its odd axes.
@@ -73,34 +73,31 @@ const LINEAR: [f64; 4] = [0.0, 0.5, 0.5, 0.0];
 
 /// The neighbours of a row of `class` along one odd axis (0 = z, 1 = y, 2 = x).
 #[inline(always)]
-pub(super) fn taps<'a, T: Real>(
-    source: &'a [T],
+pub(super) fn taps<T: Real>(
     level: &Level,
     class: usize,
     axis: usize,
     (cubic, weight): (bool, T),
     (z, y): (usize, usize),
-) -> Taps<'a, T> {
+) -> Taps<T> {
     let from = &level.classes[class ^ (4 >> axis)];
-    let width = level.classes[class].extents[2].next_multiple_of(WIDTH);
-    let row = |start: usize| &source[start..start + width];
-    let (rows, weights) = match axis {
+    let (starts, weights) = match axis {
         0 => {
             let (at, weights) = positions(cubic, z, from.extents[0]);
-            (at.map(|z| row(from.row(z, y))), weights)
+            (at.map(|z| from.row(z, y)), weights)
         }
         1 => {
             let (at, weights) = positions(cubic, y, from.extents[1]);
-            (at.map(|y| row(from.row(z, y))), weights)
+            (at.map(|y| from.row(z, y)), weights)
         }
         _ => {
             let start = from.row(z, y);
-            let rows = [row(start - 1), row(start), row(start + 1), row(start + 2)];
-            (rows, if cubic { CUBIC } else { LINEAR })
+            let starts = [start - 1, start, start + 1, start + 2];
+            (starts, if cubic { CUBIC } else { LINEAR })
         }
     };
     Taps {
-        rows,
+        starts,
         weights: weights.map(|w| T::from_f64(w) * weight),
     }
 }

@@ -2,18 +2,20 @@
 
 use super::escape::Escape;
 use super::kernel::{Kernel, launch};
-use super::pack::{Pack, Taps, WIDTH, each, load, predict, store, zip};
+use super::pack::{Neighbours, Pack, Taps, WIDTH, each, in_groups, in_groups_mut, predict, zip};
 use super::real::{LARGEST, Real, Step};
 use crate::simd::Level as Isa;
 
 /// What a row is predicted from.
 #[derive(Clone, Copy)]
 pub(super) struct Prediction<'a, T> {
-    /// Interpolations to add up; the first `axis_count` count.
-    pub(super) axes: [Taps<'a, T>; 3],
+    /// Interpolations to add up, in `source`; the first `axis_count` count.
+    pub(super) axes: [Taps<T>; 3],
     pub(super) axis_count: usize,
-    /// In packet mode, what the row is a difference to.
-    pub(super) base: Option<Taps<'a, T>>,
+    pub(super) source: &'a [T],
+    /// In packet mode, what the row is a difference to, in `values`.
+    pub(super) base: Option<Taps<T>>,
+    pub(super) values: &'a [T],
 }
 
 /// A row on its way: residuals, the reconstruction that neighbours are predicted from, and the
@@ -65,14 +67,21 @@ impl<'a, T: Real> Prediction<'a, T> {
         launch_for!(self, isa, Dequantize { step, count, row })
     }
 
+    /// The rows that `groups` groups are predicted from.
     #[inline(always)]
-    fn trimmed<const BASE: bool>(&self, lanes: usize) -> ([Taps<'a, T>; 3], Option<Taps<'a, T>>) {
-        let mut axes = self.axes;
-        for axis in &mut axes[..self.axis_count] {
-            *axis = axis.trimmed(lanes);
+    fn neighbours<const AXES: usize, const BASE: bool>(
+        &self,
+        groups: usize,
+    ) -> ([Neighbours<'a, T>; 3], Neighbours<'a, T>) {
+        let mut axes = [Neighbours::none(); 3];
+        for (rows, taps) in axes.iter_mut().zip(&self.axes).take(AXES) {
+            *rows = taps.of(self.source, groups);
         }
-        let base = if BASE { self.base } else { None };
-        (axes, base.map(|b| b.trimmed(lanes)))
+        let base = match &self.base {
+            Some(base) if BASE => base.of(self.values, groups),
+            _ => Neighbours::none(),
+        };
+        (axes, base)
     }
 }
 
@@ -88,49 +97,52 @@ impl<T: Real, const AXES: usize, const BASE: bool> Kernel for Quantize<'_, '_, T
 
     #[inline(always)]
     fn run(self) -> bool {
-        let count = self.values.len();
-        let whole = count / WIDTH * WIDTH;
-        let lanes = count.next_multiple_of(WIDTH);
-        let (axes, base) = self.prediction.trimmed::<BASE>(lanes);
-        let residuals = &mut self.row.residuals[..];
-        residuals[whole..].fill(0);
-        let inner = &mut self.row.inner[..lanes];
-        let outer = &mut self.row.outer[..lanes];
+        let (whole, rest) = self.values.as_chunks::<WIDTH>();
+        let groups = self.values.len().div_ceil(WIDTH);
+        let (axes, base) = self.prediction.neighbours::<AXES, BASE>(groups);
+        self.row.residuals[whole.len() * WIDTH..].fill(0);
+        let residuals = in_groups_mut(&mut self.row.residuals, groups);
+        let inner = in_groups_mut(&mut self.row.inner, groups);
+        let outer = in_groups_mut(&mut self.row.outer, groups);
         let mut bad = [0u32; WIDTH];
-        for at in (0..whole).step_by(WIDTH) {
-            let (q, near, full, wrong) =
-                group::<T, AXES, BASE>(&axes, &base, self.step, at, load(self.values, at));
-            store(residuals, at, q);
-            store(inner, at, near);
+        for (at, &values) in whole.iter().enumerate() {
+            let group = group::<T, AXES, BASE>(&axes, &base, self.step, at, values);
+            residuals[at] = group.residuals;
+            inner[at] = group.inner;
             if BASE {
-                store(outer, at, full);
+                outer[at] = group.outer;
             }
-            bad = zip(bad, wrong, |a, b| a | b);
+            bad = zip(bad, group.wrong, |a, b| a | b);
         }
-        if whole < lanes {
-            let rest = count - whole;
+        if !rest.is_empty() {
+            let at = whole.len();
             let mut values = [T::default(); WIDTH];
-            values[..rest].copy_from_slice(&self.values[whole..]);
-            let (q, near, full, wrong) =
-                group::<T, AXES, BASE>(&axes, &base, self.step, whole, values);
-            residuals[whole..count].copy_from_slice(&q[..rest]);
-            store(inner, whole, near);
-            store(outer, whole, full);
-            for i in 0..rest {
-                bad[i] |= wrong[i];
+            values[..rest.len()].copy_from_slice(rest);
+            let group = group::<T, AXES, BASE>(&axes, &base, self.step, at, values);
+            residuals[at][..rest.len()].copy_from_slice(&group.residuals[..rest.len()]);
+            inner[at] = group.inner;
+            outer[at] = group.outer;
+            for i in 0..rest.len() {
+                bad[i] |= group.wrong[i];
             }
         }
         bad.iter().all(|&b| b == 0)
     }
 }
 
-/// Residuals, reconstructions, values given out, and which of them miss their bound.
-type Group<T> = (Pack<i16>, Pack<T>, Pack<T>, Pack<u32>);
+/// Quantized values.
+struct Group<T> {
+    residuals: Pack<i16>,
+    inner: Pack<T>,
+    outer: Pack<T>,
+    /// Which of them miss their bound.
+    wrong: Pack<u32>,
+}
 
 #[inline(always)]
 fn group<T: Real, const AXES: usize, const BASE: bool>(
-    axes: &[Taps<'_, T>; 3],
-    base: &Option<Taps<'_, T>>,
+    axes: &[Neighbours<'_, T>; 3],
+    base: &Neighbours<'_, T>,
     step: Step<T>,
     at: usize,
     values: Pack<T>,
@@ -138,9 +150,10 @@ fn group<T: Real, const AXES: usize, const BASE: bool>(
     let most = T::from_i32(i32::from(LARGEST));
     let least = T::from_i32(-i32::from(LARGEST));
     let p = predict::<T, AXES>(axes, at);
-    let b = match base {
-        Some(base) => base.at(at),
-        None => [T::default(); WIDTH],
+    let b = if BASE {
+        base.at(at)
+    } else {
+        [T::default(); WIDTH]
     };
     let target = if BASE {
         zip(values, b, |v, b| v - b)
@@ -152,14 +165,18 @@ fn group<T: Real, const AXES: usize, const BASE: bool>(
     let steps = each(steps, |s| if s < most { s } else { most });
     let steps = each(steps, |s| if s > least { s } else { least });
     let shifted = each(steps, |s| s + T::ROUNDING);
-    let near = zip(p, shifted, |p, s| p + (s - T::ROUNDING) * step.size);
-    let full = if BASE {
-        zip(b, near, |b, n| b + n)
+    let inner = zip(p, shifted, |p, s| p + (s - T::ROUNDING) * step.size);
+    let outer = if BASE {
+        zip(b, inner, |b, n| b + n)
     } else {
-        near
+        inner
     };
-    let wrong = zip(values, full, |v, f| u32::from(step.misses(v - f)));
-    (each(shifted, |s| s.rounded() as i16), near, full, wrong)
+    Group {
+        residuals: each(shifted, |s| s.rounded() as i16),
+        inner,
+        outer,
+        wrong: zip(values, outer, |v, f| u32::from(step.misses(v - f))),
+    }
 }
 
 struct Dequantize<'a, 'b, T, const AXES: usize, const BASE: bool> {
@@ -174,18 +191,19 @@ impl<T: Real, const AXES: usize, const BASE: bool> Kernel for Dequantize<'_, '_,
 
     #[inline(always)]
     fn run(self) {
-        let lanes = self.count.next_multiple_of(WIDTH);
-        let (axes, base) = self.prediction.trimmed::<BASE>(lanes);
-        let residuals = &self.row.residuals[..lanes];
-        let inner = &mut self.row.inner[..lanes];
-        let outer = &mut self.row.outer[..lanes];
-        for at in (0..lanes).step_by(WIDTH) {
+        let groups = self.count.div_ceil(WIDTH);
+        let (axes, base) = self.prediction.neighbours::<AXES, BASE>(groups);
+        let residuals = in_groups(&self.row.residuals, groups);
+        let inner = in_groups_mut(&mut self.row.inner, groups);
+        let outer = in_groups_mut(&mut self.row.outer, groups);
+        for at in 0..groups {
             let p = predict::<T, AXES>(&axes, at);
-            let q: [i16; WIDTH] = load(residuals, at);
-            let near = zip(p, q, |p, q| p + T::from_i32(i32::from(q)) * self.step);
-            store(inner, at, near);
-            if let Some(base) = &base {
-                store(outer, at, zip(base.at(at), near, |b, n| b + n));
+            let near = zip(p, residuals[at], |p, q| {
+                p + T::from_i32(i32::from(q)) * self.step
+            });
+            inner[at] = near;
+            if BASE {
+                outer[at] = zip(base.at(at), near, |b, n| b + n);
             }
         }
     }
@@ -193,34 +211,45 @@ impl<T: Real, const AXES: usize, const BASE: bool> Kernel for Dequantize<'_, '_,
 
 /// Adds to `costs` what predictions of a row would cost: one entry per set of axes and kind of
 /// interpolation, see [`super::choose`].
-pub(super) struct Weigh<'a, 'b, T> {
-    /// Linear and cubic interpolation along each axis, with weight 1.
-    pub(super) taps: &'a [[Taps<'b, T>; 2]],
-    pub(super) base: Option<Taps<'b, T>>,
+pub(super) struct Weigh<'a, T> {
+    /// Linear and cubic interpolation along each axis, with weight 1, in `source`.
+    pub(super) taps: &'a [[Taps<T>; 2]],
+    pub(super) source: &'a [T],
+    /// What the row is a difference to, and the buffer that it is in.
+    pub(super) base: Option<(Taps<T>, &'a [T])>,
     pub(super) values: &'a [T],
     pub(super) inverse: T,
     /// Indexed by scale (whole, half), kind (linear, cubic) and set of axes.
     pub(super) costs: &'a mut [[[u64; 8]; 2]; 2],
 }
 
-impl<T: Real> Kernel for Weigh<'_, '_, T> {
+impl<T: Real> Kernel for Weigh<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let whole = self.values.len() / WIDTH * WIDTH;
+        let values = self.values.as_chunks::<WIDTH>().0;
+        let groups = values.len();
+        let mut rows = [[Neighbours::none(); 2]; 3];
+        for (rows, taps) in rows.iter_mut().zip(self.taps) {
+            *rows = [
+                taps[0].of(self.source, groups),
+                taps[1].of(self.source, groups),
+            ];
+        }
+        let base = self.base.map(|(taps, from)| taps.of(from, groups));
         let sets = 1usize << self.taps.len();
         let scales = if self.base.is_some() { 2 } else { 1 };
         let add = |a: Pack<T>, b: Pack<T>| zip(a, b, |a, b| a + b);
-        for at in (0..whole).step_by(WIDTH) {
-            let mut target: Pack<T> = load(self.values, at);
-            if let Some(base) = &self.base {
+        for (at, &values) in values.iter().enumerate() {
+            let mut target = values;
+            if let Some(base) = &base {
                 target = zip(target, base.at(at), |v, b| v - b);
             }
             for kind in 0..2 {
                 let mut sums = [[T::default(); WIDTH]; 8];
-                for (k, taps) in self.taps.iter().enumerate() {
-                    let part = taps[kind].at(at);
+                for (k, rows) in rows.iter().enumerate().take(self.taps.len()) {
+                    let part = rows[kind].at(at);
                     for set in 1 << k..2 << k {
                         sums[set] = add(sums[set & !(1 << k)], part);
                     }
@@ -262,7 +291,7 @@ impl<T: Real> Prediction<'_, T> {
         if !escape.absent {
             row.outer[i] = escape.value;
             row.inner[i] = match &self.base {
-                Some(base) => escape.value - base.single(i),
+                Some(base) => escape.value - base.single(self.values, i),
                 None => escape.value,
             };
         }

@@ -69,36 +69,30 @@ pub(super) struct Pass<'a> {
     pub(super) bound: f64,
 }
 
-/// Where a row is.
-#[derive(Clone, Copy)]
-pub(super) struct RowPlace {
-    pub(super) level: usize,
-    pub(super) class: usize,
-    pub(super) z: usize,
-    pub(super) y: usize,
-}
-
-/// A class about to be coded, for the choice of its predictor.
+/// A class on its way: what is the same for all of its rows.
 pub(super) struct ClassJob<'a, T> {
     pub(super) pass: &'a Pass<'a>,
-    pub(super) fields: &'a Fields<T>,
     pub(super) level: usize,
     pub(super) class: usize,
     pub(super) step: Step<T>,
+    /// Its rows in the part to be coded.
+    pub(super) block: &'a Block,
+    /// Its rows in everything.
+    whole: &'a Block,
 }
 
 /// Encoder or decoder of rows.
 pub(super) trait Coder<T> {
     /// Chooses or reads the predictor of a class.
-    fn predictor(&mut self, job: &ClassJob<'_, T>) -> Result<Predictor>;
+    fn predictor(&mut self, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Result<Predictor>;
 
-    /// Codes one row: fills `row` with what the decoder reconstructs.
+    /// Codes the row at (z, y) of a class: fills `row` with what the decoder reconstructs.
     fn row(
         &mut self,
+        job: &ClassJob<'_, T>,
+        at: (usize, usize),
         prediction: &Prediction<'_, T>,
-        step: Step<T>,
         original: &[T],
-        place: RowPlace,
         contexts: &Contexts,
         row: &mut Row<T>,
     ) -> Result<()>;
@@ -143,32 +137,16 @@ impl Pass<'_> {
         }
     }
 
-    /// The interpolation between planes that rows of a packet are differences to.
-    pub(super) fn base<'b, T: Real>(
-        &self,
-        values: &'b [T],
-        place: RowPlace,
-    ) -> Option<Taps<'b, T>> {
-        let planes = self.planes.filter(|p| p.first > 0)?;
-        let block = self.block(self.whole, place);
-        let apart = 2 * planes.stride;
-        let (at, weights) = positions(true, place.z, block.extents[0].div_ceil(apart));
-        let width = lanes(block.extents[2]);
-        let rows = at.map(|i| {
-            let start = block.row(i * apart, place.y);
-            &values[start..start + width]
-        });
-        Some(Taps {
-            rows,
-            weights: weights.map(T::from_f64),
+    /// A class, or what is left when nothing can be halved.
+    fn job<T: Real>(&self, level: usize, class: usize) -> Result<ClassJob<'_, T>> {
+        Ok(ClassJob {
+            pass: self,
+            level,
+            class,
+            step: self.step(level)?,
+            block: self.part.block(level, class),
+            whole: self.whole.block(level, class),
         })
-    }
-
-    fn block<'b>(&self, pyramid: &'b Pyramid, place: RowPlace) -> &'b Block {
-        match pyramid.levels.get(place.level) {
-            Some(level) => &level.classes[place.class],
-            None => &pyramid.top,
-        }
     }
 
     /// Goes through the part.
@@ -178,40 +156,20 @@ impl Pass<'_> {
         scratch: &mut Scratch<T>,
         coder: &mut C,
     ) -> Result<()> {
-        let part = self.part;
-        let top = RowPlace {
-            level: part.levels.len(),
-            class: 0,
-            z: 0,
-            y: 0,
-        };
+        let levels = self.part.levels.len();
         // 1. What is left when nothing can be halved.
-        let step = self.step(top.level)?;
-        for (z, y) in rows(part.top.extents[0], part.top.extents[1]) {
-            let place = RowPlace { z, y, ..top };
-            self.row(fields, scratch, coder, Predictor::fallback(0), step, place)?;
-        }
-        // 2. Level by level, class by class, row by row.
-        for level in (0..part.levels.len()).rev() {
-            if level + 1 < part.levels.len() {
+        let top = self.job(levels, 0)?;
+        top.run(Predictor::fallback(0), fields, scratch, coder)?;
+        // 2. Level by level, class by class.
+        for level in (0..levels).rev() {
+            if level + 1 < levels {
                 self.join(fields, level + 1);
             }
-            let step = self.step(level)?;
             for class in ORDER {
-                let block = &part.levels[level].classes[class];
-                if block.is_empty() {
-                    continue;
-                }
-                let predictor = coder.predictor(&ClassJob {
-                    pass: self,
-                    fields,
-                    level,
-                    class,
-                    step,
-                })?;
-                for (z, y) in rows(block.extents[0], block.extents[1]) {
-                    let place = RowPlace { level, class, z, y };
-                    self.row(fields, scratch, coder, predictor, step, place)?;
+                let job = self.job(level, class)?;
+                if !job.block.is_empty() {
+                    let predictor = coder.predictor(&job, fields)?;
+                    job.run(predictor, fields, scratch, coder)?;
                 }
             }
         }
@@ -238,106 +196,141 @@ impl Pass<'_> {
             |_, _| {},
         );
     }
+}
 
-    fn row<T: Real, C: Coder<T>>(
+impl<T: Real> ClassJob<'_, T> {
+    /// Row by row.
+    fn run<C: Coder<T>>(
         &self,
+        predictor: Predictor,
         fields: &mut Fields<T>,
         scratch: &mut Scratch<T>,
         coder: &mut C,
-        predictor: Predictor,
-        step: Step<T>,
-        place: RowPlace,
     ) -> Result<()> {
-        let block = self.block(self.part, place);
-        let count = block.extents[2];
-        let width = lanes(count);
-        let start = block.row(place.z, place.y);
+        let [nz, ny, nx] = self.block.extents;
+        let width = lanes(nx);
+        scratch.row.resize(width);
+        let kind = self.pass.kind(self.level, self.class);
+        scratch.contexts.resize(width, kind);
+        for at in rows(nz, ny) {
+            self.row(predictor, at, fields, scratch, coder)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn row<C: Coder<T>>(
+        &self,
+        predictor: Predictor,
+        at: (usize, usize),
+        fields: &mut Fields<T>,
+        scratch: &mut Scratch<T>,
+        coder: &mut C,
+    ) -> Result<()> {
+        let pass = self.pass;
         let Scratch { row, contexts } = scratch;
-        row.resize(width);
-        contexts.resize(width, self.kind(place.level, place.class));
+        let count = self.block.extents[2];
+        let start = self.block.row(at.0, at.1);
         // 1. Contexts from magnitudes that are known.
-        let around = self.around(fields, place, width);
-        classify(self.isa, &around, count, contexts);
+        let around = self.around(fields, at, contexts.sums.len());
+        classify(pass.isa, &around, count, contexts);
         // 2. Prediction from values that are known, and the row itself.
-        let source = match self.planes {
-            None => &fields.values,
-            Some(_) => &fields.differences,
+        let mut prediction = Prediction {
+            axes: [Taps::none(); 3],
+            axis_count: 0,
+            source: match pass.planes {
+                None => &fields.values,
+                Some(_) => &fields.differences,
+            },
+            base: self.base(at),
+            values: &fields.values,
         };
         let weight = predictor.weight::<T>();
-        let mut axes = [Taps::none(); 3];
-        let mut axis_count = 0;
         for axis in 0..3 {
             if predictor.axes & 4 >> axis != 0 {
-                let level = &self.part.levels[place.level];
-                let kind = (predictor.cubic, weight);
-                let at = (place.z, place.y);
-                axes[axis_count] = taps(source, level, place.class, axis, kind, at);
-                axis_count += 1;
+                let level = &pass.part.levels[self.level];
+                prediction.axes[prediction.axis_count] =
+                    taps(level, self.class, axis, (predictor.cubic, weight), at);
+                prediction.axis_count += 1;
             }
         }
-        let prediction = Prediction {
-            axes,
-            axis_count,
-            base: self.base(&fields.values, place),
-        };
         let original = &fields.values[start..start + count];
-        coder.row(&prediction, step, original, place, contexts, row)?;
+        coder.row(self, at, &prediction, original, contexts, row)?;
         // 3. What later rows need of it.
-        let with_base = prediction.base.is_some();
-        let outer = if with_base { &row.outer } else { &row.inner };
+        let outer = match prediction.base {
+            Some(_) => &row.outer,
+            None => &row.inner,
+        };
         fields.values[start..start + count].copy_from_slice(&outer[..count]);
-        if self.planes.is_some() {
-            fields.differences[start..start + count].copy_from_slice(&row.inner[..count]);
+        let mut source = &mut fields.values;
+        if pass.planes.is_some() {
+            source = &mut fields.differences;
+            source[start..start + count].copy_from_slice(&row.inner[..count]);
         }
-        let level = self
-            .part
-            .levels
-            .get(place.level)
-            .or(self.part.levels.last());
-        if let (0, Some(level)) = (place.class & 1, level) {
+        let levels = &pass.part.levels;
+        if let (0, Some(level)) = (self.class & 1, levels.get(self.level).or(levels.last())) {
             // Classes with odd x will be interpolated from this row.
-            let even = level.extents[2].is_multiple_of(2);
-            let buffer = match self.planes {
-                None => &mut fields.values,
-                Some(_) => &mut fields.differences,
-            };
-            extend(buffer, start, count, even);
+            extend(source, start, count, level.extents[2].is_multiple_of(2));
         }
         launch(
-            self.isa,
+            pass.isa,
             Magnitudes {
                 residuals: &row.residuals,
-                out: &mut fields.magnitudes[start..start + width],
+                out: &mut fields.magnitudes[start..start + row.residuals.len()],
             },
         );
         Ok(())
     }
 
+    /// Where the first value of a row lies in the chunk, and how far apart its values are.
+    pub(super) fn origin(&self, (z, y): (usize, usize)) -> (Extents, usize) {
+        let Pass { whole, planes, .. } = self.pass;
+        let z = planes.map_or(z, |p| p.first + 2 * p.stride * z);
+        match whole.levels.len() {
+            0 => ([z, y, 0], 1),
+            levels if self.level < levels => {
+                let origin = whole.place(self.level, self.class, [z, y, 0]);
+                (origin, 2 << self.level)
+            }
+            levels => (whole.place(levels - 1, 0, [z, y, 0]), 1 << levels),
+        }
+    }
+
+    /// The interpolation between planes that rows of a packet are differences to.
+    pub(super) fn base(&self, (z, y): (usize, usize)) -> Option<Taps<T>> {
+        let planes = self.pass.planes.filter(|p| p.first > 0)?;
+        let apart = 2 * planes.stride;
+        let (at, weights) = positions(true, z, self.whole.extents[0].div_ceil(apart));
+        Some(Taps {
+            starts: at.map(|i| self.whole.row(i * apart, y)),
+            weights: weights.map(T::from_f64),
+        })
+    }
+
     /// Magnitudes around a row.
-    fn around<'b, T: Real>(
+    fn around<'b>(
         &self,
         fields: &'b Fields<T>,
-        place: RowPlace,
+        (z, y): (usize, usize),
         width: usize,
     ) -> Around<'b> {
-        let RowPlace { level, class, z, y } = place;
-        let part = self.block(self.part, place);
+        let block = self.block;
         let all = &fields.magnitudes;
         // From one lane before the row to one behind it.
         let wide = |start: usize| &all[start - 1..start + width + 1];
-        let up = (y > 0).then(|| wide(part.row(z, y - 1)));
-        let (back, beyond) = match self.planes {
+        let up = (y > 0).then(|| wide(block.row(z, y - 1)));
+        let (back, beyond) = match self.pass.planes {
             None => {
-                let back = (z > 0).then(|| wide(part.row(z - 1, y)));
-                let next = z > 0 && y + 1 < part.extents[1];
-                (back, next.then(|| wide(part.row(z - 1, y + 1))))
+                let back = (z > 0).then(|| wide(block.row(z - 1, y)));
+                let next = z > 0 && y + 1 < block.extents[1];
+                (back, next.then(|| wide(block.row(z - 1, y + 1))))
             }
             Some(planes) if planes.first > 0 => {
-                let whole = self.block(self.whole, place);
                 let plane = planes.first + 2 * planes.stride * z;
                 let after = plane + planes.stride;
-                let before = wide(whole.row(plane - planes.stride, y));
-                let behind = (after < whole.extents[0]).then(|| wide(whole.row(after, y)));
+                let before = wide(self.whole.row(plane - planes.stride, y));
+                let behind =
+                    (after < self.whole.extents[0]).then(|| wide(self.whole.row(after, y)));
                 (Some(before), behind)
             }
             Some(_) => (None, None),
@@ -353,13 +346,13 @@ impl Pass<'_> {
             beyond: &some_beyond[1..],
             sides: [zeros; 6],
             side_count: 0,
-            double: class.count_ones() > 1,
+            double: self.class.count_ones() > 1,
         };
         for axis in 0..3 {
-            if class & 4 >> axis == 0 {
+            if self.class & 4 >> axis == 0 {
                 continue;
             }
-            let from = &self.part.levels[level].classes[class ^ (4 >> axis)];
+            let from = &self.pass.part.levels[self.level].classes[self.class ^ (4 >> axis)];
             let first = from.row(z, y);
             let second = match axis {
                 0 if z + 1 < from.extents[0] => from.row(z + 1, y),
