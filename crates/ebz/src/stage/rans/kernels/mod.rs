@@ -2,6 +2,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 
 use super::{Decoder, Encoder, LANES};
@@ -19,7 +21,10 @@ pub(super) fn encode(
     match level {
         // SAFETY: the caller has made sure that the machine has the level.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { avx2::encode(encoder, symbols, contexts, states) },
+        Level::Avx512 => unsafe { avx512::encode(encoder, symbols, contexts, states) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2::encode(encoder, symbols, contexts, states) },
         _ => portable::encode(encoder, symbols, contexts, states),
     }
 }
@@ -35,7 +40,10 @@ pub(super) fn decode(
     match level {
         // SAFETY: the caller has made sure that the machine has the level.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { avx2::decode(decoder, words, contexts, symbols) },
+        Level::Avx512 => unsafe { avx512::decode(decoder, words, contexts, symbols) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2::decode(decoder, words, contexts, symbols) },
         _ => portable::decode(decoder, words, contexts, symbols),
     }
 }

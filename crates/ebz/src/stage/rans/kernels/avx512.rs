@@ -1,0 +1,180 @@
+//! The coding loops with 16 lanes per instruction.
+
+use super::portable;
+use crate::error::Result;
+use crate::stage::rans::{ALPHABET, Decoder, ESCAPE, Encoder, LANES, PRECISION, TOTAL};
+use std::arch::x86_64::*;
+
+/// Lanes per vector.
+const WIDTH: usize = 16;
+
+/// Sixteen bytes as sixteen 32-bit numbers.
+#[target_feature(enable = "avx512f")]
+fn widen(bytes: &[u8; WIDTH]) -> __m512i {
+    // SAFETY: the reference is to 16 readable bytes.
+    _mm512_cvtepu8_epi32(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+}
+
+#[target_feature(enable = "avx512f")]
+fn load(states: &[u32; LANES], group: usize) -> __m512i {
+    let part: &[u32; WIDTH] = &states.as_chunks().0[group];
+    // SAFETY: the reference is to 64 readable bytes.
+    unsafe { _mm512_loadu_si512(part.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+fn store(states: &mut [u32; LANES], group: usize, value: __m512i) {
+    let part: &mut [u32; WIDTH] = &mut states.as_chunks_mut().0[group];
+    // SAFETY: the reference is to 64 writable bytes.
+    unsafe { _mm512_storeu_si512(part.as_mut_ptr().cast(), value) }
+}
+
+/// See [`super::encode`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+pub(super) fn encode(
+    encoder: &mut Encoder,
+    symbols: &[u8],
+    contexts: &[u8],
+    states: &mut [u32; LANES],
+) -> usize {
+    let Encoder {
+        tables,
+        words,
+        rare,
+        ..
+    } = encoder;
+    let size = tables.spans.len().min(tables.reciprocals.len());
+    let largest_context = _mm512_set1_epi32((size / ALPHABET) as i32 - 1);
+    let symbol_mask = _mm512_set1_epi32(ALPHABET as i32 - 1);
+    let low_half = _mm512_set1_epi32(0xffff);
+    let one = _mm512_set1_epi32(1);
+    assert!(size >= ALPHABET && size.is_multiple_of(ALPHABET) && size < 1 << 20);
+    assert!(words.len() >= symbols.len() + WIDTH && symbols.len() == contexts.len());
+    let mut first = words.len();
+    let mut x: [__m512i; LANES / WIDTH] = std::array::from_fn(|group| load(states, group));
+    let segments = symbols.as_chunks::<LANES>().0.iter();
+    for (symbols, contexts) in segments.zip(contexts.as_chunks::<LANES>().0).rev() {
+        for group in (0..LANES / WIDTH).rev() {
+            let symbol_bytes = &symbols.as_chunks::<WIDTH>().0[group];
+            let context_bytes = &contexts.as_chunks::<WIDTH>().0[group];
+            let symbol = _mm512_and_si512(widen(symbol_bytes), symbol_mask);
+            let context = _mm512_min_epu32(widen(context_bytes), largest_context);
+            let mut index = _mm512_add_epi32(_mm512_slli_epi32::<6>(context), symbol);
+            // SAFETY: context < size / ALPHABET and symbol < ALPHABET, so index < size.
+            let mut span =
+                unsafe { _mm512_i32gather_epi32::<4>(index, tables.spans.as_ptr().cast()) };
+            let mut escaped = _mm512_testn_epi32_mask(span, low_half);
+            if escaped != 0 {
+                // Rare symbols become escapes.
+                index = _mm512_mask_or_epi32(index, escaped, index, symbol_mask);
+                // SAFETY: as above; setting the low six bits keeps the index in its context.
+                span = unsafe { _mm512_i32gather_epi32::<4>(index, tables.spans.as_ptr().cast()) };
+                while escaped != 0 {
+                    let lane = 15 - escaped.leading_zeros();
+                    rare.push(symbol_bytes[lane as usize]);
+                    escaped &= !(1 << lane);
+                }
+            }
+            let frequency = _mm512_and_si512(span, low_half);
+            // SAFETY: index < size as above.
+            let reciprocal =
+                unsafe { _mm512_i32gather_epi32::<4>(index, tables.reciprocals.as_ptr().cast()) };
+            // Full states give their low halves away.
+            let top = _mm512_srli_epi32::<{ 32 - PRECISION }>(x[group]);
+            let full = _mm512_cmpge_epu32_mask(top, frequency);
+            let count = full.count_ones() as usize;
+            let given = _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(full, x[group]));
+            first -= count;
+            // SAFETY: at most one word per symbol has been taken from the end, so by the assertion
+            // `first` has not passed the beginning, and only `count` words are written.
+            unsafe {
+                let to = words.as_mut_ptr().add(first).cast();
+                _mm256_mask_storeu_epi16(to, ((1u32 << count) - 1) as u16, given);
+            }
+            let state = _mm512_mask_srli_epi32::<16>(x[group], full, x[group]);
+            // state / frequency by the reciprocal, which may be one too small.
+            let even = _mm512_srli_epi64::<32>(_mm512_mul_epu32(state, reciprocal));
+            let odd = _mm512_mul_epu32(
+                _mm512_srli_epi64::<32>(state),
+                _mm512_srli_epi64::<32>(reciprocal),
+            );
+            let quotient = _mm512_mask_blend_epi32(0xaaaa, even, odd);
+            let remainder = _mm512_sub_epi32(state, _mm512_mullo_epi32(quotient, frequency));
+            let short = _mm512_cmpge_epu32_mask(remainder, frequency);
+            let quotient = _mm512_mask_add_epi32(quotient, short, quotient, one);
+            let remainder = _mm512_mask_sub_epi32(remainder, short, remainder, frequency);
+            x[group] = _mm512_add_epi32(
+                _mm512_add_epi32(_mm512_slli_epi32::<PRECISION>(quotient), remainder),
+                _mm512_srli_epi32::<16>(span),
+            );
+        }
+    }
+    for (group, &x) in x.iter().enumerate() {
+        store(states, group, x);
+    }
+    first
+}
+
+/// See [`super::decode`].
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+pub(super) fn decode(
+    decoder: &mut Decoder,
+    words: &[u8],
+    contexts: &[u8],
+    symbols: &mut [u8],
+) -> Result<bool> {
+    let size = decoder.slots.len();
+    assert!(size >= TOTAL as usize && size < 1 << 20);
+    let largest_context = _mm512_set1_epi32((size / TOTAL as usize) as i32 - 1);
+    let slot_mask = _mm512_set1_epi32(TOTAL as i32 - 1);
+    let mut x: [__m512i; LANES / WIDTH] = std::array::from_fn(|group| load(&decoder.states, group));
+    let mut position = decoder.position;
+    let mut escapes = 0;
+    let count = symbols.len() / LANES;
+    let mut done = 0;
+    let segments = symbols.as_chunks_mut::<LANES>().0.iter_mut();
+    for (symbols, contexts) in segments.zip(contexts.as_chunks::<LANES>().0) {
+        // A segment reads at most 64 bytes; near the end the portable loop takes over.
+        if words.len() < position + 2 * LANES {
+            break;
+        }
+        for group in 0..LANES / WIDTH {
+            let context = widen(&contexts.as_chunks::<WIDTH>().0[group]);
+            let context = _mm512_min_epu32(context, largest_context);
+            let slot = _mm512_and_si512(x[group], slot_mask);
+            let index = _mm512_or_si512(_mm512_slli_epi32::<PRECISION>(context), slot);
+            // SAFETY: context < size / TOTAL and slot < TOTAL, so index < size.
+            let entry =
+                unsafe { _mm512_i32gather_epi32::<4>(index, decoder.slots.as_ptr().cast()) };
+            let offset = _mm512_and_si512(_mm512_srli_epi32::<8>(entry), _mm512_set1_epi32(0xfff));
+            let frequency = _mm512_srli_epi32::<20>(entry);
+            let high = _mm512_srli_epi32::<PRECISION>(x[group]);
+            let state = _mm512_add_epi32(_mm512_mullo_epi32(frequency, high), offset);
+            // Small states take a word each.
+            let small = _mm512_testn_epi32_mask(state, _mm512_set1_epi32(0xffff_0000u32 as i32));
+            // SAFETY: the group before read at most 2 * WIDTH bytes, so by the test above 32 bytes
+            // are left at `position`.
+            let next = unsafe { _mm256_loadu_si256(words.as_ptr().add(position).cast()) };
+            let next = _mm512_maskz_expand_epi32(small, _mm512_cvtepu16_epi32(next));
+            let grown = _mm512_or_si512(_mm512_slli_epi32::<16>(state), next);
+            x[group] = _mm512_mask_mov_epi32(state, small, grown);
+            position += 2 * small.count_ones() as usize;
+            let bytes = _mm512_cvtepi32_epi8(entry);
+            escapes |= _mm_cmpeq_epi8_mask(bytes, _mm_set1_epi8(ESCAPE as i8));
+            let to: &mut [u8; WIDTH] = &mut symbols.as_chunks_mut().0[group];
+            // SAFETY: the reference is to 16 writable bytes.
+            unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), bytes) };
+        }
+        done += 1;
+    }
+    for (group, &x) in x.iter().enumerate() {
+        store(&mut decoder.states, group, x);
+    }
+    decoder.position = position;
+    let mut escaped = escapes != 0;
+    if done < count {
+        let at = done * LANES;
+        escaped |= portable::decode(decoder, words, &contexts[at..], &mut symbols[at..])?;
+    }
+    Ok(escaped)
+}
