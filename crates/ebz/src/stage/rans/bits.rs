@@ -5,23 +5,45 @@ use crate::error::{Error, Result};
 /// Appends bits to a byte vector of its own.
 #[derive(Default)]
 pub(crate) struct BitWriter {
+    /// Whole words may be written at `end`: some bytes beyond it are always there, without meaning.
     bytes: Vec<u8>,
+    end: usize,
     pending: u64,
     used: u32,
 }
 
+/// Bytes that a writer makes room for at a time.
+const ROOM: usize = 4096;
+
 impl BitWriter {
     /// Appends the low `count` bits of `value`; the bits above must be zero and `count` at most 32.
+    ///
+    /// Every call writes a whole word: a branch that depends on how many bits are pending could not
+    /// be predicted.
     #[inline(always)]
     pub(crate) fn put(&mut self, value: u32, count: u32) {
         self.pending |= u64::from(value) << self.used;
         self.used += count;
-        if self.used >= 32 {
-            self.bytes
-                .extend_from_slice(&(self.pending as u32).to_le_bytes());
-            self.pending >>= 32;
-            self.used -= 32;
+        self.write();
+        self.end += self.used as usize / 8;
+        self.pending >>= self.used & !7;
+        self.used &= 7;
+    }
+
+    /// Writes what is pending, without moving on.
+    #[inline(always)]
+    fn write(&mut self) {
+        if let Some(word) = self.bytes.get_mut(self.end..self.end + 8) {
+            word.copy_from_slice(&self.pending.to_le_bytes());
+        } else {
+            self.grow();
         }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.bytes.resize(self.end + ROOM, 0);
+        self.bytes[self.end..self.end + 8].copy_from_slice(&self.pending.to_le_bytes());
     }
 
     /// Appends a number of at least 1 in Elias' gamma code.
@@ -34,17 +56,15 @@ impl BitWriter {
 
     /// The bytes so far, the last one filled with zeros.
     pub(crate) fn finish(&mut self) -> &[u8] {
-        let rest = self.used.div_ceil(8) as usize;
-        self.bytes
-            .extend_from_slice(&self.pending.to_le_bytes()[..rest]);
+        self.end += self.used.div_ceil(8) as usize;
         self.pending = 0;
         self.used = 0;
-        &self.bytes
+        &self.bytes[..self.end]
     }
 
     /// Starts again with nothing.
     pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
+        self.end = 0;
         self.pending = 0;
         self.used = 0;
     }

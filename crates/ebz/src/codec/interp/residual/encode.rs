@@ -12,8 +12,10 @@ use crate::stage::rans::{self, LANES};
 /// Collects residuals.
 #[derive(Default)]
 pub(in crate::codec::interp) struct Encoder {
+    /// Symbols and the numbers of their contexts, up to `end`.
     symbols: Vec<u8>,
     numbers: Vec<u8>,
+    end: usize,
     gap: u32,
     gaps: BitWriter,
     low: BitWriter,
@@ -24,8 +26,7 @@ pub(in crate::codec::interp) struct Encoder {
 impl Encoder {
     /// Starts with nothing.
     pub(in crate::codec::interp) fn clear(&mut self) {
-        self.symbols.clear();
-        self.numbers.clear();
+        self.end = 0;
         self.gap = 0;
         for bits in [&mut self.gaps, &mut self.low, &mut self.extra] {
             bits.clear();
@@ -57,17 +58,21 @@ impl Encoder {
         for bits in [&mut self.gaps, &mut self.low, &mut self.extra] {
             section(out, bits.finish());
         }
-        self.rans
-            .encode(isa, CONTEXTS, &self.symbols, &self.numbers, out);
+        let (symbols, numbers) = (&self.symbols[..self.end], &self.numbers[..self.end]);
+        self.rans.encode(isa, CONTEXTS, symbols, numbers, out);
     }
 
     /// Estimated size in bits of everything so far, without coding it.
     pub(in crate::codec::interp) fn estimate(&mut self) -> u64 {
         let bits = [&mut self.gaps, &mut self.low, &mut self.extra];
         let plain: usize = bits.into_iter().map(|b| b.finish().len()).sum();
-        8 * plain as u64 + self.rans.estimate(CONTEXTS, &self.symbols, &self.numbers)
+        let (symbols, numbers) = (&self.symbols[..self.end], &self.numbers[..self.end]);
+        8 * plain as u64 + self.rans.estimate(CONTEXTS, symbols, numbers)
     }
 }
+
+/// Symbols that there is room for beyond those of a row.
+const ROOM: usize = 1 << 16;
 
 struct Push<'a> {
     isa: Isa,
@@ -90,9 +95,11 @@ impl Kernel for Push<'_> {
         let floors = low_bit_floors(contexts.kind);
         let numbers = contexts.numbers.as_chunks::<LANES>().0;
         let sums = contexts.sums.as_chunks::<LANES>().0;
-        let mut end = encoder.symbols.len();
-        encoder.symbols.resize(end + row.len(), 0);
-        encoder.numbers.resize(end + row.len(), 0);
+        let mut end = encoder.end;
+        if encoder.symbols.len() < end + row.len() {
+            encoder.symbols.resize(end + row.len() + ROOM, 0);
+            encoder.numbers.resize(end + row.len() + ROOM, 0);
+        }
         for (i, residuals) in row.as_chunks::<LANES>().0.iter().enumerate() {
             // 1. Quiet segments of zeros are only counted.
             if contexts.activity[i] == Activity::Quiet {
@@ -116,7 +123,6 @@ impl Kernel for Push<'_> {
             store(&mut encoder.numbers, end, numbers[i]);
             end += LANES;
         }
-        encoder.symbols.truncate(end);
-        encoder.numbers.truncate(end);
+        encoder.end = end;
     }
 }
