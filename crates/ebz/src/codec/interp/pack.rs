@@ -1,7 +1,6 @@
 //! Fixed-size groups of lanes: plain arrays that the compiler turns into vectors.
 
 use super::real::Real;
-use crate::stage::rans::LANES;
 
 /// Values handled together.
 pub(super) const WIDTH: usize = 16;
@@ -54,36 +53,6 @@ pub(super) fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
     f: impl Fn(A, B) -> R,
 ) -> [R; N] {
     build(|i| f(a[i], b[i]))
-}
-
-/// The lanes of a segment in which the condition holds, found in words rather than lane by lane.
-#[inline(always)]
-pub(super) fn lanes_where<A: Copy>(a: &[A; LANES], f: impl Fn(A) -> bool) -> LanesWhere {
-    let flags: [u8; LANES] = each(*a, |a| u8::from(f(a)));
-    LanesWhere(bytemuck::cast(flags))
-}
-
-/// A byte for each lane, 1 if it is one of the lanes.
-pub(super) struct LanesWhere([u64; LANES / 8]);
-
-impl LanesWhere {
-    /// Whether there are any.
-    #[inline(always)]
-    pub(super) fn any(&self) -> bool {
-        self.0.iter().fold(0, |all, word| all | word) != 0
-    }
-
-    /// Calls `f` with each of them, in order.
-    #[inline(always)]
-    pub(super) fn each(&self, mut f: impl FnMut(usize)) {
-        for (i, &word) in self.0.iter().enumerate() {
-            let mut rest = u64::from_le(word);
-            while rest != 0 {
-                f(8 * i + rest.trailing_zeros() as usize / 8);
-                rest &= rest - 1;
-            }
-        }
-    }
 }
 
 /// Four rows of neighbours along one axis: where they start in a buffer, and their weights.

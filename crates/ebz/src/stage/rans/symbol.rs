@@ -5,7 +5,7 @@ use super::bits::{BitReader, BitWriter};
 /// Largest magnitude with a symbol of its own.
 pub(crate) const DIRECT: i16 = 12;
 /// Symbols from this one on have extra bits.
-pub(crate) const FIRST_WIDE: u8 = 2 * DIRECT as u8 + 1;
+const FIRST_WIDE: u8 = 2 * DIRECT as u8 + 1;
 /// The last symbol of a 16-bit number.
 const LAST: u8 = FIRST_WIDE + 2 * 14 - 1;
 
@@ -27,7 +27,7 @@ pub(crate) fn narrow(value: i16) -> u8 {
         .wrapping_add(positive)) as u8
 }
 
-/// The value of a symbol below [`FIRST_WIDE`]; without meaning for others.
+/// The value of a symbol below [`FIRST_WIDE`]; above [`DIRECT`] in magnitude for others.
 #[inline(always)]
 pub(crate) fn widen(symbol: u8) -> i16 {
     let symbol = i16::from(symbol);

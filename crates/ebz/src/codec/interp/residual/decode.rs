@@ -1,13 +1,13 @@
 //! Streams to residuals. [`super::encode`] mirrors the steps.
 
-use super::low_bits;
+use super::segment::{lanes, lanes_above, merge};
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
 use crate::codec::interp::kernel::{Kernel, launch};
-use crate::codec::interp::pack::{each, lanes_where};
+use crate::codec::interp::pack::each;
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitReader;
-use crate::stage::rans::symbol::{self, FIRST_WIDE};
+use crate::stage::rans::symbol::{self, DIRECT};
 use crate::stage::rans::{self, LANES};
 
 /// Memory of a decoder, kept between chunks.
@@ -133,21 +133,20 @@ impl Kernel for Expand<'_, '_> {
         let floors = low_bit_floors(contexts.kind);
         let sums = contexts.sums.as_chunks::<LANES>().0;
         let rows = self.row.as_chunks_mut::<LANES>().0;
-        let mut valid = true;
         for (&i, symbols) in self.coded.iter().zip(self.symbols.as_chunks::<LANES>().0) {
             let mut residuals = each(*symbols, symbol::widen);
-            lanes_where(symbols, |s| s >= FIRST_WIDE).each(|lane| {
+            for lane in lanes(lanes_above(self.isa, &residuals, DIRECT)) {
                 match symbol::get_wide(symbols[lane], self.extra) {
                     Some(value) => residuals[lane] = value,
-                    None => valid = false,
+                    None => return false,
                 }
-            });
+            }
             // 2. Low bits of large residuals.
             if contexts.activity[i] == Activity::Large {
-                low_bits::merge(self.isa, &mut residuals, &sums[i], floors, self.low);
+                merge(self.isa, &mut residuals, &sums[i], floors, self.low);
             }
             rows[i] = residuals;
         }
-        valid
+        true
     }
 }

@@ -1,9 +1,9 @@
 //! Residuals to streams. [`super::decode`] mirrors the steps.
 
-use super::low_bits;
+use super::segment::{lanes, lanes_above, split};
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
 use crate::codec::interp::kernel::{Kernel, launch};
-use crate::codec::interp::pack::{each, lanes_where, store};
+use crate::codec::interp::pack::{each, store};
 use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitWriter;
 use crate::stage::rans::symbol::{self, DIRECT};
@@ -103,7 +103,7 @@ impl Kernel for Push<'_> {
         for (i, residuals) in row.as_chunks::<LANES>().0.iter().enumerate() {
             // 1. Quiet segments of zeros are only counted.
             if contexts.activity[i] == Activity::Quiet {
-                if !lanes_where(residuals, |r| r != 0).any() {
+                if lanes_above(isa, residuals, 0) == 0 {
                     encoder.gap += 1;
                     continue;
                 }
@@ -113,12 +113,13 @@ impl Kernel for Push<'_> {
             let mut residuals = *residuals;
             // 2. Low bits of large residuals.
             if contexts.activity[i] == Activity::Large {
-                low_bits::split(isa, &mut residuals, &sums[i], floors, &mut encoder.low);
+                split(isa, &mut residuals, &sums[i], floors, &mut encoder.low);
             }
             // 3. Symbols, and extra bits of the rare large ones.
             let mut symbols = each(residuals, symbol::narrow);
-            lanes_where(&residuals, |r| r.unsigned_abs() > DIRECT as u16)
-                .each(|lane| symbols[lane] = symbol::put_wide(residuals[lane], &mut encoder.extra));
+            for lane in lanes(lanes_above(isa, &residuals, DIRECT)) {
+                symbols[lane] = symbol::put_wide(residuals[lane], &mut encoder.extra);
+            }
             store(&mut encoder.symbols, end, symbols);
             store(&mut encoder.numbers, end, numbers[i]);
             end += LANES;

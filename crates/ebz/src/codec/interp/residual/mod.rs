@@ -8,7 +8,7 @@
 
 mod decode;
 mod encode;
-mod low_bits;
+mod segment;
 
 pub(super) use decode::{Decoder, Memory};
 pub(super) use encode::Encoder;

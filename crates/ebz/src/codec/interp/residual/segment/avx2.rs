@@ -1,4 +1,4 @@
-//! Low bits, a segment per vector: bits of lanes become numbers by moving masks and packing them.
+//! A segment per vector: bits of lanes become numbers by moving masks and packing them.
 
 use super::Floors;
 use crate::stage::rans::LANES;
@@ -146,4 +146,15 @@ pub(super) fn merge(
             _mm256_add_epi16(quotient, _mm256_sub_epi16(low[i], half_steps[i]))
         }),
     );
+}
+
+/// See [`super::lanes_above`].
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn lanes_above(residuals: &[i16; LANES], most: i16) -> u32 {
+    let most = _mm256_set1_epi16(most);
+    let above = |half| _mm256_cmpgt_epi16(_mm256_abs_epi16(half), most);
+    let [a, b] = load_halves(residuals);
+    let flags = _mm256_packs_epi16(above(a), above(b));
+    _mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(flags)) as u32
 }

@@ -1,4 +1,4 @@
-//! Low bits lane by lane.
+//! Lane by lane.
 
 use super::Floors;
 use crate::stage::rans::LANES;
@@ -59,4 +59,11 @@ pub(super) fn merge(
         let quotient = i32::from(*residual) << width;
         *residual = quotient.wrapping_add(low as i32 - half(width)) as i16;
     }
+}
+
+/// See [`super::lanes_above`].
+pub(super) fn lanes_above(residuals: &[i16; LANES], most: i16) -> u32 {
+    let above = |r: &i16| u32::from(r.wrapping_abs() > most);
+    let bits = residuals.iter().map(above).enumerate();
+    bits.fold(0, |lanes, (lane, above)| lanes | above << lane)
 }

@@ -1,5 +1,6 @@
-//! Low bits of residuals whose neighbourhood is large: they are noise, and are sent as they are.
+//! Segments of residuals: which lanes are large, and low bits.
 //!
+//! Low bits of residuals whose neighbourhood is large are noise, and are sent as they are.
 //! A residual becomes a rounded quotient by a power of two and a remainder. Remainders are sent bit by
 //! bit, from the lowest: for each bit, one number made of that bit of all lanes that have it.
 
@@ -47,6 +48,26 @@ pub(super) fn merge(
         Isa::Avx2 | Isa::Avx512 => unsafe { avx2::merge(residuals, sums, floors, bits) },
         _ => portable::merge(residuals, sums, floors, bits),
     }
+}
+
+/// The lanes, as bits, whose residuals are above `most` in magnitude; −32768 has none.
+#[inline(always)]
+pub(super) fn lanes_above(isa: Isa, residuals: &[i16; LANES], most: i16) -> u32 {
+    match isa {
+        // SAFETY: a context has only levels that the machine has.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 | Isa::Avx512 => unsafe { avx2::lanes_above(residuals, most) },
+        _ => portable::lanes_above(residuals, most),
+    }
+}
+
+/// The lanes whose bits are set.
+pub(super) fn lanes(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (lane < 32).then_some(lane as usize)
+    })
 }
 
 #[cfg(test)]
