@@ -61,28 +61,34 @@ impl<'a> Decoder<'a> {
     ) -> Result<()> {
         // 1. Which segments are coded at all.
         let memory = &mut *self.memory;
-        memory.numbers.clear();
+        let mut numbers = &contexts.numbers;
         memory.coded.clear();
-        for (i, segment) in contexts.numbers.as_chunks::<LANES>().0.iter().enumerate() {
-            if contexts.activity[i] == Activity::Quiet {
-                if self.gap > 0 {
-                    self.gap -= 1;
-                    row[i * LANES..(i + 1) * LANES].fill(0);
-                    continue;
+        if contexts.activity.contains(&Activity::Quiet) {
+            memory.numbers.clear();
+            for (i, segment) in contexts.numbers.as_chunks::<LANES>().0.iter().enumerate() {
+                if contexts.activity[i] == Activity::Quiet {
+                    if self.gap > 0 {
+                        self.gap -= 1;
+                        row[i * LANES..(i + 1) * LANES].fill(0);
+                        continue;
+                    }
+                    self.gap = self.gaps.get_gamma()? - 1;
                 }
-                self.gap = self.gaps.get_gamma()? - 1;
+                memory.numbers.extend_from_slice(segment);
+                memory.coded.push(i);
             }
-            memory.numbers.extend_from_slice(segment);
-            memory.coded.push(i);
+            numbers = &memory.numbers;
+        } else {
+            memory.coded.extend(0..contexts.activity.len());
         }
         if memory.coded.is_empty() {
             return Ok(());
         }
         // 3. Symbols.
-        memory.symbols.resize(memory.numbers.len(), 0);
+        memory.symbols.resize(numbers.len(), 0);
         memory
             .rans
-            .decode(self.words, &memory.numbers, &mut memory.symbols)?;
+            .decode(self.words, numbers, &mut memory.symbols)?;
         let valid = launch(
             isa,
             Expand {
