@@ -2,7 +2,6 @@
 
 use super::geometry::{Block, Level, Pyramid};
 use super::kernel::{Kernel, launch};
-use super::pack::{WIDTH, build, load, store};
 use crate::simd::Level as Isa;
 
 /// The two classes that a row of a level is split into, and the row's place in them.
@@ -166,18 +165,12 @@ impl<V: Copy + Default> Kernel for Split<'_, V> {
 
     #[inline(always)]
     fn run(self) {
-        let whole = self.odd.len() / WIDTH * WIDTH;
-        for at in (0..whole).step_by(WIDTH) {
-            let both: [V; 2 * WIDTH] = load(self.row, 2 * at);
-            store::<V, WIDTH>(self.even, at, build(|i| both[2 * i]));
-            store::<V, WIDTH>(self.odd, at, build(|i| both[2 * i + 1]));
+        let (pairs, last) = self.row.as_chunks::<2>();
+        for ((even, odd), pair) in self.even.iter_mut().zip(self.odd).zip(pairs) {
+            [*even, *odd] = *pair;
         }
-        for (i, &value) in self.row.iter().enumerate().skip(2 * whole) {
-            if i % 2 == 0 {
-                self.even[i / 2] = value;
-            } else {
-                self.odd[i / 2] = value;
-            }
+        if let ([value], Some(even)) = (last, self.even.last_mut()) {
+            *even = *value;
         }
     }
 }
@@ -193,19 +186,12 @@ impl<V: Copy + Default> Kernel for Join<'_, V> {
 
     #[inline(always)]
     fn run(self) {
-        let whole = self.odd.len() / WIDTH * WIDTH;
-        for at in (0..whole).step_by(WIDTH) {
-            let even: [V; WIDTH] = load(self.even, at);
-            let odd: [V; WIDTH] = load(self.odd, at);
-            let both = build(|i| if i % 2 == 0 { even[i / 2] } else { odd[i / 2] });
-            store::<V, { 2 * WIDTH }>(self.row, 2 * at, both);
+        let (pairs, last) = self.row.as_chunks_mut::<2>();
+        for (pair, (&even, &odd)) in pairs.iter_mut().zip(self.even.iter().zip(self.odd)) {
+            *pair = [even, odd];
         }
-        for (i, value) in self.row.iter_mut().enumerate().skip(2 * whole) {
-            *value = if i % 2 == 0 {
-                self.even[i / 2]
-            } else {
-                self.odd[i / 2]
-            };
+        if let ([value], Some(&even)) = (last, self.even.last()) {
+            *value = even;
         }
     }
 }
