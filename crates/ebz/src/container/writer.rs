@@ -3,12 +3,12 @@
 //! Steps of a frame: 1 resolve the bound, 2 frame record, 3 chunk records by several threads in
 //! the order of the chunks, 4 end record.
 
+use super::coders::{self, CodedFrame, Coders, Input};
 use super::frame::FrameHeader;
-use super::grid::extents;
 use super::index::{self, FramePlace, Place};
 use super::reader::Reader;
 use super::record::{HEADER, Kind, Record};
-use super::slab::{EncodedSlab, FramePlan, SlabCoder};
+use super::slab::{EncodedSlab, FramePlan};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FiniteRange, View};
 use crate::bound::{Bound, Tolerance};
@@ -16,7 +16,7 @@ use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::parallel;
-use crate::search;
+use crate::search::{self, Searched};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -31,9 +31,9 @@ pub struct Writer<W> {
     options: Options,
     position: u64,
     frames: Vec<FramePlace>,
-    workers: Vec<Worker>,
-    /// The bound that was last found for a `ratio` or a `psnr`.
-    searched: Option<f64>,
+    coders: Coders,
+    /// How the last search for a `ratio` or a `psnr` ended.
+    last: Option<search::Last>,
 }
 
 /// What became of a frame.
@@ -49,20 +49,8 @@ pub struct FrameStats {
     pub raw_chunks: usize,
     /// The guarantee that holds for every value.
     pub tolerance: Tolerance,
-}
-
-/// Buffers of one thread.
-struct Worker {
-    coder: SlabCoder,
-    /// Bytes of a slab, where the array comes from a stream.
-    raw: Vec<u64>,
-    slab: EncodedSlab,
-}
-
-/// Where the values of a frame come from.
-enum Input<'a, T> {
-    Memory(View<'a, T>),
-    Stream(&'a mut (dyn Read + Send)),
+    /// How the bound was found, where a `ratio` or a `psnr` was asked for.
+    pub search: Option<Searched>,
 }
 
 impl Writer<File> {
@@ -76,17 +64,20 @@ impl Writer<File> {
     pub fn append(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         options.check()?;
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
-        let frames = Reader::from_source(file.try_clone()?)?
-            .frame_places()
-            .to_vec();
+        let reader = Reader::from_source(file.try_clone()?)?;
+        let last = match reader.frames().checked_sub(1) {
+            Some(last) => search::Last::of(&reader.frame(last)?, &options),
+            None => None,
+        };
+        let frames = reader.frame_places().to_vec();
         let position = file.seek(SeekFrom::End(0))?;
         Ok(Self {
             out: file,
             options,
             position,
             frames,
-            workers: Vec::new(),
-            searched: None,
+            coders: Coders::default(),
+            last,
         })
     }
 }
@@ -100,8 +91,8 @@ impl<W: Write + Send> Writer<W> {
             options,
             position: 0,
             frames: Vec::new(),
-            workers: Vec::new(),
-            searched: None,
+            coders: Coders::default(),
+            last: None,
         };
         let mut head = SIGNATURE.to_vec();
         head.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
@@ -122,21 +113,35 @@ impl<W: Write + Send> Writer<W> {
 
     /// Writes an array as the next frame.
     ///
-    /// With a `ratio` or `psnr` bound, the search starts from the bound of the frame before, so
-    /// that in a series it adapts from frame to frame; every frame records the bound it used.
+    /// With a `ratio` or `psnr` bound, the search starts from the bound of the frame before and
+    /// from what it gave, so that in a series the bound follows the values at the price of one or
+    /// two codings of each frame; every frame records the bound it used.
     pub fn frame<T: Element>(&mut self, view: &View<'_, T>) -> Result<FrameStats> {
         if matches!(self.options.bound, Bound::Ratio(_) | Bound::Psnr(_)) {
-            let tolerance = search::tolerance(view, &self.options, self.searched)?;
-            if let Tolerance::Abs(bound) = tolerance {
-                self.searched = Some(bound);
-            }
-            return self.write_frame(Input::Memory(view.clone()), view.shape(), tolerance);
+            return self.searched_frame(view);
         }
         let tolerance = self.options.tolerance(|| {
             let threads = parallel::threads(self.options.threads);
             Ok(range_of(&view.to_contiguous(), self.options.fill, threads).extent())
         })?;
-        self.write_frame(Input::Memory(view.clone()), view.shape(), tolerance)
+        self.write_frame(Input::Memory(view), view.shape(), tolerance)
+    }
+
+    /// The search codes the frame; what it found best is written as it is.
+    fn searched_frame<T: Element>(&mut self, view: &View<'_, T>) -> Result<FrameStats> {
+        let number = frame_number(self.frames.len())?;
+        let found = search::frame(view, number, &self.options, &mut self.coders, self.last)?;
+        let CodedFrame { plan, slabs } = found.frame;
+        let mut frame = self.begin(&plan)?;
+        for slab in &slabs {
+            frame.slab(slab)?;
+        }
+        let stats = frame.end()?;
+        self.last = Some(found.last);
+        Ok(FrameStats {
+            search: Some(found.summary),
+            ..stats
+        })
     }
 
     /// Writes an array whose values come from a stream of little-endian bytes in C order, as the
@@ -167,54 +172,20 @@ impl<W: Write + Send> Writer<W> {
 
     fn write_frame<T: Element>(
         &mut self,
-        mut input: Input<'_, T>,
+        input: Input<'_, T>,
         shape: &[usize],
         tolerance: Tolerance,
     ) -> Result<FrameStats> {
         let plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
         let number = frame_number(self.frames.len())?;
-        let threads = parallel::threads(self.options.threads)
-            .min(plan.slabs())
-            .max(1);
-        let simd = self.options.simd;
-        let mut workers = std::mem::take(&mut self.workers);
-        workers.resize_with(threads.max(workers.len()), || Worker::new(simd));
-        let memory = match &input {
-            Input::Memory(view) => Some(view.clone()),
-            Input::Stream(_) => None,
-        };
-        let whole: Vec<_> = shape.iter().map(|&extent| 0..extent).collect();
-        let mut slabs = 0..plan.slabs();
+        let (threads, simd) = (self.options.threads, self.options.simd);
+        let mut coders = std::mem::take(&mut self.coders);
         let mut frame = self.begin(&plan)?;
-        parallel::ordered(
-            &mut workers[..threads],
-            |worker| {
-                let Some(slab) = slabs.next() else {
-                    return Ok(None);
-                };
-                if let Input::Stream(stream) = &mut input {
-                    let values: usize = extents(&plan.slab_region(slab)).iter().product();
-                    worker.read_slab(*stream, values * T::SIZE)?;
-                }
-                Ok(Some(slab))
-            },
-            |worker, slab| {
-                let region = plan.slab_region(slab);
-                let view = match &memory {
-                    Some(view) => view.part(&region, &whole),
-                    None => {
-                        let shape = extents(&region);
-                        let values: &[T] = bytemuck::cast_slice(&worker.raw);
-                        View::new(&values[..shape.iter().product()], &shape)?
-                    }
-                };
-                let (coder, out) = (&mut worker.coder, &mut worker.slab);
-                coder.encode(&plan, number, slab, &view, out)
-            },
-            |worker| frame.slab(&worker.slab).map(drop),
-        )?;
+        coders.code(&plan, number, input, threads, simd, |slab| {
+            frame.slab(slab).map(drop)
+        })?;
         let stats = frame.end()?;
-        self.workers = workers;
+        self.coders = coders;
         Ok(stats)
     }
 
@@ -343,30 +314,8 @@ impl<W: Write + Send> FrameWriter<'_, W> {
             chunks: self.places.len(),
             raw_chunks: self.raw_chunks,
             tolerance: self.plan.header().tolerance,
+            search: None,
         })
-    }
-}
-
-impl Worker {
-    fn new(simd: crate::simd::Level) -> Self {
-        Self {
-            coder: SlabCoder::new(simd),
-            raw: Vec::new(),
-            slab: EncodedSlab::default(),
-        }
-    }
-
-    fn read_slab(&mut self, stream: &mut dyn Read, bytes: usize) -> Result<()> {
-        self.raw.resize(bytes.div_ceil(8), 0);
-        let buffer = &mut bytemuck::cast_slice_mut(&mut self.raw)[..bytes];
-        stream
-            .read_exact(buffer)
-            .map_err(|error| match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => Error::invalid(
-                    "the input ends before the array does: check the shape and the element type",
-                ),
-                _ => error.into(),
-            })
     }
 }
 
@@ -392,24 +341,8 @@ pub fn max_compressed_size(
     let plan = plan(Tolerance::Lossless)?;
     let header = plan.header();
     let chunks = header.grid.chunks();
-    let mut index = Vec::new();
-    let nowhere = Place {
-        offset: 0,
-        length: 0,
-    };
-    let places = FramePlace {
-        header: nowhere,
-        end: nowhere,
-    };
-    index::write_frames(&[places], 0, &mut index);
-    Ok(16
-        + HEADER
-        + longest
-        + header.raw_bytes()
-        + chunks * (HEADER + 16)
-        + HEADER
-        + HEADER
-        + index.len())
+    let records = header.raw_bytes() + chunks * HEADER;
+    Ok(coders::file_size(longest, chunks, records))
 }
 
 fn frame_number(frame: usize) -> Result<u32> {
