@@ -53,10 +53,7 @@ pub fn compress_into<T: Element>(
     out: &mut Vec<u8>,
 ) -> Result<FrameStats> {
     out.clear();
-    let mut writer = Writer::new(out, options.clone())?;
-    let stats = writer.frame(view)?;
-    writer.finish()?;
-    Ok(stats)
+    Writer::write_one(out, options.clone(), view)
 }
 
 /// Decompresses the array of a stream, with all cores.

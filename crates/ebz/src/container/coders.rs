@@ -9,6 +9,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::simd::Level;
+use std::cell::Cell;
 use std::io::Read;
 
 /// Where the values of a frame come from.
@@ -29,7 +30,26 @@ struct Worker {
     slab: EncodedSlab,
 }
 
+thread_local! {
+    /// What the last small array of this thread left for the next one.
+    static KEPT: Cell<Option<(Level, Coders)>> = const { Cell::new(None) };
+}
+
 impl Coders {
+    /// What [`Coders::keep`] left in this thread, if it is for the same instructions.
+    pub fn kept(simd: Level) -> Self {
+        // A thread that is ending has nothing left, and can keep nothing.
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let same = kept.filter(|(level, _)| *level == simd);
+        same.map_or_else(Self::default, |(_, coders)| coders)
+    }
+
+    /// Leaves the buffers of one thread for the next small array.
+    pub fn keep(mut self, simd: Level) {
+        self.0.truncate(1);
+        let _ = KEPT.try_with(|kept| kept.set(Some((simd, self))));
+    }
+
     /// Codes the slabs of frame number `frame` and hands them to `emit` in their order.
     pub(super) fn code<T: Element>(
         &mut self,
@@ -47,8 +67,11 @@ impl Coders {
             Input::Memory(view) => Some(view),
             Input::Stream(_) => None,
         };
-        let shape = plan.header().shape();
-        let whole: Vec<_> = shape.iter().map(|&extent| 0..extent).collect();
+        // A slab that is the whole array needs no cutting.
+        let whole = match plan.slabs() {
+            1 => None,
+            _ => Some(plan.whole()),
+        };
         let mut slabs = 0..plan.slabs();
         parallel::ordered(
             &mut workers[..threads],
@@ -63,16 +86,16 @@ impl Coders {
                 Ok(Some(slab))
             },
             |worker, slab| {
-                let region = plan.slab_region(slab);
-                let view = match memory {
-                    Some(view) => view.part(&region, &whole),
-                    None => {
-                        let shape = extents(&region);
+                let (coder, out) = (&mut worker.coder, &mut worker.slab);
+                let view = match (memory, &whole) {
+                    (Some(view), None) => return coder.encode(plan, frame, slab, view, out),
+                    (Some(view), Some(whole)) => view.part(&plan.slab_region(slab), whole),
+                    (None, _) => {
+                        let shape = extents(&plan.slab_region(slab));
                         let values: &[T] = bytemuck::cast_slice(&worker.raw);
                         View::new(&values[..shape.iter().product()], &shape)?
                     }
                 };
-                let (coder, out) = (&mut worker.coder, &mut worker.slab);
                 coder.encode(plan, frame, slab, &view, out)
             },
             |worker| emit(&mut worker.slab),

@@ -6,7 +6,7 @@
 use super::coders::{self, CodedFrame, Coders, Input};
 use super::frame::FrameHeader;
 use super::index::{self, FramePlace, Place};
-use super::reader::Reader;
+use super::reader::{FILE_HEADER, Reader};
 use super::record::{HEADER, Kind, Record};
 use super::slab::{EncodedSlab, FramePlan};
 use super::{FORMAT_VERSION, SIGNATURE};
@@ -22,6 +22,9 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
+/// Raw bytes of an array that is coded faster than memory is set up for it.
+const SMALL: usize = 128 << 10;
+
 /// Writes frames to a file, a pipe or memory.
 ///
 /// Everything written before the process ends is readable: without [`Writer::finish`] a file has
@@ -31,6 +34,8 @@ pub struct Writer<W> {
     options: Options,
     position: u64,
     frames: Vec<FramePlace>,
+    /// A record under way.
+    record: Vec<u8>,
     coders: Coders,
     /// How the last search for a `ratio` or a `psnr` ended.
     last: Option<search::Last>,
@@ -76,6 +81,7 @@ impl Writer<File> {
             options,
             position,
             frames,
+            record: Vec::new(),
             coders: Coders::default(),
             last,
         })
@@ -91,14 +97,35 @@ impl<W: Write + Send> Writer<W> {
             options,
             position: 0,
             frames: Vec::new(),
+            record: Vec::new(),
             coders: Coders::default(),
             last: None,
         };
-        let mut head = SIGNATURE.to_vec();
-        head.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-        head.extend_from_slice(&[0; 6]);
+        let mut head = [0; FILE_HEADER];
+        head[..8].copy_from_slice(&SIGNATURE);
+        head[8..10].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
         writer.put(&head)?;
         Ok(writer)
+    }
+
+    /// Writes an array to an output of its own.
+    pub(crate) fn write_one<T: Element>(
+        out: W,
+        options: Options,
+        view: &View<'_, T>,
+    ) -> Result<FrameStats> {
+        let simd = options.simd;
+        let small = view.shape().iter().product::<usize>() * T::SIZE <= SMALL;
+        let mut writer = Self::new(out, options)?;
+        if small {
+            writer.coders = Coders::kept(simd);
+        }
+        let stats = writer.frame(view)?;
+        if small {
+            std::mem::take(&mut writer.coders).keep(simd);
+        }
+        writer.finish()?;
+        Ok(stats)
     }
 
     /// Number of frames so far.
@@ -163,9 +190,9 @@ impl<W: Write + Send> Writer<W> {
 
     /// Writes the index and hands the output back. A file is complete only then.
     pub fn finish(mut self) -> Result<W> {
-        let mut body = Vec::new();
-        index::write_frames(&self.frames, self.position, &mut body);
-        self.put_record(Kind::Index, self.frames.len(), &body)?;
+        self.start_record();
+        index::write_frames(&self.frames, self.position, &mut self.record);
+        self.put_record(Kind::Index, self.frames.len())?;
         self.out.flush()?;
         Ok(self.out)
     }
@@ -193,9 +220,9 @@ impl<W: Write + Send> Writer<W> {
     /// is [`Writer::frames`].
     pub fn begin<'w>(&'w mut self, plan: &'w FramePlan) -> Result<FrameWriter<'w, W>> {
         let start = self.position;
-        let mut body = Vec::new();
-        plan.header().write_to(&mut body);
-        let header = self.put_record(Kind::Frame, self.frames.len(), &body)?;
+        self.start_record();
+        plan.header().write_to(&mut self.record);
+        let header = self.put_record(Kind::Frame, self.frames.len())?;
         Ok(FrameWriter {
             frame: frame_number(self.frames.len())?,
             writer: self,
@@ -215,9 +242,10 @@ impl<W: Write + Send> Writer<W> {
         mut body: impl FnMut(usize, &mut Vec<u8>) -> Result<Kind>,
     ) -> Result<()> {
         let number = frame_number(self.frames.len())?;
+        self.start_record();
+        header.write_to(&mut self.record);
+        let header_place = self.put_record(Kind::Frame, self.frames.len())?;
         let mut bytes = Vec::new();
-        header.write_to(&mut bytes);
-        let header_place = self.put_record(Kind::Frame, self.frames.len(), &bytes)?;
         let mut places = Vec::new();
         for chunk in 0..header.grid.chunks() {
             bytes.clear();
@@ -236,9 +264,9 @@ impl<W: Write + Send> Writer<W> {
 
     /// The end record of a frame.
     fn end_frame(&mut self, header: Place, chunks: &[Place]) -> Result<()> {
-        let mut body = Vec::new();
-        index::write_chunks(chunks, &mut body);
-        let end = self.put_record(Kind::End, self.frames.len(), &body)?;
+        self.start_record();
+        index::write_chunks(chunks, &mut self.record);
+        let end = self.put_record(Kind::End, self.frames.len())?;
         self.frames.push(FramePlace { header, end });
         Ok(())
     }
@@ -249,14 +277,20 @@ impl<W: Write + Send> Writer<W> {
         Ok(())
     }
 
-    fn put_record(&mut self, kind: Kind, frame: usize, body: &[u8]) -> Result<Place> {
+    /// Makes room for a header; the body is appended to `self.record`.
+    fn start_record(&mut self) {
+        self.record.clear();
+        self.record.resize(HEADER, 0);
+    }
+
+    fn put_record(&mut self, kind: Kind, frame: usize) -> Result<Place> {
         let place = Place {
             offset: self.position,
-            length: body.len() as u64,
+            length: (self.record.len() - HEADER) as u64,
         };
-        let mut record = Vec::new();
-        Record::write(kind, frame_number(frame)?, body, &mut record);
-        self.put(&record)?;
+        Record::seal(kind, frame_number(frame)?, 0, &mut self.record, 0);
+        self.out.write_all(&self.record)?;
+        self.position = place.end();
         Ok(place)
     }
 }

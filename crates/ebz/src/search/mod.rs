@@ -18,7 +18,7 @@ use target::Target;
 use walk::Walk;
 
 /// Bounds that are tried on the whole array at most.
-const MOST_TRIALS: usize = 16;
+const MOST_TRIALS: usize = 24;
 /// Bounds that are tried on a sample.
 const SAMPLE_TRIALS: usize = 8;
 /// Smallest share of the range that is tried as a bound. Ranges may be spoilt by huge values that
