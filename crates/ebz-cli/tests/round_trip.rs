@@ -245,7 +245,7 @@ fn a_series_with_a_ratio_tells_its_bounds() {
 
     // A target that no bound hits: what was found instead, and a target out of reach.
     let values: Vec<f32> = (0..40_000u32)
-        .map(|i| (i.wrapping_mul(2_654_435_761) >> 31) as f32)
+        .map(|i| 2.0 * (i.wrapping_mul(2_654_435_761) >> 31) as f32 - 1.0)
         .collect();
     sandbox.write("two_200x200.f32", &bytes_of(&values));
     let jump = sandbox.run(&["compress", "two_200x200.f32", "--ratio", "100"]);

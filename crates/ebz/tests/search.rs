@@ -164,20 +164,19 @@ fn appended_frames_start_from_the_last_one() {
 
 #[test]
 fn targets_within_a_jump_are_met_by_what_lies_above_it() {
-    // Two values: every bound below their distance keeps both, every other one keeps none.
-    let values: Vec<f32> = (0..40_000u32)
-        .map(|i| {
-            if i.wrapping_mul(2_654_435_761) >> 31 == 0 {
-                1.0
-            } else {
-                2.0
-            }
-        })
-        .collect();
+    // Every bound below one keeps the signs, every other one keeps nothing.
+    let sign = |i: u32| {
+        if i.wrapping_mul(2_654_435_761) >> 31 == 0 {
+            -1.0
+        } else {
+            1.0
+        }
+    };
+    let values: Vec<f32> = (0..40_000).map(sign).collect();
     let view = View::new(&values, &[40_000]).unwrap();
-    let asked = Bound::Ratio(100.0);
     let mut bytes = Vec::new();
-    let stats = ebz::compress_into(&view, &Options::new(asked), &mut bytes).unwrap();
+    let options = Options::new(Bound::Ratio(100.0));
+    let stats = ebz::compress_into(&view, &options, &mut bytes).unwrap();
     let search = stats.search.unwrap();
     assert!(
         search.found > 200.0 && search.below.unwrap() < 50.0,
@@ -191,10 +190,11 @@ fn targets_within_a_jump_are_met_by_what_lies_above_it() {
 fn ratios_that_exact_copies_have_change_nothing() {
     let values: Vec<f32> = (0..100_000).map(|i| (i / 500) as f32).collect();
     let view = View::new(&values, &[100_000]).unwrap();
-    for codec in codecs() {
+    for codec in ["fz", "ceaz"] {
         let options = Options::new(Bound::Ratio(2.0)).codec(codec);
         let bytes = ebz::compress(&view, &options).unwrap();
-        assert_eq!(ebz::decompress::<f32>(&bytes).unwrap().values(), values);
+        let decoded = ebz::decompress::<f32>(&bytes).unwrap();
+        assert!(decoded.values() == values, "{codec}");
     }
 }
 

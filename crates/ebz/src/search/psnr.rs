@@ -68,6 +68,9 @@ pub(super) fn of<T: Element>(
             Ok(())
         },
     )?;
+    if sum == 0.0 {
+        return Ok(f64::INFINITY);
+    }
     let rmse = (sum / count.max(1) as f64).sqrt();
     Ok(20.0 * (range / rmse).log10())
 }

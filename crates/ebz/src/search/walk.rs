@@ -47,10 +47,12 @@ impl Walk {
         self
     }
 
-    /// How the level grew over all trials; the model's growth where they do not tell.
+    /// How the level grew over all trials; what was expected where they are too close to tell.
     pub fn slope(&self) -> f64 {
         match &self.tried[..] {
-            [first, .., last] => credible((last.level - first.level) / (last.place - first.place)),
+            [first, .., last] if last.place - first.place > 10.0 * NARROW => {
+                credible((last.level - first.level) / (last.place - first.place))
+            }
             _ => self.slope,
         }
     }
@@ -97,7 +99,10 @@ impl Walk {
         match self.target.bound(place) {
             bound if bound >= self.limits.1 => self.limits.1,
             // Few binary digits, so that the last one of a logarithm decides nothing.
-            bound => f64::from_bits(bound.to_bits() & !0xffff_ffff).max(self.limits.0),
+            bound => {
+                let rounded = (bound.to_bits() + (1 << 31)) & !0xffff_ffff;
+                f64::from_bits(rounded).clamp(self.limits.0, self.limits.1)
+            }
         }
     }
 
@@ -134,17 +139,18 @@ impl Walk {
     }
 
     fn is_power(&self, tried: &Tried) -> bool {
-        self.target.is_fine() && self.target.bound(tried.place).log2().fract().abs() < 1e-9
+        let power = self.target.bound(tried.place).log2();
+        self.target.is_fine() && (power - power.round()).abs() < 1e-9
     }
 
     /// Bounds near the last digits of the values make the curve jump, except where they are powers
     /// of two, whose multiples few digits hold exactly.
     fn power(&self) -> Option<f64> {
         let crossings = self.crossings();
-        let (_, met) = crossings
+        let (_, above) = crossings
             .first()
             .filter(|pair| self.target.is_fine() && self.is_steep(pair))?;
-        let highest = self.target.bound(met.place).log2().floor();
+        let highest = self.target.bound(above.place).log2().floor();
         for steps in 0..4 {
             let place = self.target.place((highest - f64::from(steps)).exp2());
             let same = |tried: &&Tried| (tried.place - place).abs() < 1e-9;
