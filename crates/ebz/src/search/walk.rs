@@ -108,12 +108,16 @@ impl Walk {
 
     /// Beyond the outermost trial, with larger and larger strides.
     fn outward(&self, from: &Tried) -> Option<f64> {
-        let step = (self.target.aim() - from.level) / self.slope();
-        let stride = match self.tried.len() {
-            1 => 1.0,
-            trials => 0.6 * 2f64.powi(trials as i32 - 1),
+        let expected = (self.target.aim() - from.level) / self.slope();
+        let step = match self.tried.len() {
+            1 => expected,
+            trials => {
+                let stride = 0.6 * 2f64.powi(trials as i32 - 1);
+                (expected.abs() * stride)
+                    .max(5.0 * NARROW)
+                    .copysign(expected)
+            }
         };
-        let step = (step.abs() * stride).max(5.0 * NARROW).copysign(step);
         let end = self.target.place(self.bound(from.place + step));
         ((end - from.place).abs() > 1e-9).then_some(from.place + step)
     }
