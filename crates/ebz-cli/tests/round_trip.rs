@@ -256,7 +256,7 @@ fn a_series_with_a_ratio_tells_its_bounds() {
     );
     sandbox.fails(
         2,
-        &["compress", "two_200x200.f32", "--ratio", "1e9", "-f"],
+        &["compress", "two_200x200.f32", "--ratio", "1e9", "-fq"],
         &["cannot be reached", "this array allows"],
     );
 }
