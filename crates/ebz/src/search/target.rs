@@ -42,7 +42,7 @@ impl Target {
         self.is_met(found)
             && match self {
                 Self::Ratio { ratio, .. } => found <= ratio * 1.05,
-                Self::Psnr(decibels) => found <= decibels + 0.7,
+                Self::Psnr(decibels) => found <= decibels + 1.0,
             }
     }
 

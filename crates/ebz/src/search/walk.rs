@@ -197,8 +197,8 @@ impl Walk {
         let mut near: Vec<_> = self.tried.iter().collect();
         near.retain(|tried| (tried.level - aim).abs() < self.target.near());
         near.sort_by(|a, b| (a.level - aim).abs().total_cmp(&(b.level - aim).abs()));
-        let beside = [0.0, 1.3 * NARROW, -1.3 * NARROW].into_iter();
-        let mut expected = beside.flat_map(|beside| {
+        let beside = [0.0, 1.3, -1.3, 3.1, -3.1].map(|steps| steps * NARROW);
+        let mut expected = beside.into_iter().flat_map(|beside| {
             let place = move |tried: &&Tried| tried.place + (aim - tried.level) / slope + beside;
             near.iter().map(place)
         });
