@@ -8,6 +8,7 @@ pub use stencil::{Heat, Lbm, Scene, Srad, Sweep};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as Group, Parser, Subcommand};
+use ebz::codec::Params;
 use ebz::{Bound, BoundKind, ElementType, Options};
 use std::path::PathBuf;
 
@@ -190,6 +191,7 @@ pub struct Codecs {
 #[command(after_help = "Examples:
   ebz bench wave_100x500x500.f32 --range 1e-3
   ebz bench a.npy b.npy --codec all --range 1e-2 --range 1e-4 --repeats 10
+  ebz bench wave_100x500x500.f32 --codec interp --param mode=isotropic --range 1e-3
   ebz bench -t f32 -s 256x256x256 wave.raw --abs 0.01 --threads 2 --json
 
 How it is measured: everything is in memory and buffers are reused. Range bounds are resolved to
@@ -205,6 +207,9 @@ pub struct Bench {
     /// A codec, or all; may be repeated
     #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
     pub codec: Vec<String>,
+    /// A parameter of the codecs, which all of them must know; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub param: Vec<String>,
     /// |x - x'| <= E; may be repeated
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     pub abs: Vec<f64>,
@@ -389,10 +394,7 @@ impl Coding {
 
     fn with(&self, bound: Bound) -> Result<Options> {
         let mut options = Options::new(bound).codec(&self.codec);
-        for param in &self.param {
-            let (key, value) = key_value(param, "--param")?;
-            options = options.param(key, value);
-        }
+        options.params = params(&self.param)?;
         options.fill = self.fill;
         Ok(options)
     }
@@ -442,6 +444,16 @@ fn key_value<'a>(text: &'a str, option: &str) -> Result<(&'a str, &'a str)> {
         Some((key, value)) if !key.is_empty() => Ok((key, value)),
         _ => bail!("{option} {text}: write it as KEY=VALUE"),
     }
+}
+
+/// Everything given with `--param`.
+pub fn params(given: &[String]) -> Result<Params> {
+    let mut params = Params::default();
+    for param in given {
+        let (key, value) = key_value(param, "--param")?;
+        params.set(key, value);
+    }
+    Ok(params)
 }
 
 /// Everything given with `--meta`, as one JSON object.

@@ -217,6 +217,51 @@ fn a_series_of_frames() {
 }
 
 #[test]
+fn a_series_with_a_ratio_tells_its_bounds() {
+    let sandbox = Sandbox::new();
+    let mut bounds = Vec::new();
+    for step in 0..3 {
+        let scale = 1.0 + step as f32;
+        let values: Vec<f32> = field(20_000).iter().map(|v| v * scale).collect();
+        sandbox.write("step_100x200.f32", &bytes_of(&values));
+        let args = [
+            "compress",
+            "step_100x200.f32",
+            "--ratio",
+            "6",
+            "-o",
+            "all.ebz",
+            "--append",
+        ];
+        let report = sandbox.json(&args);
+        let frame = &report["frame"];
+        assert!(frame["search"]["found"].as_f64().unwrap() >= 6.0, "{frame}");
+        assert!(frame["search"]["codings"].as_u64().unwrap() >= 1, "{frame}");
+        bounds.push(frame["tolerance"]["abs"].as_f64().unwrap());
+    }
+    let largest = bounds.iter().copied().fold(0.0, f64::max);
+    assert_eq!(sandbox.json(&["info", "all.ebz"])["largest_abs"], largest);
+    assert!(sandbox.ok(&["info", "all.ebz"]).contains(", largest abs "));
+
+    // A target that no bound hits: what was found instead, and a target out of reach.
+    let values: Vec<f32> = (0..40_000u32)
+        .map(|i| 2.0 * (i.wrapping_mul(2_654_435_761) >> 31) as f32 - 1.0)
+        .collect();
+    sandbox.write("two_200x200.f32", &bytes_of(&values));
+    let jump = sandbox.run(&["compress", "two_200x200.f32", "--ratio", "100"]);
+    let said = String::from_utf8_lossy(&jump.stderr).into_owned();
+    assert!(
+        jump.status.success() && said.contains("not hit closely"),
+        "{said}"
+    );
+    sandbox.fails(
+        2,
+        &["compress", "two_200x200.f32", "--ratio", "1e9", "-fq"],
+        &["cannot be reached", "this array allows"],
+    );
+}
+
+#[test]
 fn type_and_shape_from_the_name_only_if_nothing_else_tells() {
     let sandbox = Sandbox::new();
     sandbox.write("wave_5x8.f32", &bytes_of(&field(40)));
@@ -409,6 +454,29 @@ fn every_codec_is_listed_and_measured() {
         "0",
     ]);
     assert!(text.contains("memcpy") && text.contains("wall"), "{text}");
+
+    // Parameters change what is measured, and must be known to all codecs.
+    let bench = [
+        "bench",
+        "a_8x16x16.f32",
+        "--range",
+        "1e-3",
+        "--repeats",
+        "1",
+        "--min-size",
+        "0",
+    ];
+    let ratio = |more: &[&str]| {
+        let json = sandbox.json(&[&bench[..], more].concat());
+        json[0]["rows"][0]["ratio"].as_f64().unwrap()
+    };
+    let isotropic = ratio(&["--codec", "interp", "--param", "mode=isotropic"]);
+    let none = ratio(&["--codec", "interp", "--param", "mode=lorenzo-0"]);
+    assert!(isotropic != none, "{isotropic}");
+    let wrong = [&bench[..], &["--codec", "fz", "--param", "mode=isotropic"]].concat();
+    sandbox.fails(2, &wrong, &["mode"]);
+    let wrong = [&bench[..], &["--codec", "interp", "--param", "isotropic"]].concat();
+    sandbox.fails(2, &wrong, &["KEY=VALUE"]);
 }
 
 #[test]

@@ -37,6 +37,7 @@ pub mod slab {
 pub use element::{Element, ElementType};
 pub use error::{Error, Result};
 pub use options::Options;
+pub use search::Searched;
 
 /// Compresses an array to a stream of its own.
 pub fn compress<T: Element>(view: &View<'_, T>, options: &Options) -> Result<Vec<u8>> {
@@ -52,10 +53,7 @@ pub fn compress_into<T: Element>(
     out: &mut Vec<u8>,
 ) -> Result<FrameStats> {
     out.clear();
-    let mut writer = Writer::new(out, options.clone())?;
-    let stats = writer.frame(view)?;
-    writer.finish()?;
-    Ok(stats)
+    Writer::write_one(out, options.clone(), view)
 }
 
 /// Decompresses the array of a stream, with all cores.

@@ -27,6 +27,9 @@ pub(crate) fn unordered<S: Send, J: Send>(
     next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
     work: impl Fn(&mut S, J) -> Result<()> + Sync,
 ) -> Result<()> {
+    if let [state] = states {
+        return alone(state, next, work);
+    }
     run(states, next, |state, _, job| work(state, job), || ())
 }
 
@@ -35,8 +38,15 @@ pub(crate) fn ordered<S: Send, J: Send>(
     states: &mut [S],
     next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
     work: impl Fn(&mut S, J) -> Result<()> + Sync,
-    emit: impl FnMut(&mut S) -> Result<()> + Send,
+    mut emit: impl FnMut(&mut S) -> Result<()> + Send,
 ) -> Result<()> {
+    if let [state] = states {
+        // Nobody waits for a turn, and nobody needs to be woken.
+        return alone(state, next, |state, job| {
+            work(state, job)?;
+            emit(state)
+        });
+    }
     struct Turn<E> {
         emit: E,
         number: u64,
@@ -68,21 +78,25 @@ pub(crate) fn ordered<S: Send, J: Send>(
     run(states, next, finish, fail)
 }
 
+/// The loop of this thread, if there is no other.
+fn alone<S, J>(
+    state: &mut S,
+    mut next: impl FnMut(&mut S) -> Result<Option<J>>,
+    mut work: impl FnMut(&mut S, J) -> Result<()>,
+) -> Result<()> {
+    while let Some(job) = next(state)? {
+        work(state, job)?;
+    }
+    Ok(())
+}
+
 /// The loop of every thread; `work` also gets the job's number, `fail` wakes those who wait.
 fn run<S: Send, J: Send>(
     states: &mut [S],
-    mut next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
+    next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
     work: impl Fn(&mut S, u64, J) -> Result<()> + Sync,
     fail: impl Fn() + Sync,
 ) -> Result<()> {
-    if let [state] = states {
-        let mut number = 0;
-        while let Some(job) = next(state)? {
-            work(state, number, job)?;
-            number += 1;
-        }
-        return Ok(());
-    }
     struct Queue<N> {
         next: N,
         number: u64,

@@ -7,12 +7,12 @@
 mod peers;
 
 use crate::Outcome;
-use crate::args::Bench;
+use crate::args::{self, Bench};
 use crate::input::Field;
 use crate::report;
 use anyhow::{Context, Result, bail};
 use cpu_time::ThreadTime;
-use ebz::codec::{self, Entry};
+use ebz::codec::{self, Entry, Params};
 use ebz::metrics::{Comparison, Metrics, Setup};
 use ebz::{
     Bound, BoundKind, Element, ElementType, FiniteRange, Options, Reader, Tolerance, View, ViewMut,
@@ -42,6 +42,10 @@ pub struct Row {
 
 pub fn run(args: &Bench) -> Result<Outcome> {
     let codecs = codecs(args)?;
+    let params = args::params(&args.param)?;
+    for codec in &codecs {
+        codec.validate(&params)?;
+    }
     let bounds = bounds(args)?;
     if args.peers && cfg!(not(feature = "peers")) {
         bail!("this ebz was built without peers: build it with `--features peers`");
@@ -50,8 +54,8 @@ pub fn run(args: &Bench) -> Result<Outcome> {
     for path in &args.inputs {
         let mut field = Field::open(path, &args.layout, &std::env::temp_dir(), args.talk.quiet)?;
         inputs.push(match field.element {
-            ElementType::F32 => measure_input::<f32>(&mut field, args, &codecs, &bounds)?,
-            ElementType::F64 => measure_input::<f64>(&mut field, args, &codecs, &bounds)?,
+            ElementType::F32 => measure_input::<f32>(&mut field, args, &codecs, &params, &bounds)?,
+            ElementType::F64 => measure_input::<f64>(&mut field, args, &codecs, &params, &bounds)?,
         });
     }
     if args.talk.json {
@@ -93,6 +97,7 @@ fn measure_input<T: Element>(
     field: &mut Field,
     args: &Bench,
     codecs: &[&'static Entry],
+    params: &Params,
     bounds: &[Bound],
 ) -> Result<serde_json::Value> {
     // 1. The values, as often as needed.
@@ -104,6 +109,7 @@ fn measure_input<T: Element>(
         threads: args.threads.into(),
         repeats: args.repeats,
         fill: args.fill,
+        params: params.clone(),
         range: FiniteRange::of(&values, args.fill),
         decoded: vec![T::default(); values.len()],
         coded: Vec::new(),
@@ -201,6 +207,7 @@ struct Buffers<T> {
     threads: usize,
     repeats: u32,
     fill: Option<f64>,
+    params: Params,
     range: FiniteRange,
     values: Vec<T>,
     shape: Vec<usize>,
@@ -222,6 +229,7 @@ impl<T: Element> Buffers<T> {
     fn measure(&mut self, name: &str, bound: Bound, resolved: Bound) -> Result<Row> {
         let mut options = Options::new(resolved).codec(name).threads(self.threads);
         options.fill = self.fill;
+        options.params = self.params.clone();
         let view = View::new(&self.values, &self.shape)?;
         let single = self.threads == 1;
         let mut tolerance = Tolerance::Lossless;

@@ -96,7 +96,13 @@ pub fn run(args: &Compress) -> Result<Outcome> {
 
     // 5. Name.
     target.commit()?;
-    report(args, &field, &output, &stats, metrics.as_ref(), seconds)?;
+    let done = Done {
+        bound: options.bound,
+        stats,
+        metrics,
+        seconds,
+    };
+    report(args, &field, &output, &done)?;
     Ok(Outcome::Fine)
 }
 
@@ -211,18 +217,25 @@ impl Target {
     }
 }
 
-fn report(
-    args: &Compress,
-    field: &Field,
-    output: &Path,
-    stats: &FrameStats,
-    metrics: Option<&Metrics>,
+/// What became of an array.
+struct Done {
+    bound: Bound,
+    stats: FrameStats,
+    metrics: Option<Metrics>,
     seconds: f64,
-) -> Result<()> {
+}
+
+fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<()> {
+    let Done {
+        bound,
+        stats,
+        metrics,
+        seconds,
+    } = done;
     let ratio = stats.raw_bytes as f64 / stats.stored_bytes as f64;
     let values = stats.raw_bytes as f64 / field.element.size() as f64;
     if args.talk.json {
-        let mut named = metrics.map(Metrics::named).unwrap_or_default();
+        let mut named = metrics.as_ref().map(Metrics::named).unwrap_or_default();
         named.insert("size:compression_ratio", ratio);
         named.insert("size:bit_rate", 8.0 * stats.stored_bytes as f64 / values);
         let text = json!({
@@ -253,6 +266,17 @@ fn report(
             report::tolerance(stats.tolerance),
         ),
     );
+    if let Some(search) = stats.search.filter(|search| !search.close) {
+        let below = match search.below {
+            Some(below) => format!("the next below it is {}", report::number(below)),
+            None => "no bound gives less".into(),
+        };
+        let found = report::number(search.found);
+        report::note(
+            args.talk.quiet,
+            &format!("{bound} is not hit closely: the best that was found is {found}, {below}"),
+        );
+    }
     if let Some(metrics) = metrics {
         report::say(&compare::table(metrics))?;
     }

@@ -5,7 +5,7 @@ use crate::Outcome;
 use crate::args::Info;
 use crate::report;
 use anyhow::{Context, Result};
-use ebz::codec;
+use ebz::{Tolerance, codec};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -15,6 +15,7 @@ pub fn run(args: &Info) -> Result<Outcome> {
     let mut frames = Vec::new();
     let mut text = String::new();
     let mut raw_bytes = 0;
+    let mut largest: Option<f64> = None;
     for number in 0..reader.frames() {
         let frame = reader.frame(number).with_context(|| source.name.clone())?;
         let header = frame.header();
@@ -23,6 +24,9 @@ pub fn run(args: &Info) -> Result<Outcome> {
         let stored = frame.stored_bytes();
         let ratio = raw as f64 / stored as f64;
         raw_bytes += raw;
+        if let Tolerance::Abs(bound) = header.tolerance {
+            largest = Some(largest.map_or(bound, |largest| largest.max(bound)));
+        }
         if args.json {
             let mut value = serde_json::to_value(header)?;
             if let Value::Object(fields) = &mut value {
@@ -72,14 +76,20 @@ pub fn run(args: &Info) -> Result<Outcome> {
             "bytes": reader.size(),
             "raw_bytes": raw_bytes,
             "ratio": ratio,
+            "largest_abs": largest,
             "frames": frames,
         }))?;
     } else {
         let size = report::bytes(reader.size());
         let frames = report::count(reader.frames(), "frame");
         let name = &source.name;
+        // Where frames found their own bounds, the loosest holds for all.
+        let loosest = match largest.filter(|_| reader.frames() > 1) {
+            Some(bound) => format!(", largest abs {}", report::number(bound)),
+            None => String::new(),
+        };
         report::say(&format!(
-            "{name}: {size}, {frames}, ratio {ratio:.2}\n{}",
+            "{name}: {size}, {frames}, ratio {ratio:.2}{loosest}\n{}",
             text.trim_end()
         ))?;
     }

@@ -63,8 +63,15 @@ impl FrameHeader {
         for &extent in self.shape().iter().chain(self.grid.chunk()) {
             out.extend_from_slice(&(extent as u64).to_le_bytes());
         }
-        put_text(out, &json(&self.params));
-        put_text(out, &json(&self.metadata));
+        // What is usual needs no serialisation.
+        match self.params.is_empty() {
+            true => put_text(out, "{}"),
+            false => put_text(out, &json(&self.params)),
+        }
+        match self.metadata.is_null() {
+            true => put_text(out, "null"),
+            false => put_text(out, &json(&self.metadata)),
+        }
         put_text(out, &self.writer);
     }
 

@@ -10,6 +10,9 @@ const END: [u8; 8] = *b"ebz-end\n";
 /// Bytes at the end of a file that lead to its index: an offset and [`END`].
 pub(super) const TAIL: usize = 16;
 
+/// Bytes of a frame in the index.
+pub(super) const FRAME: usize = 32;
+
 /// A record in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -95,11 +98,11 @@ pub(super) fn read_tail(tail: &[u8; TAIL]) -> Result<u64> {
 /// Reads the body of the index record.
 pub(super) fn read_frames(body: &[u8]) -> Result<Vec<FramePlace>> {
     let table = body.len().wrapping_sub(TAIL);
-    if body.len() < TAIL || !table.is_multiple_of(32) {
+    if body.len() < TAIL || !table.is_multiple_of(FRAME) {
         return Err(Error::corrupt("file index of an impossible size"));
     }
     let mut fields = Fields::new(&body[..table], "file index");
-    (0..table / 32)
+    (0..table / FRAME)
         .map(|_| {
             Ok(FramePlace {
                 header: Place::read_from(&mut fields)?,

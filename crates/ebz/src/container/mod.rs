@@ -9,6 +9,7 @@
 //! `docs/format.md` gives every byte. The container knows codecs through their table only.
 
 mod bytes;
+mod coders;
 mod frame;
 mod grid;
 mod index;
@@ -20,6 +21,7 @@ mod source;
 mod stream;
 mod writer;
 
+pub(crate) use coders::{CodedFrame, Coders};
 pub use frame::FrameHeader;
 pub use grid::Grid;
 pub use reader::{Frame, Limits, Reader};

@@ -2,7 +2,7 @@
 
 use super::bytes::Fields;
 use crate::error::{Error, Result};
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// Bytes of a record header.
 pub(crate) const HEADER: usize = 32;
@@ -67,6 +67,14 @@ impl Record {
     }
 
     fn checksum(&self, body: &[u8]) -> u64 {
+        // The same hash at once, where setting up the hasher would take longer than hashing.
+        const SMALL: usize = 240;
+        if body.len() <= SMALL - 24 {
+            let mut both = [0; SMALL];
+            both[..24].copy_from_slice(&self.head());
+            both[24..24 + body.len()].copy_from_slice(body);
+            return xxh3_64(&both[..24 + body.len()]);
+        }
         let mut hasher = Xxh3Default::new();
         hasher.update(&self.head());
         hasher.update(body);
@@ -84,14 +92,6 @@ impl Record {
         };
         header[..24].copy_from_slice(&record.head());
         header[24..].copy_from_slice(&record.checksum(body).to_le_bytes());
-    }
-
-    /// Appends a whole record.
-    pub fn write(kind: Kind, frame: u32, body: &[u8], out: &mut Vec<u8>) {
-        let start = out.len();
-        out.resize(start + HEADER, 0);
-        out.extend_from_slice(body);
-        Self::seal(kind, frame, 0, out, start);
     }
 
     /// Whether this is the chunk that should be here.

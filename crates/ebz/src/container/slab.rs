@@ -79,6 +79,15 @@ impl FramePlan {
         self.header.grid.slabs()
     }
 
+    /// The box of the whole array.
+    pub(super) fn whole(&self) -> Vec<Range<usize>> {
+        self.header
+            .shape()
+            .iter()
+            .map(|&extent| 0..extent)
+            .collect()
+    }
+
     /// The box of the array that a slab holds.
     pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
         self.header.grid.slab_region(slab)
@@ -157,7 +166,11 @@ impl SlabCoder {
         out.slab = slab;
         out.records.clear();
         out.chunks.clear();
-        for chunk in plan.chunks_of(slab) {
+        let chunks = plan.chunks_of(slab);
+        if chunks.len() == 1 {
+            return self.encode_chunk(plan, values, frame, chunks.start as u32, out);
+        }
+        for chunk in chunks {
             let region = plan.header.grid.region(chunk);
             let part = values.part(&region, &outer);
             self.encode_chunk(plan, &part, frame, chunk as u32, out)?;

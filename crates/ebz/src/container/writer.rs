@@ -3,12 +3,12 @@
 //! Steps of a frame: 1 resolve the bound, 2 frame record, 3 chunk records by several threads in
 //! the order of the chunks, 4 end record.
 
+use super::coders::{self, CodedFrame, Coders, Input};
 use super::frame::FrameHeader;
-use super::grid::extents;
 use super::index::{self, FramePlace, Place};
-use super::reader::Reader;
+use super::reader::{FILE_HEADER, Reader};
 use super::record::{HEADER, Kind, Record};
-use super::slab::{EncodedSlab, FramePlan, SlabCoder};
+use super::slab::{EncodedSlab, FramePlan};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FiniteRange, View};
 use crate::bound::{Bound, Tolerance};
@@ -16,11 +16,14 @@ use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::parallel;
-use crate::search;
+use crate::search::{self, Searched};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
+
+/// Raw bytes of an array that is coded faster than memory is set up for it.
+const SMALL: usize = 128 << 10;
 
 /// Writes frames to a file, a pipe or memory.
 ///
@@ -31,9 +34,11 @@ pub struct Writer<W> {
     options: Options,
     position: u64,
     frames: Vec<FramePlace>,
-    workers: Vec<Worker>,
-    /// The bound that was last found for a `ratio` or a `psnr`.
-    searched: Option<f64>,
+    /// A record under way.
+    record: Vec<u8>,
+    coders: Coders,
+    /// How the last search for a `ratio` or a `psnr` ended.
+    last: Option<search::Last>,
 }
 
 /// What became of a frame.
@@ -49,20 +54,8 @@ pub struct FrameStats {
     pub raw_chunks: usize,
     /// The guarantee that holds for every value.
     pub tolerance: Tolerance,
-}
-
-/// Buffers of one thread.
-struct Worker {
-    coder: SlabCoder,
-    /// Bytes of a slab, where the array comes from a stream.
-    raw: Vec<u64>,
-    slab: EncodedSlab,
-}
-
-/// Where the values of a frame come from.
-enum Input<'a, T> {
-    Memory(View<'a, T>),
-    Stream(&'a mut (dyn Read + Send)),
+    /// How the bound was found, where a `ratio` or a `psnr` was asked for.
+    pub search: Option<Searched>,
 }
 
 impl Writer<File> {
@@ -76,17 +69,21 @@ impl Writer<File> {
     pub fn append(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         options.check()?;
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
-        let frames = Reader::from_source(file.try_clone()?)?
-            .frame_places()
-            .to_vec();
+        let reader = Reader::from_source(file.try_clone()?)?;
+        let last = match reader.frames().checked_sub(1) {
+            Some(last) => search::Last::of(&reader.frame(last)?, &options),
+            None => None,
+        };
+        let frames = reader.frame_places().to_vec();
         let position = file.seek(SeekFrom::End(0))?;
         Ok(Self {
             out: file,
             options,
             position,
             frames,
-            workers: Vec::new(),
-            searched: None,
+            record: Vec::new(),
+            coders: Coders::default(),
+            last,
         })
     }
 }
@@ -100,14 +97,35 @@ impl<W: Write + Send> Writer<W> {
             options,
             position: 0,
             frames: Vec::new(),
-            workers: Vec::new(),
-            searched: None,
+            record: Vec::new(),
+            coders: Coders::default(),
+            last: None,
         };
-        let mut head = SIGNATURE.to_vec();
-        head.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
-        head.extend_from_slice(&[0; 6]);
+        let mut head = [0; FILE_HEADER];
+        head[..8].copy_from_slice(&SIGNATURE);
+        head[8..10].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
         writer.put(&head)?;
         Ok(writer)
+    }
+
+    /// Writes an array to an output of its own.
+    pub(crate) fn write_one<T: Element>(
+        out: W,
+        options: Options,
+        view: &View<'_, T>,
+    ) -> Result<FrameStats> {
+        let simd = options.simd;
+        let small = view.shape().iter().product::<usize>() * T::SIZE <= SMALL;
+        let mut writer = Self::new(out, options)?;
+        if small {
+            writer.coders = Coders::kept(simd);
+        }
+        let stats = writer.frame(view)?;
+        if small {
+            std::mem::take(&mut writer.coders).keep(simd);
+        }
+        writer.finish()?;
+        Ok(stats)
     }
 
     /// Number of frames so far.
@@ -122,21 +140,35 @@ impl<W: Write + Send> Writer<W> {
 
     /// Writes an array as the next frame.
     ///
-    /// With a `ratio` or `psnr` bound, the search starts from the bound of the frame before, so
-    /// that in a series it adapts from frame to frame; every frame records the bound it used.
+    /// With a `ratio` or `psnr` bound, the search starts from the bound of the frame before and
+    /// from what it gave, so that in a series the bound follows the values at the price of one or
+    /// two codings of each frame; every frame records the bound it used.
     pub fn frame<T: Element>(&mut self, view: &View<'_, T>) -> Result<FrameStats> {
         if matches!(self.options.bound, Bound::Ratio(_) | Bound::Psnr(_)) {
-            let tolerance = search::tolerance(view, &self.options, self.searched)?;
-            if let Tolerance::Abs(bound) = tolerance {
-                self.searched = Some(bound);
-            }
-            return self.write_frame(Input::Memory(view.clone()), view.shape(), tolerance);
+            return self.searched_frame(view);
         }
         let tolerance = self.options.tolerance(|| {
             let threads = parallel::threads(self.options.threads);
             Ok(range_of(&view.to_contiguous(), self.options.fill, threads).extent())
         })?;
-        self.write_frame(Input::Memory(view.clone()), view.shape(), tolerance)
+        self.write_frame(Input::Memory(view), view.shape(), tolerance)
+    }
+
+    /// The search codes the frame; what it found best is written as it is.
+    fn searched_frame<T: Element>(&mut self, view: &View<'_, T>) -> Result<FrameStats> {
+        let number = frame_number(self.frames.len())?;
+        let found = search::frame(view, number, &self.options, &mut self.coders, self.last)?;
+        let CodedFrame { plan, slabs } = found.frame;
+        let mut frame = self.begin(&plan)?;
+        for slab in &slabs {
+            frame.slab(slab)?;
+        }
+        let stats = frame.end()?;
+        self.last = Some(found.last);
+        Ok(FrameStats {
+            search: Some(found.summary),
+            ..stats
+        })
     }
 
     /// Writes an array whose values come from a stream of little-endian bytes in C order, as the
@@ -158,63 +190,29 @@ impl<W: Write + Send> Writer<W> {
 
     /// Writes the index and hands the output back. A file is complete only then.
     pub fn finish(mut self) -> Result<W> {
-        let mut body = Vec::new();
-        index::write_frames(&self.frames, self.position, &mut body);
-        self.put_record(Kind::Index, self.frames.len(), &body)?;
+        self.start_record();
+        index::write_frames(&self.frames, self.position, &mut self.record);
+        self.put_record(Kind::Index, self.frames.len())?;
         self.out.flush()?;
         Ok(self.out)
     }
 
     fn write_frame<T: Element>(
         &mut self,
-        mut input: Input<'_, T>,
+        input: Input<'_, T>,
         shape: &[usize],
         tolerance: Tolerance,
     ) -> Result<FrameStats> {
         let plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
         let number = frame_number(self.frames.len())?;
-        let threads = parallel::threads(self.options.threads)
-            .min(plan.slabs())
-            .max(1);
-        let simd = self.options.simd;
-        let mut workers = std::mem::take(&mut self.workers);
-        workers.resize_with(threads.max(workers.len()), || Worker::new(simd));
-        let memory = match &input {
-            Input::Memory(view) => Some(view.clone()),
-            Input::Stream(_) => None,
-        };
-        let whole: Vec<_> = shape.iter().map(|&extent| 0..extent).collect();
-        let mut slabs = 0..plan.slabs();
+        let (threads, simd) = (self.options.threads, self.options.simd);
+        let mut coders = std::mem::take(&mut self.coders);
         let mut frame = self.begin(&plan)?;
-        parallel::ordered(
-            &mut workers[..threads],
-            |worker| {
-                let Some(slab) = slabs.next() else {
-                    return Ok(None);
-                };
-                if let Input::Stream(stream) = &mut input {
-                    let values: usize = extents(&plan.slab_region(slab)).iter().product();
-                    worker.read_slab(*stream, values * T::SIZE)?;
-                }
-                Ok(Some(slab))
-            },
-            |worker, slab| {
-                let region = plan.slab_region(slab);
-                let view = match &memory {
-                    Some(view) => view.part(&region, &whole),
-                    None => {
-                        let shape = extents(&region);
-                        let values: &[T] = bytemuck::cast_slice(&worker.raw);
-                        View::new(&values[..shape.iter().product()], &shape)?
-                    }
-                };
-                let (coder, out) = (&mut worker.coder, &mut worker.slab);
-                coder.encode(&plan, number, slab, &view, out)
-            },
-            |worker| frame.slab(&worker.slab).map(drop),
-        )?;
+        coders.code(&plan, number, input, threads, simd, |slab| {
+            frame.slab(slab).map(drop)
+        })?;
         let stats = frame.end()?;
-        self.workers = workers;
+        self.coders = coders;
         Ok(stats)
     }
 
@@ -222,9 +220,9 @@ impl<W: Write + Send> Writer<W> {
     /// is [`Writer::frames`].
     pub fn begin<'w>(&'w mut self, plan: &'w FramePlan) -> Result<FrameWriter<'w, W>> {
         let start = self.position;
-        let mut body = Vec::new();
-        plan.header().write_to(&mut body);
-        let header = self.put_record(Kind::Frame, self.frames.len(), &body)?;
+        self.start_record();
+        plan.header().write_to(&mut self.record);
+        let header = self.put_record(Kind::Frame, self.frames.len())?;
         Ok(FrameWriter {
             frame: frame_number(self.frames.len())?,
             writer: self,
@@ -244,9 +242,10 @@ impl<W: Write + Send> Writer<W> {
         mut body: impl FnMut(usize, &mut Vec<u8>) -> Result<Kind>,
     ) -> Result<()> {
         let number = frame_number(self.frames.len())?;
+        self.start_record();
+        header.write_to(&mut self.record);
+        let header_place = self.put_record(Kind::Frame, self.frames.len())?;
         let mut bytes = Vec::new();
-        header.write_to(&mut bytes);
-        let header_place = self.put_record(Kind::Frame, self.frames.len(), &bytes)?;
         let mut places = Vec::new();
         for chunk in 0..header.grid.chunks() {
             bytes.clear();
@@ -265,9 +264,9 @@ impl<W: Write + Send> Writer<W> {
 
     /// The end record of a frame.
     fn end_frame(&mut self, header: Place, chunks: &[Place]) -> Result<()> {
-        let mut body = Vec::new();
-        index::write_chunks(chunks, &mut body);
-        let end = self.put_record(Kind::End, self.frames.len(), &body)?;
+        self.start_record();
+        index::write_chunks(chunks, &mut self.record);
+        let end = self.put_record(Kind::End, self.frames.len())?;
         self.frames.push(FramePlace { header, end });
         Ok(())
     }
@@ -278,14 +277,20 @@ impl<W: Write + Send> Writer<W> {
         Ok(())
     }
 
-    fn put_record(&mut self, kind: Kind, frame: usize, body: &[u8]) -> Result<Place> {
+    /// Makes room for a header; the body is appended to `self.record`.
+    fn start_record(&mut self) {
+        self.record.clear();
+        self.record.resize(HEADER, 0);
+    }
+
+    fn put_record(&mut self, kind: Kind, frame: usize) -> Result<Place> {
         let place = Place {
             offset: self.position,
-            length: body.len() as u64,
+            length: (self.record.len() - HEADER) as u64,
         };
-        let mut record = Vec::new();
-        Record::write(kind, frame_number(frame)?, body, &mut record);
-        self.put(&record)?;
+        Record::seal(kind, frame_number(frame)?, 0, &mut self.record, 0);
+        self.out.write_all(&self.record)?;
+        self.position = place.end();
         Ok(place)
     }
 }
@@ -343,30 +348,8 @@ impl<W: Write + Send> FrameWriter<'_, W> {
             chunks: self.places.len(),
             raw_chunks: self.raw_chunks,
             tolerance: self.plan.header().tolerance,
+            search: None,
         })
-    }
-}
-
-impl Worker {
-    fn new(simd: crate::simd::Level) -> Self {
-        Self {
-            coder: SlabCoder::new(simd),
-            raw: Vec::new(),
-            slab: EncodedSlab::default(),
-        }
-    }
-
-    fn read_slab(&mut self, stream: &mut dyn Read, bytes: usize) -> Result<()> {
-        self.raw.resize(bytes.div_ceil(8), 0);
-        let buffer = &mut bytemuck::cast_slice_mut(&mut self.raw)[..bytes];
-        stream
-            .read_exact(buffer)
-            .map_err(|error| match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => Error::invalid(
-                    "the input ends before the array does: check the shape and the element type",
-                ),
-                _ => error.into(),
-            })
     }
 }
 
@@ -392,24 +375,8 @@ pub fn max_compressed_size(
     let plan = plan(Tolerance::Lossless)?;
     let header = plan.header();
     let chunks = header.grid.chunks();
-    let mut index = Vec::new();
-    let nowhere = Place {
-        offset: 0,
-        length: 0,
-    };
-    let places = FramePlace {
-        header: nowhere,
-        end: nowhere,
-    };
-    index::write_frames(&[places], 0, &mut index);
-    Ok(16
-        + HEADER
-        + longest
-        + header.raw_bytes()
-        + chunks * (HEADER + 16)
-        + HEADER
-        + HEADER
-        + index.len())
+    let records = header.raw_bytes() + chunks * HEADER;
+    Ok(coders::file_size(longest, chunks, records))
 }
 
 fn frame_number(frame: usize) -> Result<u32> {

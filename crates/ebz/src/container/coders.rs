@@ -1,0 +1,168 @@
+//! The slabs of a frame, coded by several threads, in order.
+
+use super::grid::extents;
+use super::index;
+use super::record::HEADER;
+use super::slab::{EncodedSlab, FramePlan, SlabCoder};
+use crate::array::View;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::simd::Level;
+use std::cell::Cell;
+use std::io::Read;
+
+/// Where the values of a frame come from.
+pub(super) enum Input<'a, T> {
+    Memory(&'a View<'a, T>),
+    Stream(&'a mut (dyn Read + Send)),
+}
+
+/// The buffers of every thread, kept from frame to frame.
+#[derive(Default)]
+pub(crate) struct Coders(Vec<Worker>);
+
+/// Buffers of one thread.
+struct Worker {
+    coder: SlabCoder,
+    /// Bytes of a slab, where the array comes from a stream.
+    raw: Vec<u64>,
+    slab: EncodedSlab,
+}
+
+thread_local! {
+    /// What the last small array of this thread left for the next one.
+    static KEPT: Cell<Option<(Level, Coders)>> = const { Cell::new(None) };
+}
+
+impl Coders {
+    /// What [`Coders::keep`] left in this thread, if it is for the same instructions.
+    pub fn kept(simd: Level) -> Self {
+        // A thread that is ending has nothing left, and can keep nothing.
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let same = kept.filter(|(level, _)| *level == simd);
+        same.map_or_else(Self::default, |(_, coders)| coders)
+    }
+
+    /// Leaves the buffers of one thread for the next small array.
+    pub fn keep(mut self, simd: Level) {
+        self.0.truncate(1);
+        let _ = KEPT.try_with(|kept| kept.set(Some((simd, self))));
+    }
+
+    /// Codes the slabs of frame number `frame` and hands them to `emit` in their order.
+    pub(super) fn code<T: Element>(
+        &mut self,
+        plan: &FramePlan,
+        frame: u32,
+        mut input: Input<'_, T>,
+        threads: usize,
+        simd: Level,
+        mut emit: impl FnMut(&mut EncodedSlab) -> Result<()> + Send,
+    ) -> Result<()> {
+        let threads = parallel::threads(threads).min(plan.slabs()).max(1);
+        let workers = &mut self.0;
+        workers.resize_with(threads.max(workers.len()), || Worker::new(simd));
+        let memory = match input {
+            Input::Memory(view) => Some(view),
+            Input::Stream(_) => None,
+        };
+        // A slab that is the whole array needs no cutting.
+        let whole = match plan.slabs() {
+            1 => None,
+            _ => Some(plan.whole()),
+        };
+        let mut slabs = 0..plan.slabs();
+        parallel::ordered(
+            &mut workers[..threads],
+            |worker| {
+                let Some(slab) = slabs.next() else {
+                    return Ok(None);
+                };
+                if let Input::Stream(stream) = &mut input {
+                    let values: usize = extents(&plan.slab_region(slab)).iter().product();
+                    worker.read_slab(*stream, values * T::SIZE)?;
+                }
+                Ok(Some(slab))
+            },
+            |worker, slab| {
+                let (coder, out) = (&mut worker.coder, &mut worker.slab);
+                let view = match (memory, &whole) {
+                    (Some(view), None) => return coder.encode(plan, frame, slab, view, out),
+                    (Some(view), Some(whole)) => view.part(&plan.slab_region(slab), whole),
+                    (None, _) => {
+                        let shape = extents(&plan.slab_region(slab));
+                        let values: &[T] = bytemuck::cast_slice(&worker.raw);
+                        View::new(&values[..shape.iter().product()], &shape)?
+                    }
+                };
+                coder.encode(plan, frame, slab, &view, out)
+            },
+            |worker| emit(&mut worker.slab),
+        )
+    }
+}
+
+impl Worker {
+    fn new(simd: Level) -> Self {
+        Self {
+            coder: SlabCoder::new(simd),
+            raw: Vec::new(),
+            slab: EncodedSlab::default(),
+        }
+    }
+
+    fn read_slab(&mut self, stream: &mut dyn Read, bytes: usize) -> Result<()> {
+        self.raw.resize(bytes.div_ceil(8), 0);
+        let buffer = &mut bytemuck::cast_slice_mut(&mut self.raw)[..bytes];
+        stream
+            .read_exact(buffer)
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => Error::invalid(
+                    "the input ends before the array does: check the shape and the element type",
+                ),
+                _ => error.into(),
+            })
+    }
+}
+
+/// A frame that is coded but not written yet.
+pub(crate) struct CodedFrame {
+    pub plan: FramePlan,
+    pub slabs: Vec<EncodedSlab>,
+}
+
+impl CodedFrame {
+    /// Codes an array as frame number `frame`.
+    pub fn new<T: Element>(
+        plan: FramePlan,
+        frame: u32,
+        view: &View<'_, T>,
+        coders: &mut Coders,
+        threads: usize,
+        simd: Level,
+    ) -> Result<Self> {
+        let mut slabs = Vec::new();
+        coders.code(&plan, frame, Input::Memory(view), threads, simd, |slab| {
+            slabs.push(std::mem::take(slab));
+            Ok(())
+        })?;
+        Ok(Self { plan, slabs })
+    }
+
+    /// Bytes of a file that holds this frame alone.
+    pub fn file_size(&self) -> usize {
+        let records = self.slabs.iter().map(|slab| slab.bytes().len()).sum();
+        let mut header = Vec::new();
+        self.plan.header().write_to(&mut header);
+        file_size(header.len(), self.plan.header().grid.chunks(), records)
+    }
+}
+
+/// Bytes of a file of one frame, from those of its header's body and of its chunks' records.
+pub(super) fn file_size(header: usize, chunks: usize, records: usize) -> usize {
+    let file_header = super::reader::FILE_HEADER;
+    let end = HEADER + 16 * chunks;
+    let index = HEADER + index::FRAME + index::TAIL;
+    file_header + HEADER + header + records + end + index
+}
