@@ -12,8 +12,8 @@ use ebz::{Element, Tolerance};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Raw bytes of a chunk.
-const CHUNK: usize = 4 << 20;
+/// Most values of a chunk.
+const CHUNK: usize = (8 << 20) / 5;
 
 struct Options {
     modes: Vec<String>,
@@ -77,12 +77,12 @@ fn main() {
 type Part = ([usize; 3], [usize; 3]);
 
 /// Cuts an array into chunks: each slow axis beyond three is a batch of its own.
-fn parts<T>(shape: &[usize], cubic: bool) -> (usize, [usize; 3], Vec<Part>) {
+fn parts(shape: &[usize], cubic: bool) -> (usize, [usize; 3], Vec<Part>) {
     let mut three = [1; 3];
     let (batch, rest) = shape.split_at(shape.len().saturating_sub(3));
     three[3 - rest.len()..].copy_from_slice(rest);
     let mut chunk = three;
-    while chunk.iter().product::<usize>() * size_of::<T>() > CHUNK * 5 / 4 {
+    while chunk.iter().product::<usize>() > CHUNK {
         // Slabs are cut along the slowest axis that can be; cubes along the longest.
         let axis = match cubic {
             true => (0..3).max_by_key(|&a| (chunk[a] * if a == 2 { 1 } else { 2 }, 2 - a)),
@@ -111,7 +111,7 @@ fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], opti
     let values: Vec<T> = bytemuck::pod_collect_to_vec(&bytes);
     let finite = || values.iter().filter(|v| v.is_finite()).map(|v| v.to_f64());
     let range = finite().fold(f64::MIN, f64::max) - finite().fold(f64::MAX, f64::min);
-    let (batch, [_, ny, nx], parts) = parts::<T>(shape, options.cubic);
+    let (batch, [_, ny, nx], parts) = parts(shape, options.cubic);
     let volume = values.len() / batch;
     // Chunks are gathered beforehand, as the container hands them over.
     let mut chunks = Vec::new();

@@ -7,6 +7,8 @@ use std::ops::Range;
 
 /// Raw bytes of a chunk that the library aims at.
 const TARGET: usize = 2 << 20;
+/// Most values of a box.
+const MOST_IN_BOX: usize = (8 << 20) / 5;
 
 /// The most raw bytes of a chunk: what a reader must be ready to hold.
 pub(crate) const MAX_CHUNK_BYTES: usize = 1 << 30;
@@ -94,8 +96,8 @@ impl Grid {
         Self::new(shape, &chunk, element_size)
     }
 
-    /// A grid of boxes of at most about 4 MiB: the longest of the last three axes is halved until the
-    /// box fits. Further axes are cut at every step, unless that would make tiny chunks.
+    /// A grid of boxes of about 2²⁰ values: the longest of the last three axes is halved until the box
+    /// fits. Further axes are cut at every step, unless that would make tiny chunks.
     pub fn boxes(shape: &[usize], element_size: usize) -> Result<Self> {
         element_count(shape)?;
         let mut chunk = vec![1; shape.len()];
@@ -104,7 +106,7 @@ impl Grid {
             chunk[axis] = shape[axis].max(1);
         }
         let bytes = |chunk: &[usize]| chunk.iter().fold(element_size, |n, &c| n.saturating_mul(c));
-        while bytes(&chunk) > 2 * TARGET + TARGET / 2 {
+        while bytes(&chunk) > element_size.saturating_mul(MOST_IN_BOX) {
             // Rows may be twice as long as the other axes.
             let rows = shape.len() - 1;
             let weight = |axis: usize| chunk[axis].saturating_mul(if axis == rows { 1 } else { 2 });

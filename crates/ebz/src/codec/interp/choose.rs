@@ -1,9 +1,11 @@
-//! The choice of mode and order of the axes: each is tried on a few blocks of the chunk, up to the
-//! entropy coder, whose size is estimated from the counts.
+//! The choice of mode and order of the axes: by forecast, and where that leaves more than one, by coding
+//! some blocks of the chunk, up to the entropy coder, whose size is estimated from the counts.
 
 use super::encode::{self, Memory, Source};
+use super::forecast::{Forecast, Sampler};
 use super::geometry::Extents;
-use super::quantize::cost;
+use super::kernel::launch;
+use super::pack::WIDTH;
 use super::real::{Real, Step};
 use super::stream::{Mode, ORDERS, Plan};
 use crate::codec::{Dims, Params};
@@ -45,11 +47,22 @@ impl Request {
     }
 }
 
-/// Values of a block on which every plan is tried, and of one on which the best two are compared.
-const FIRST: usize = 16 << 10;
-const SECOND: usize = 32 << 10;
-/// The best two are compared again if the difference is less than this fraction of their cost.
-const CLOSE: u64 = 16;
+/// Chunks of at most so many values are coded with every plan.
+const SMALL: usize = 16 << 10;
+/// Extents of a block: rows fill their lanes, and with an odd number of values, nothing needs
+/// extrapolation.
+const BLOCK: Extents = [9, 9, 127];
+/// Where blocks start, in parts of 64 of what the chunk leaves free.
+const STARTS: [Extents; 4] = [[16, 40, 20], [48, 24, 44], [32, 56, 56], [0, 8, 8]];
+/// Packets are tried unless their forecast is above that of isotropic mode by this factor.
+const POOR_PACKETS: f32 = 1.3;
+/// Isotropic mode is tried unless its forecast is above that of packets by this factor: forecasts of
+/// packets may be far too low.
+const POOR_ISOTROPIC: f32 = 3.0;
+/// Differences, whose forecast is nearly exact, are tried if it differs by less than this factor.
+const CLOSE_LORENZO: f32 = 1.15;
+/// What contexts and tables add to the forecast of differences.
+const LORENZO_EXTRA: f32 = 1.12;
 /// Axes shorter than this make rows that waste lanes, if there is a longer one.
 const SHORT_ROW: usize = 16;
 
@@ -79,64 +92,66 @@ impl<T: Real> Chooser<T> {
     }
 
     fn best(&mut self, isa: Isa, source: &Source<'_, T>, order: usize) -> Result<Plan> {
-        let mut plans = vec![Plan {
+        let isotropic = Plan {
             mode: Mode::Isotropic,
             order,
-        }];
-        // A plane of one row is a line, which isotropic mode handles as well.
-        let extents = [source.dims.nz, source.dims.ny, source.dims.nx];
-        let axes = extents.iter().filter(|&&n| n > 1).count();
-        for axis in (0..3).filter(|&a| extents[a] >= 4 && axes > 1) {
-            plans.push(Plan {
-                mode: Mode::Packet,
-                order: packet_order(order, axis),
-            });
+        };
+        let Some(step) = Step::<T>::new(source.bound, 1.0) else {
+            return Ok(isotropic);
+        };
+        let (extents, strides) = isotropic.arrange(source.dims);
+        let small = source.values.len() <= SMALL;
+        let forecast = (extents[2] >= WIDTH).then(|| {
+            let sampler = Sampler {
+                source,
+                extents,
+                strides,
+                step,
+            };
+            launch(isa, sampler)
+        });
+        let plans = match forecast {
+            Some(forecast) if !small => candidates(&forecast, order, extents),
+            _ => everything(forecast.map(|f| f.lorenzo_axes), order, extents),
+        };
+        if let [only] = plans[..] {
+            return Ok(only);
         }
-        let mut costs = vec![0; plans.len()];
-        let values = self.try_plans(isa, source, (FIRST, 1), &plans, &mut costs)?;
-        // Differences are cheap to estimate: they are tried only if that leaves them a chance.
-        let (axes, bits) = lorenzo_axes(source, order);
-        let least = costs.iter().copied().min().unwrap_or(0);
-        if bits * values as f64 <= 1.3 * least as f64 + values as f64 {
-            let mode = Mode::Lorenzo(axes);
-            plans.push(Plan { mode, order });
-            costs.push(0);
-            let last = plans.len() - 1;
-            self.try_plans(isa, source, (FIRST, 1), &plans[last..], &mut costs[last..])?;
+        let starts = if small { &STARTS[..1] } else { &STARTS[..] };
+        // Isotropic mode is tried in the order of packets, so that rows are long for both.
+        let packet = plans.iter().find(|p| p.mode == Mode::Packet);
+        let order = packet.map_or(order, |p| p.order);
+        let block = block_extents(source.dims, order);
+        let mut best = (u64::MAX, isotropic);
+        for plan in plans {
+            let tried = match plan.mode {
+                Mode::Isotropic => Plan { order, ..plan },
+                _ => plan,
+            };
+            self.memory.streams.clear();
+            for &start in starts {
+                self.attempt(isa, source, tried, block, start)?;
+            }
+            let cost = self.memory.streams.estimate::<T>();
+            if cost < best.0 {
+                best = (cost, plan);
+            }
         }
-        let mut ranking: Vec<(u64, Plan)> = costs.into_iter().zip(plans).collect();
-        ranking.sort_by_key(|r| r.0);
-        let (least, best) = ranking[0];
-        // A block that is nearly constant says little about the others.
-        let telling = least > values as u64 / 2;
-        let close = |cost: u64| !telling || cost - least < least / CLOSE;
-        ranking.retain(|r| close(r.0));
-        if telling {
-            ranking.truncate(2);
-        }
-        if ranking.len() < 2 {
-            return Ok(best);
-        }
-        let (mut costs, plans): (Vec<u64>, Vec<Plan>) = ranking.into_iter().unzip();
-        self.try_plans(isa, source, (SECOND, 3), &plans, &mut costs)?;
-        let best = (0..plans.len()).min_by_key(|&i| costs[i]);
-        Ok(plans[best.unwrap_or(0)])
+        Ok(best.1)
     }
 
-    /// Adds the cost of each plan on one block of about `size` values, `at` quarters into the chunk;
-    /// returns how many values it has.
-    fn try_plans(
+    /// Codes a block into `self.memory`.
+    fn attempt(
         &mut self,
         isa: Isa,
         source: &Source<'_, T>,
-        (size, at): (usize, usize),
-        plans: &[Plan],
-        costs: &mut [u64],
-    ) -> Result<usize> {
+        plan: Plan,
+        block: Extents,
+        start: Extents,
+    ) -> Result<()> {
         let dims = source.dims;
         let extents = [dims.nz, dims.ny, dims.nx];
-        let block = block_extents(extents, size);
-        let start: Extents = std::array::from_fn(|a| (extents[a] - block[a]) * at / 4);
+        let start: Extents = std::array::from_fn(|a| (extents[a] - block[a]) * start[a] / 64);
         self.block.clear();
         for (z, y) in super::rearrange::rows(block[0], block[1]) {
             let row = ((start[0] + z) * dims.ny + start[1] + y) * dims.nx + start[2];
@@ -152,23 +167,78 @@ impl<T: Real> Chooser<T> {
             },
             ..*source
         };
-        for (plan, cost) in plans.iter().zip(costs) {
-            encode::code(isa, &sample, *plan, &mut self.memory)?;
-            *cost += self.memory.streams.estimate::<T>();
-        }
-        Ok(self.block.len())
+        encode::code(isa, &sample, plan, &mut self.memory)
     }
 }
 
-/// The extents of a part of a chunk: the longest axis is halved until it is small enough.
-fn block_extents(mut extents: Extents, size: usize) -> Extents {
-    while extents.iter().product::<usize>() > size {
-        // Rows may be longer than the other axes.
-        let weight = |a: usize| extents[a] * if a == 2 { 1 } else { 4 };
-        let longest = (0..3).max_by_key(|&a| weight(a)).unwrap_or(2);
-        extents[longest] = extents[longest].div_ceil(2);
+/// The axes of an arrangement that planes may be orthogonal to.
+fn packet_axes(extents: Extents) -> impl Iterator<Item = usize> {
+    // A plane of one row is a line, which isotropic mode handles as well.
+    let axes = extents.iter().filter(|&&n| n > 1).count();
+    (0..3).filter(move |&a| extents[a] >= 4 && axes > 1)
+}
+
+fn packet(order: usize, axis: usize) -> Plan {
+    Plan {
+        mode: Mode::Packet,
+        order: packet_order(order, ORDERS[order][axis]),
     }
-    extents
+}
+
+/// One plan of each kind.
+fn everything(lorenzo: Option<u8>, order: usize, extents: Extents) -> Vec<Plan> {
+    let long = (0..3).filter(|&a| extents[a] > 1).map(|a| 4 >> a).sum();
+    let simple = [Mode::Isotropic, Mode::Lorenzo(lorenzo.unwrap_or(long))];
+    let simple = simple.map(|mode| Plan { mode, order });
+    let packets = packet_axes(extents).map(|axis| packet(order, axis));
+    simple.into_iter().chain(packets).collect()
+}
+
+/// Plans that may be the best by their forecast.
+fn candidates(forecast: &Forecast, order: usize, extents: Extents) -> Vec<Plan> {
+    let plan = |mode| Plan { mode, order };
+    let mut least = forecast.isotropic;
+    let mut plans = vec![plan(Mode::Isotropic)];
+    let cost = |axis: &usize| forecast.packet[*axis];
+    if let Some(axis) = packet_axes(extents).min_by(|a, b| cost(a).total_cmp(&cost(b))) {
+        let packet_cost = cost(&axis);
+        if packet_cost * POOR_ISOTROPIC < least {
+            plans.clear();
+        }
+        if packet_cost < least * POOR_PACKETS {
+            plans.push(packet(order, axis));
+        }
+        least = least.min(packet_cost);
+    }
+    let lorenzo = forecast.lorenzo * LORENZO_EXTRA;
+    if lorenzo * CLOSE_LORENZO < least {
+        plans.clear();
+    }
+    if lorenzo < least * CLOSE_LORENZO || plans.is_empty() {
+        plans.push(plan(Mode::Lorenzo(forecast.lorenzo_axes)));
+    }
+    plans
+}
+
+/// The extents of a block: as [`BLOCK`] in some order, but what a short axis leaves goes to the others.
+fn block_extents(dims: Dims, order: usize) -> Extents {
+    let extents = [dims.nz, dims.ny, dims.nx];
+    if extents.iter().product::<usize>() <= SMALL {
+        return extents;
+    }
+    let mut block = [0; 3];
+    for (axis, most) in ORDERS[order].into_iter().zip(BLOCK) {
+        block[axis] = extents[axis].min(most);
+    }
+    let wanted: usize = BLOCK.iter().product();
+    while 2 * block.iter().product::<usize>() <= wanted {
+        let growing = (0..3).filter(|&a| block[a] < extents[a]);
+        let Some(axis) = growing.min_by_key(|&a| block[a]) else {
+            break;
+        };
+        block[axis] = (2 * block[axis] - 1).max(2).min(extents[axis]);
+    }
+    block
 }
 
 /// The order in which axes of one value come first and the last axis is not short.
@@ -194,81 +264,4 @@ fn packet_order(order: usize, axis: usize) -> usize {
 
 fn index_of(order: [usize; 3]) -> usize {
     ORDERS.iter().position(|o| *o == order).unwrap_or(0)
-}
-
-/// Rows of a sample, and points of each.
-const SAMPLE_ROWS: usize = 48;
-const SAMPLE_POINTS: usize = 64;
-
-/// A sample of points that are at least `margin[a]` from both ends of each axis.
-fn sample(extents: Extents, margin: Extents) -> impl Iterator<Item = Extents> {
-    let inside: Extents = std::array::from_fn(|a| extents[a].saturating_sub(2 * margin[a]));
-    let rows = inside[0] * inside[1];
-    let apart = (rows / SAMPLE_ROWS).max(1) | 1;
-    (apart / 2..rows).step_by(apart).flat_map(move |row| {
-        // Different parts of different rows.
-        let begin = row * 37 % (inside[2].saturating_sub(SAMPLE_POINTS) + 1);
-        let end = (begin + SAMPLE_POINTS).min(inside[2]);
-        let (z, y) = (margin[0] + row / inside[1], margin[1] + row % inside[1]);
-        (begin..end).map(move |x| [z, y, margin[2] + x])
-    })
-}
-
-/// The axes whose differences are smallest on a sample of rows, as bits of a class, and about how many
-/// bits such a difference takes.
-fn lorenzo_axes<T: Real>(source: &Source<'_, T>, order: usize) -> (u8, f64) {
-    let plan = Plan {
-        mode: Mode::Isotropic,
-        order,
-    };
-    let (extents, strides) = plan.arrange(source.dims);
-    let Some(step) = Step::<T>::new(source.bound, 1.0) else {
-        return (7, 0.0);
-    };
-    let mut costs = [0u64; 8];
-    // Points with a neighbour before them, wherever there is one.
-    let first = extents.map(|n| usize::from(n > 1));
-    let margin = extents.map(|n| usize::from(n > 2));
-    let mut points = 0;
-    for point in sample(extents, margin) {
-        points += 1;
-        let at: usize = (0..3).map(|a| point[a].max(first[a]) * strides[a]).sum();
-        // The eight corners of the cube that ends here, by the axes along which they lie back.
-        let mut corners = [0i64; 8];
-        for (back, corner) in corners.iter_mut().enumerate() {
-            let moved = |a: usize| {
-                if back & 4 >> a != 0 {
-                    first[a] * strides[a]
-                } else {
-                    0
-                }
-            };
-            let value = source.values[at - moved(0) - moved(1) - moved(2)];
-            *corner = i64::from(step.quantize(value).unwrap_or(0));
-        }
-        for (axes, total) in costs.iter_mut().enumerate() {
-            let sum: i64 = (0..8)
-                .filter(|back| back & !axes == 0)
-                .map(|back: usize| {
-                    if back.count_ones() % 2 == 1 {
-                        -corners[back]
-                    } else {
-                        corners[back]
-                    }
-                })
-                .sum();
-            *total += u64::from(cost(sum as f32));
-        }
-    }
-    let long = (0..3)
-        .filter(|&a| first[a] == 1)
-        .map(|a| 4 >> a)
-        .sum::<usize>();
-    let usable = (0..8).filter(|axes| axes & !long == 0);
-    let best = usable.min_by_key(|&axes| (costs[axes], 7 - axes));
-    let best = best.unwrap_or(0);
-    (
-        best as u8,
-        costs[best] as f64 / 2048.0 / points.max(1) as f64,
-    )
 }

@@ -4,6 +4,7 @@ use super::context::Contexts;
 use super::encode::{SMALLEST_CHOICE, part, passes};
 use super::escape;
 use super::geometry::{Extents, Pyramid};
+use super::lorenzo::History;
 use super::predict::Predictor;
 use super::quantize::{Prediction, Row};
 use super::real::Real;
@@ -21,6 +22,7 @@ use crate::stage::rans::bits::BitReader;
 pub(super) struct Memory<T> {
     fields: Fields<T>,
     scratch: Scratch<T>,
+    lorenzo: History,
     residuals: residual::Memory,
 }
 
@@ -72,6 +74,7 @@ pub(super) fn decode<T: Real>(
     let Memory {
         fields,
         scratch,
+        lorenzo,
         residuals,
     } = memory;
     let mut streams = Streams::new(isa, bytes, count, residuals)?;
@@ -79,7 +82,8 @@ pub(super) fn decode<T: Real>(
         Mode::Isotropic => [true; 3],
         Mode::Packet => [false, true, true],
         Mode::Lorenzo(axes) => {
-            super::lorenzo::decode(isa, bound, extents, strides, axes, &mut streams, out)?;
+            let parts = (lorenzo, &mut streams);
+            super::lorenzo::decode(isa, bound, extents, strides, axes, parts, out)?;
             return streams.finish();
         }
     };

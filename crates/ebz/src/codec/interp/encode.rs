@@ -4,6 +4,7 @@ use super::context::Contexts;
 use super::escape::{self, Escape};
 use super::geometry::{Extents, Pyramid};
 use super::kernel::launch;
+use super::lorenzo::History;
 use super::pack::Taps;
 use super::predict::{Predictor, taps};
 use super::quantize::{Prediction, Row, Weigh};
@@ -25,6 +26,7 @@ pub(super) const SMALLEST_CHOICE: usize = 64;
 pub(super) struct Memory<T> {
     fields: Fields<T>,
     scratch: Scratch<T>,
+    pub(super) lorenzo: History,
     pub(super) streams: Streams,
 }
 
@@ -82,12 +84,13 @@ pub(super) fn encode<T: Real>(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     plan.write_to(source.bound, out);
+    memory.streams.clear();
     code(isa, source, plan, memory)?;
     memory.streams.finish::<T>(isa, out);
     Ok(())
 }
 
-/// Codes a chunk into `memory.streams`.
+/// Adds a chunk to `memory.streams`.
 pub(super) fn code<T: Real>(
     isa: Isa,
     source: &Source<'_, T>,
@@ -95,7 +98,6 @@ pub(super) fn code<T: Real>(
     memory: &mut Memory<T>,
 ) -> Result<()> {
     let (extents, strides) = plan.arrange(source.dims);
-    memory.streams.clear();
     let halved = match plan.mode {
         Mode::Isotropic => [true; 3],
         Mode::Packet => [false, true, true],
@@ -109,6 +111,7 @@ pub(super) fn code<T: Real>(
         fields,
         scratch,
         streams,
+        ..
     } = memory;
     fields.prepare(&pyramid, extents, plan.mode == Mode::Packet);
     let row = |z, y, copy: &mut Vec<T>| rows::read(source.values, extents, strides, (z, y), copy);
@@ -244,12 +247,12 @@ fn choose_predictor<T: Real>(isa: Isa, job: &ClassJob<'_, T>, fields: &Fields<T>
     let ClassJob { level, class, .. } = *job;
     let [nz, ny, nx] = job.block.extents;
     let (source, samples) = match (job.pass.planes, level) {
-        (None, 0) => (&fields.values, 1024),
-        (None, _) => (&fields.values, 512),
-        (Some(_), _) => (&fields.differences, 512),
+        (None, 0) => (&fields.values, 2048),
+        (None, _) => (&fields.values, 1024),
+        (Some(_), _) => (&fields.differences, 2048),
     };
     // Small classes are not worth a large sample.
-    let wanted = (samples.min(job.block.len() / 8) / nx).clamp(2, 64);
+    let wanted = (samples.min(job.block.len() / 4) / nx).clamp(2, 256);
     // An odd distance, so that rows of both parities are seen.
     let apart = (nz * ny / wanted).max(1) | 1;
     let axes: Vec<usize> = (0..3).filter(|a| class & 4 >> a != 0).collect();

@@ -4,9 +4,10 @@
 //! up, and both directions work on whole rows.
 
 use super::context::{Around, Contexts, Magnitudes, classify};
-use super::encode::{Memory, Source};
+use super::encode::{Memory, Source, Streams};
+use super::escape::Escape;
 use super::geometry::{Extents, lanes};
-use super::kernel::launch;
+use super::kernel::{Kernel, launch};
 use super::real::{LARGEST, Real, Step};
 use super::{decode, rows};
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ const KIND: usize = 0;
 const FOLD: usize = 128;
 
 /// Rows of a chunk in this mode.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default, PartialEq)]
 struct Shape {
     extents: Extents,
     /// The chunk is a line that was folded; the last row may be short.
@@ -51,8 +52,10 @@ impl Shape {
     }
 }
 
-/// Quantized values and magnitudes of the rows that later rows look at: two planes in turn.
-struct History {
+/// Quantized values and magnitudes of the rows that later rows look at: two planes in turn. Kept
+/// between chunks.
+#[derive(Default)]
+pub(super) struct History {
     shape: Shape,
     axes: u8,
     width: usize,
@@ -69,25 +72,30 @@ struct History {
 }
 
 impl History {
-    fn new(shape: Shape, axes: u8) -> Self {
-        let width = lanes(shape.extents[2]);
-        let pitch = width + 2;
-        let size = 2 * shape.extents[1] * pitch;
-        let mut contexts = Contexts::default();
-        contexts.resize(width, KIND);
-        Self {
-            shape,
-            axes,
-            width,
-            pitch,
-            quantized: vec![0; size],
-            magnitudes: vec![0; size],
-            zeros: vec![0; pitch],
-            quiet: vec![0; pitch],
-            contexts,
-            residuals: vec![0; width],
-            known: vec![0; width],
+    /// Makes room for a chunk.
+    fn prepare(&mut self, shape: Shape, axes: u8) {
+        self.axes = axes;
+        // Padding between rows stays zero as long as the rows stay where they are.
+        if self.shape == shape {
+            return;
         }
+        self.shape = shape;
+        self.width = lanes(shape.extents[2]);
+        self.pitch = self.width + 2;
+        let size = 2 * shape.extents[1] * self.pitch;
+        for row in [&mut self.quantized, &mut self.zeros, &mut self.known] {
+            row.clear();
+        }
+        self.quantized.resize(size, 0);
+        self.zeros.resize(self.pitch, 0);
+        self.known.resize(self.width, 0);
+        for row in [&mut self.magnitudes, &mut self.quiet] {
+            row.clear();
+        }
+        self.magnitudes.resize(size, 0);
+        self.quiet.resize(self.pitch, 0);
+        self.residuals.resize(self.width, 0);
+        self.contexts.resize(self.width, KIND);
     }
 
     fn start(&self, z: usize, y: usize) -> usize {
@@ -95,7 +103,7 @@ impl History {
     }
 
     /// Contexts of a row, and what earlier rows say about its values.
-    fn prepare(&mut self, isa: Isa, z: usize, y: usize, count: usize) {
+    fn look_back(&mut self, isa: Isa, z: usize, y: usize, count: usize) {
         let wide = |row: usize| &self.magnitudes[row - 1..row + self.width + 1];
         let up = (y > 0).then(|| wide(self.start(z, y - 1)));
         let back = (z > 0).then(|| wide(self.start(z - 1, y)));
@@ -112,7 +120,7 @@ impl History {
         };
         let mut contexts = std::mem::take(&mut self.contexts);
         classify(isa, &around, count, &mut contexts);
-        let mut sums = std::mem::take(&mut self.known);
+        let mut known = std::mem::take(&mut self.known);
         // Along y and z the prediction is a + b − c over the rows that exist.
         let row = |exists: bool, z: usize, y: usize| {
             let start = if exists { self.start(z, y) } else { 1 };
@@ -123,11 +131,16 @@ impl History {
         let above = row(along_y, z, y.wrapping_sub(1));
         let behind = row(along_z, z.wrapping_sub(1), y);
         let corner = row(along_y && along_z, z.wrapping_sub(1), y.wrapping_sub(1));
-        for (i, sum) in sums.iter_mut().enumerate() {
-            *sum = above[i].wrapping_add(behind[i]).wrapping_sub(corner[i]);
-        }
+        let rows = [above, behind, corner];
+        launch(
+            isa,
+            Known {
+                rows,
+                out: &mut known,
+            },
+        );
         self.contexts = contexts;
-        self.known = sums;
+        self.known = known;
     }
 
     /// What the first value of a row continues: in a folded line, the end of the row before.
@@ -139,6 +152,43 @@ impl History {
         }
     }
 
+    /// Quantized values of a row from its residuals.
+    fn add_up(&mut self, start: usize, before: i32, count: usize) {
+        let row = &mut self.quantized[start..start + count];
+        let both = self.known.iter().zip(&self.residuals);
+        let mut sum = before;
+        for (quantized, (&known, &residual)) in row.iter_mut().zip(both) {
+            // Along x, the difference to what earlier rows predict goes on.
+            let from = if self.axes & 1 == 0 { 0 } else { sum };
+            sum = from.wrapping_add(i32::from(residual));
+            *quantized = sum.wrapping_add(known);
+        }
+    }
+
+    /// The same for a row in which some values are exact.
+    #[cold]
+    fn add_up_around<T: Real>(
+        &mut self,
+        step: Step<T>,
+        escaped: &[(usize, Escape<T>)],
+        (start, before): (usize, i32),
+        count: usize,
+    ) {
+        let mut next = escaped.iter().peekable();
+        let mut sum = before;
+        for i in 0..count {
+            let from = if self.axes & 1 == 0 { 0 } else { sum };
+            sum = from.wrapping_add(i32::from(self.residuals[i]));
+            if let Some((_, escape)) = next.next_if(|(at, _)| *at == i)
+                && !escape.absent
+                && let Some(quantized) = step.quantize(escape.value)
+            {
+                sum = quantized.wrapping_sub(self.known[i]);
+            }
+            self.quantized[start + i] = sum.wrapping_add(self.known[i]);
+        }
+    }
+
     fn finish_row(&mut self, isa: Isa, z: usize, y: usize) {
         let start = self.start(z, y);
         let residuals = &self.residuals;
@@ -147,11 +197,110 @@ impl History {
     }
 }
 
+/// What earlier rows predict: the sum of two neighbours less the one beyond both.
+struct Known<'a> {
+    rows: [&'a [i32]; 3],
+    out: &'a mut [i32],
+}
+
+impl Kernel for Known<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let [above, behind, corner] = self.rows;
+        let both = above.iter().zip(behind).zip(corner);
+        for (out, ((&a, &b), &c)) in self.out.iter_mut().zip(both) {
+            *out = a.wrapping_add(b).wrapping_sub(c);
+        }
+    }
+}
+
+/// Quantizes a row and predicts it; says whether nothing needs an escape.
+struct Quantize<'a, T> {
+    values: &'a [T],
+    step: Step<T>,
+    fill: Option<T>,
+    known: &'a [i32],
+    /// Along x too, and what the first value continues.
+    along_x: Option<i32>,
+    quantized: &'a mut [i32],
+    residuals: &'a mut [i16],
+}
+
+impl<T: Real> Kernel for Quantize<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let count = self.values.len();
+        let quantized = &mut self.quantized[..count];
+        let known = &self.known[..count];
+        let residuals = &mut self.residuals[..count];
+        let step = self.step;
+        let mut bad = false;
+        for (q, &value) in quantized.iter_mut().zip(self.values) {
+            let scaled = value * step.inverse;
+            *q = (scaled + T::ROUNDING).rounded();
+            let exact = T::from_i32(*q) * step.size;
+            let inside = scaled.magnitude() < T::EXACT;
+            bad |= !inside | step.misses(value - exact);
+        }
+        if let Some(fill) = self.fill {
+            bad |= self.values.contains(&fill);
+        }
+        if bad {
+            return false;
+        }
+        let largest = i32::from(LARGEST);
+        let mut out_of_range = |difference: i32, residual: &mut i16| {
+            bad |= difference.wrapping_add(largest) as u32 > 2 * largest as u32;
+            *residual = difference as i16;
+        };
+        match self.along_x {
+            None => {
+                for ((residual, &q), &k) in residuals.iter_mut().zip(&*quantized).zip(known) {
+                    out_of_range(q.wrapping_sub(k), residual);
+                }
+            }
+            Some(before) => {
+                let first = quantized[0].wrapping_sub(known[0]).wrapping_sub(before);
+                out_of_range(first, &mut residuals[0]);
+                let pairs = quantized.windows(2).zip(known.windows(2));
+                for (residual, (q, k)) in residuals[1..].iter_mut().zip(pairs) {
+                    let here = q[1].wrapping_sub(k[1]);
+                    let left = q[0].wrapping_sub(k[0]);
+                    out_of_range(here.wrapping_sub(left), residual);
+                }
+            }
+        }
+        !bad
+    }
+}
+
+/// Values from their quantized ones.
+struct Scale<'a, T> {
+    quantized: &'a [i32],
+    step: T,
+    out: &'a mut [T],
+}
+
+impl<T: Real> Kernel for Scale<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (value, &quantized) in self.out.iter_mut().zip(self.quantized) {
+            *value = T::from_i32(quantized) * self.step;
+        }
+    }
+}
+
 fn step<T: Real>(bound: f64) -> Result<Step<T>> {
     Step::new(bound, 1.0).ok_or_else(|| Error::corrupt("a bound too small for the element type"))
 }
 
-/// Codes a chunk into `memory.streams`.
+/// Adds a chunk to `memory.streams`.
 pub(super) fn encode<T: Real>(
     isa: Isa,
     source: &Source<'_, T>,
@@ -162,7 +311,8 @@ pub(super) fn encode<T: Real>(
 ) -> Result<()> {
     let step = step::<T>(source.bound)?;
     let shape = Shape::new(extents);
-    let mut history = History::new(shape, axes);
+    let history = &mut memory.lorenzo;
+    history.prepare(shape, axes);
     let streams = &mut memory.streams;
     let mut copy = Vec::new();
     for (z, y) in super::rearrange::rows(shape.extents[0], shape.extents[1]) {
@@ -173,38 +323,24 @@ pub(super) fn encode<T: Real>(
             rows::read(source.values, extents, strides, (z, y), &mut copy)
         };
         let row = row.unwrap_or(&copy);
-        history.prepare(isa, z, y, count);
+        history.look_back(isa, z, y, count);
         // 1. Quantize and subtract the prediction.
         let start = history.start(z, y);
-        let mut left = history.before(y);
-        // Along x, what counts is the difference of the rest.
-        let mut left_known = 0;
-        for (i, &value) in row.iter().enumerate() {
-            let known = history.known[i];
-            let predicted = if axes & 1 == 0 {
-                known
-            } else {
-                left.wrapping_add(known).wrapping_sub(left_known)
-            };
-            let quantized = step.quantize(value).unwrap_or(predicted);
-            let exact = T::from_i32(quantized) * step.size;
-            let difference = quantized.wrapping_sub(predicted);
-            let fits = difference.unsigned_abs() <= u32::from(LARGEST.unsigned_abs());
-            let good = !step.misses(value - exact) && Some(value) != source.fill;
-            let (mut quantized, mut difference) = (quantized, difference);
-            if !good || !fits {
-                let absent = step.quantize(value).is_none() || Some(value) == source.fill;
-                let position = streams.position + i as u32;
-                streams.escapes.push(position, value, absent);
-                if absent {
-                    quantized = predicted;
-                }
-                difference = 0;
-            }
-            history.quantized[start + i] = quantized;
-            history.residuals[i] = difference as i16;
-            left = quantized;
-            left_known = known;
+        let before = history.before(y);
+        let good = launch(
+            isa,
+            Quantize {
+                values: row,
+                step,
+                fill: source.fill,
+                known: &history.known,
+                along_x: (axes & 1 != 0).then_some(before),
+                quantized: &mut history.quantized[start..],
+                residuals: &mut history.residuals,
+            },
+        );
+        if !good {
+            escape(row, step, source.fill, history, (start, before), streams);
         }
         history.residuals[count..].fill(0);
         // 2. Residuals.
@@ -217,6 +353,47 @@ pub(super) fn encode<T: Real>(
     Ok(())
 }
 
+/// Quantizes and predicts a row in which some values need an escape.
+#[cold]
+fn escape<T: Real>(
+    row: &[T],
+    step: Step<T>,
+    fill: Option<T>,
+    history: &mut History,
+    (start, before): (usize, i32),
+    streams: &mut Streams,
+) {
+    let mut left = before;
+    // Along x, what counts is the difference of the rest.
+    let mut left_known = 0;
+    for (i, &value) in row.iter().enumerate() {
+        let known = history.known[i];
+        let predicted = if history.axes & 1 == 0 {
+            known
+        } else {
+            left.wrapping_add(known).wrapping_sub(left_known)
+        };
+        let mut quantized = step.quantize(value).unwrap_or(predicted);
+        let exact = T::from_i32(quantized) * step.size;
+        let mut difference = quantized.wrapping_sub(predicted);
+        let fits = difference.unsigned_abs() <= u32::from(LARGEST.unsigned_abs());
+        let good = !step.misses(value - exact) && Some(value) != fill;
+        if !good || !fits {
+            let absent = step.quantize(value).is_none() || Some(value) == fill;
+            let position = streams.position + i as u32;
+            streams.escapes.push(position, value, absent);
+            if absent {
+                quantized = predicted;
+            }
+            difference = 0;
+        }
+        history.quantized[start + i] = quantized;
+        history.residuals[i] = difference as i16;
+        left = quantized;
+        left_known = known;
+    }
+}
+
 /// Fills `out` from the streams of a chunk.
 pub(super) fn decode<T: Real>(
     isa: Isa,
@@ -224,17 +401,17 @@ pub(super) fn decode<T: Real>(
     extents: Extents,
     strides: Extents,
     axes: u8,
-    streams: &mut decode::Streams<'_>,
+    (history, streams): (&mut History, &mut decode::Streams<'_>),
     out: &mut [T],
 ) -> Result<()> {
     let step = step::<T>(bound)?;
     let shape = Shape::new(extents);
-    let mut history = History::new(shape, axes);
+    history.prepare(shape, axes);
     let mut copy = Vec::new();
     let mut escaped = Vec::new();
     for (z, y) in super::rearrange::rows(shape.extents[0], shape.extents[1]) {
         let count = shape.row_length(y);
-        history.prepare(isa, z, y, count);
+        history.look_back(isa, z, y, count);
         // 2. Residuals.
         streams
             .residuals
@@ -251,32 +428,22 @@ pub(super) fn decode<T: Real>(
         streams.position = end;
         // 1. Add the prediction and scale.
         let start = history.start(z, y);
-        let mut left = history.before(y);
-        let mut left_known = 0;
-        let mut next = escaped.iter().peekable();
-        for i in 0..count {
-            let known = history.known[i];
-            let predicted = if axes & 1 == 0 {
-                known
-            } else {
-                left.wrapping_add(known).wrapping_sub(left_known)
-            };
-            let mut quantized = predicted.wrapping_add(i32::from(history.residuals[i]));
-            if let Some((_, escape)) = next.next_if(|(at, _)| *at == i)
-                && !escape.absent
-            {
-                quantized = step.quantize(escape.value).unwrap_or(predicted);
-            }
-            history.quantized[start + i] = quantized;
-            left = quantized;
-            left_known = known;
+        let before = history.before(y);
+        history.add_up(start, before, count);
+        if escaped.iter().any(|(_, e)| !e.absent) {
+            history.add_up_around(step, &escaped, (start, before), count);
         }
         history.finish_row(isa, z, y);
         let quantized = &history.quantized[start..start + count];
         let mut fill = |row: &mut [T]| {
-            for (value, &quantized) in row.iter_mut().zip(quantized) {
-                *value = T::from_i32(quantized) * step.size;
-            }
+            launch(
+                isa,
+                Scale {
+                    quantized,
+                    step: step.size,
+                    out: row,
+                },
+            );
             for (i, escape) in &escaped {
                 row[*i] = escape.value;
             }

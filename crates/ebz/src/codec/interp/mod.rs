@@ -12,10 +12,12 @@ mod context;
 mod decode;
 mod encode;
 mod escape;
+mod forecast;
 mod geometry;
 mod kernel;
 mod lorenzo;
 mod pack;
+mod pointwise;
 mod predict;
 mod quantize;
 mod real;
@@ -43,7 +45,7 @@ impl Codec for Interp {
         id: 6,
         name: "interp",
         summary: "best ratio: multilevel interpolation with context-coded residuals",
-        tolerances: &[BoundKind::Abs],
+        tolerances: &[BoundKind::Abs, BoundKind::Pointwise],
         params: &[Param {
             name: "mode",
             default: "auto",
@@ -97,9 +99,6 @@ fn encode_real<T: Real>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let Tolerance::Abs(bound) = task.tolerance else {
-        return Err(Error::unsupported("interp guarantees absolute bounds only"));
-    };
     if values.is_empty() {
         return Ok(());
     }
@@ -108,24 +107,42 @@ fn encode_real<T: Real>(
             "interp chunks have less than 2^32 values",
         ));
     }
-    if Step::<T>::new(bound, 2.0).is_none() {
+    match task.tolerance {
+        Tolerance::Abs(bound) => {
+            let source = Source {
+                values,
+                dims: task.dims,
+                bound,
+                fill: task.fill.map(T::from_f64),
+            };
+            let request = choose::Request::from_params(task.params)?;
+            encode_within(&source, request, context, out)
+        }
+        Tolerance::Pointwise(bound) => pointwise::encode(values, bound, task, context, out),
+        _ => Err(Error::unsupported(
+            "interp guarantees absolute and pointwise bounds only",
+        )),
+    }
+}
+
+/// Appends a chunk within an absolute bound.
+fn encode_within<T: Real>(
+    source: &Source<'_, T>,
+    request: choose::Request,
+    context: &mut Context,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    if Step::<T>::new(source.bound, 2.0).is_none() {
         // The type cannot express steps this small: as large as raw, so the caller stores it raw.
-        out.extend_from_slice(bytemuck::cast_slice(values));
+        out.extend_from_slice(bytemuck::cast_slice(source.values));
         return Ok(());
     }
-    let request = choose::Request::from_params(task.params)?;
-    let source = Source {
-        values,
-        dims: task.dims,
-        bound,
-        fill: task.fill.map(T::from_f64),
-    };
     let isa = context.simd();
     let mut chooser = context.take::<choose::Chooser<T>>();
-    let plan = chooser.plan(isa, &source, request);
+    let plan = chooser.plan(isa, source, request);
     context.put_back(chooser);
     let mut memory = context.take::<encode::Memory<T>>();
-    let result = encode::encode(isa, &source, plan?, &mut memory, out);
+    let result = encode::encode(isa, source, plan?, &mut memory, out);
     context.put_back(memory);
     result
 }
@@ -139,6 +156,19 @@ fn decode_real<T: Real>(
     if out.is_empty() {
         return Ok(());
     }
+    if pointwise::recognises(bytes) {
+        return pointwise::decode(bytes, dims, context, out);
+    }
+    decode_within(bytes, dims, context, out)
+}
+
+/// Fills `out` from a chunk within an absolute bound.
+fn decode_within<T: Real>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
     let mut memory = context.take::<decode::Memory<T>>();
     let isa = context.simd();
     let result = decode::decode(isa, bytes, dims, &mut memory, out);

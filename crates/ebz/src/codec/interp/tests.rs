@@ -232,3 +232,61 @@ fn broken_chunks_are_errors_or_other_values() {
         }
     }
 }
+
+#[test]
+fn the_chosen_mode_is_near_the_best() {
+    let steps = |d: Dims| -> Vec<f32> {
+        let layer = |y: usize, x: usize| ((y * 7 + x / 3) / 40 * 37 % 11) as f32;
+        let points = (0..d.len()).map(|i| (i / d.nx % d.ny, i % d.nx));
+        points.map(|(y, x)| layer(y, x)).collect()
+    };
+    let (solid, flat) = (dims(40, 48, 96), dims(1, 300, 200));
+    let fields = [
+        (solid, smooth::<f32>(solid, 0.0)),
+        (solid, smooth::<f32>(solid, 0.3)),
+        (flat, smooth::<f32>(flat, 0.01)),
+        (flat, steps(flat)),
+        (solid, steps(solid)),
+    ];
+    for (number, (d, values)) in fields.iter().enumerate() {
+        for bound in [2e-2, 2e-4] {
+            let size = |mode| {
+                let case = Case {
+                    dims: *d,
+                    bound,
+                    fill: None,
+                    mode,
+                };
+                case.check(values)
+            };
+            let best = MODES[1..].iter().map(|mode| size(mode)).min().unwrap();
+            let chosen = size("auto");
+            assert!(
+                chosen * 20 <= best * 23,
+                "field {number}, bound {bound}: {chosen} bytes instead of {best}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_choice_is_made_whatever_the_values_are() {
+    let d = dims(20, 33, 40);
+    let mut values = smooth::<f32>(d, 0.1);
+    for (i, value) in values.iter_mut().enumerate().filter(|(i, _)| i % 3 > 0) {
+        *value = [f32::NAN, f32::INFINITY, f32::MIN, 1e-40, 0.0][i % 5];
+    }
+    for fill in [None, Some(0.0)] {
+        for bound in [1e-30, 1e-2, f64::from(f32::MAX)] {
+            let case = Case {
+                dims: d,
+                bound,
+                fill,
+                mode: "auto",
+            };
+            case.check(&values);
+            case.check(&vec![f32::NAN; d.len()]);
+            case.check(&vec![0f32; d.len()]);
+        }
+    }
+}

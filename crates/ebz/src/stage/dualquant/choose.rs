@@ -78,7 +78,7 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
 }
 
 /// A lattice relative to the values; `None` if none of this width serves the bound.
-pub(super) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
+pub(crate) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
     bound: f64,
     values: &[T],
     fill: Option<f64>,

@@ -1,0 +1,483 @@
+//! What each mode would cost, from original values at a sample of places, without coding anything.
+//!
+//! At a window of adjacent values, the variance of a prediction's error tells the bits of its
+//! residuals. What matters besides is that the decoder predicts from reconstructed values: their errors
+//! add a noise that cannot be sampled and is put in by formula. Forecasts are exact to a third or so;
+//! [`super::choose`] tries what they leave open.
+//!
+//! Plain multiplications, additions and square roots only: every machine must make the same choice.
+
+use super::encode::Source;
+use super::geometry::Extents;
+use super::kernel::Kernel;
+use super::pack::{Pack, WIDTH, build, each, zip};
+use super::real::{Real, Step};
+
+/// Windows at distances 1, 2, 4, … of neighbours. Few values are predicted from far.
+const WINDOWS: [usize; 5] = [48, 32, 24, 16, 8];
+/// Windows for differences.
+const LORENZO_WINDOWS: usize = 96;
+/// Finer planes than this are not forecast level by level.
+const PLANE_LEVELS: usize = 3;
+/// Mean square of a reconstruction's error, in steps.
+const ROUNDING: f32 = 1.0 / 12.0;
+/// Sum of the squared weights of linear and cubic interpolation.
+const NOISE: [f32; 2] = [0.5, 0.640_625];
+
+/// Forecast sizes in bits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Forecast {
+    pub(super) isotropic: f32,
+    /// By axis; infinite where there is nothing to interpolate between.
+    pub(super) packet: [f32; 3],
+    pub(super) lorenzo: f32,
+    /// The best axes for differences, as bits of a class.
+    pub(super) lorenzo_axes: u8,
+}
+
+/// Makes a [`Forecast`] for values arranged in some order; the last axis has at least [`WIDTH`] values.
+pub(super) struct Sampler<'a, 'b, T> {
+    pub(super) source: &'a Source<'b, T>,
+    pub(super) extents: Extents,
+    pub(super) strides: Extents,
+    pub(super) step: Step<T>,
+}
+
+impl<T: Real> Kernel for Sampler<'_, '_, T> {
+    type Output = Forecast;
+
+    #[inline(always)]
+    fn run(self) -> Forecast {
+        let mut isotropic = 0.0;
+        let mut packet = [Packet::default(); 3];
+        for (level, &windows) in WINDOWS.iter().enumerate().rev() {
+            let reach = self.extents.map(|n| Reach::new(n, 1 << level));
+            // The last axis must have room for the window as well.
+            let last = Reach::new(self.extents[2].saturating_sub(WIDTH - 1), 1 << level);
+            let scale = Scale {
+                level,
+                windows,
+                reach: [reach[0], reach[1], last],
+            };
+            if scale.reach.iter().any(|r| r.kinds > 0) {
+                isotropic += self.isotropic(&scale);
+                for (axis, packet) in packet.iter_mut().enumerate() {
+                    self.packet(&scale, axis, packet);
+                }
+            }
+        }
+        let (lorenzo, lorenzo_axes) = self.lorenzo();
+        Forecast {
+            isotropic,
+            packet: packet.map(|p| if p.begun { p.bits } else { f32::INFINITY }),
+            lorenzo,
+            lorenzo_axes,
+        }
+    }
+}
+
+/// Windows with neighbours at one distance.
+struct Scale {
+    level: usize,
+    windows: usize,
+    reach: [Reach; 3],
+}
+
+/// How far from both ends of an axis windows stay.
+#[derive(Clone, Copy)]
+struct Reach {
+    margin: usize,
+    /// 0: no neighbours; 1: linear interpolation; 2: cubic too.
+    kinds: usize,
+    inside: usize,
+}
+
+impl Reach {
+    #[inline(always)]
+    fn new(count: usize, distance: usize) -> Self {
+        let fits = |margin: usize| count > 2 * margin;
+        let (margin, kinds) = match (fits(3 * distance), fits(distance)) {
+            (true, _) => (3 * distance, 2),
+            (_, true) => (distance, 1),
+            _ => (0, 0),
+        };
+        Self {
+            margin,
+            kinds,
+            inside: count - 2 * margin,
+        }
+    }
+}
+
+/// Packet mode along one axis, from coarse planes to fine ones.
+#[derive(Clone, Copy, Default)]
+struct Packet {
+    bits: f32,
+    begun: bool,
+    /// Mean square error of the planes so far.
+    error: f32,
+}
+
+/// Bits and errors of one predictor, added up over windows.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    bits: f32,
+    error: f32,
+}
+
+impl Tally {
+    /// Adds a window of residuals, with `noise` from the reconstruction of the neighbours.
+    #[inline(always)]
+    fn add(&mut self, residuals: Pack<f32>, tightening: f32, noise: f32) {
+        let squares = each(residuals, |r| r * r);
+        let eight: [f32; 8] = build(|i| squares[i] + squares[i + 8]);
+        let four: [f32; 4] = build(|i| eight[i] + eight[i + 4]);
+        let sum = (four[0] + four[1]) + (four[2] + four[3]);
+        let variance = sum * (tightening * tightening / WIDTH as f32);
+        self.bits += bits(variance, noise);
+        self.error += f32::min(variance + noise, ROUNDING);
+    }
+}
+
+/// Entropy of a residual. The noise is bounded: if it is small, it alone never leaves the step.
+#[inline(always)]
+fn bits(variance: f32, noise: f32) -> f32 {
+    let v = variance + noise * f32::min(1.0, 9.0 * noise);
+    let square = v * v;
+    0.5 * log2(1.0 + 17.08 * v) * (square / (square + 0.004))
+}
+
+/// About the binary logarithm of a positive number.
+#[inline(always)]
+fn log2(x: f32) -> f32 {
+    let bits = x.to_bits();
+    let exponent = (bits >> 23) as i32 - 127;
+    let mantissa = f32::from_bits(bits & 0x7f_ffff | 0x3f80_0000);
+    exponent as f32 + (mantissa * (2.0 - mantissa / 3.0) - 5.0 / 3.0)
+}
+
+/// Even and odd positions of `count` values, of which every 2^level-th counts.
+#[inline(always)]
+fn halves(count: usize, level: usize) -> [usize; 2] {
+    let rest = count.div_ceil(1 << level);
+    [rest.div_ceil(2), rest / 2]
+}
+
+/// `base` to the power of `exponent`, but at most `cap`.
+#[inline(always)]
+fn capped(base: f32, exponent: usize, cap: f32) -> f32 {
+    (0..exponent).fold(1.0, |value, _| f32::min(value * base, cap))
+}
+
+#[inline(always)]
+fn add(a: Pack<f32>, b: Pack<f32>) -> Pack<f32> {
+    zip(a, b, |a, b| a + b)
+}
+
+/// Linear and cubic interpolation from the sums of the near and the far neighbours.
+#[inline(always)]
+fn weigh(near: Pack<f32>, far: Pack<f32>) -> [Pack<f32>; 2] {
+    [
+        each(near, |n| 0.5 * n),
+        zip(near, far, |n, f| 0.5625 * n - 0.0625 * f),
+    ]
+}
+
+/// A window: where its first value is.
+type Place = usize;
+
+impl<T: Real> Sampler<'_, '_, T> {
+    /// The place of one of the windows of a scale.
+    #[inline(always)]
+    fn place(&self, reach: &[Reach; 3], number: usize) -> Place {
+        let mut at = 0;
+        for (axis, reach) in reach.iter().enumerate() {
+            // Multiples of irrational numbers are spread evenly.
+            let factor = [0x9e37_79b9u32, 0xc13f_a9a9, 0x91e1_0da5][axis];
+            let fraction = (2 * number as u32 + 1).wrapping_mul(factor);
+            let within = (u64::from(fraction) * reach.inside as u64) >> 32;
+            at += (reach.margin + within as usize) * self.strides[axis];
+        }
+        at
+    }
+
+    /// The values of a window, as steps from `centre`; what has no such number counts as `centre`.
+    #[inline(always)]
+    fn window(&self, place: Place, centre: T) -> Pack<f32> {
+        let stride = self.strides[2];
+        let mut row = [centre; WIDTH];
+        let values = &self.source.values[place..];
+        match values.first_chunk::<WIDTH>() {
+            Some(values) if stride == 1 => row = *values,
+            _ => {
+                for (value, &v) in row.iter_mut().zip(values.iter().step_by(stride)) {
+                    *value = v;
+                }
+            }
+        }
+        let steps = each(row, |v| ((v - centre) * self.step.inverse).to_f32());
+        each(steps, |s| if s.abs() < 1e6 { s } else { 0.0 })
+    }
+
+    /// Linear and cubic interpolation between the windows `distance` and three times as far away.
+    #[inline(always)]
+    fn interpolate(
+        &self,
+        place: Place,
+        centre: T,
+        distance: usize,
+        kinds: usize,
+    ) -> [Pack<f32>; 2] {
+        let (left, right) = (place - distance, place + distance);
+        let near = add(self.window(left, centre), self.window(right, centre));
+        if kinds < 2 {
+            return [each(near, |n| 0.5 * n); 2];
+        }
+        let (left, right) = (place - 3 * distance, place + 3 * distance);
+        weigh(
+            near,
+            add(self.window(left, centre), self.window(right, centre)),
+        )
+    }
+
+    /// Differences of a window to the interpolation between planes.
+    #[inline(always)]
+    fn difference(&self, place: Place, centre: T, between: usize, kinds: usize) -> Pack<f32> {
+        let [_, base] = self.interpolate(place, centre, between, kinds);
+        zip(self.window(place, centre), base, |v, b| v - b)
+    }
+
+    /// Bits of one level in isotropic mode.
+    #[inline(always)]
+    fn isotropic(&self, scale: &Scale) -> f32 {
+        let tightening = capped(1.15, scale.level, 1.4);
+        let mut tallies = [[Tally::default(); 8]; 2];
+        for number in 0..scale.windows {
+            let place = self.place(&scale.reach, number);
+            let centre = self.source.values[place];
+            let target = self.window(place, centre);
+            let mut sums = [[[0.0; WIDTH]; 8]; 2];
+            for axis in 0..3 {
+                let reach = scale.reach[axis];
+                if reach.kinds == 0 {
+                    continue;
+                }
+                let distance = self.strides[axis] << scale.level;
+                let part = self.interpolate(place, centre, distance, reach.kinds);
+                for kind in 0..2 {
+                    let bit = 4 >> axis;
+                    for set in (0..8).filter(|set| set & bit != 0) {
+                        sums[kind][set] = add(sums[kind][set], part[kind]);
+                    }
+                }
+            }
+            for kind in 0..2 {
+                for set in 1..8usize {
+                    let weight = 1.0 / set.count_ones() as f32;
+                    let residuals = zip(target, sums[kind][set], |t, s| t - s * weight);
+                    let noise = ROUNDING * NOISE[kind] * weight;
+                    tallies[kind][set].add(residuals, tightening, noise);
+                }
+            }
+        }
+        // Each class takes the best set of its axes.
+        let possible = (0..3).filter(|&a| scale.reach[a].kinds > 0);
+        let possible: usize = possible.map(|a| 4 >> a).sum();
+        let sizes = self.extents.map(|n| halves(n, scale.level));
+        let mut bits = 0.0;
+        for class in 1..8usize {
+            let odd = |a: usize| usize::from(class & 4 >> a != 0);
+            let size = sizes[0][odd(0)] * sizes[1][odd(1)] * sizes[2][odd(2)];
+            let usable = (1..8).filter(|set| set & !(class & possible) == 0);
+            let costs = usable.flat_map(|set| [tallies[0][set].bits, tallies[1][set].bits]);
+            let least = costs.fold(f32::INFINITY, f32::min);
+            if least.is_finite() {
+                bits += size as f32 * least / scale.windows as f32;
+            }
+        }
+        bits
+    }
+
+    /// Adds the planes of one level in packet mode.
+    #[inline(always)]
+    fn packet(&self, scale: &Scale, axis: usize, packet: &mut Packet) {
+        let kinds = scale.reach[axis].kinds;
+        if kinds == 0 {
+            return;
+        }
+        let [even, odd] = halves(self.extents[axis], scale.level);
+        let mut planes = odd;
+        if !packet.begun {
+            // All planes that are further apart count here.
+            *packet = Packet {
+                bits: 0.0,
+                begun: true,
+                error: ROUNDING,
+            };
+            planes = even + odd;
+        }
+        let base_noise = packet.error * NOISE[kinds - 1];
+        let others = [(axis + 1) % 3, (axis + 2) % 3];
+        // By level within planes, kind, set of axes, whole or half weight; set 0 predicts zero.
+        let mut tallies = [[[[Tally::default(); 2]; 4]; 2]; PLANE_LEVELS];
+        let possible = |level: usize, kind: usize, set: usize| {
+            let margin = (1 + 2 * kind) << level;
+            (0..2).all(|k| set >> k & 1 == 0 || scale.reach[others[k]].margin >= margin)
+        };
+        let between = self.strides[axis] << scale.level;
+        for number in 0..scale.windows {
+            let place = self.place(&scale.reach, number);
+            let centre = self.source.values[place];
+            let target = self.difference(place, centre, between, kinds);
+            for (level, tallies) in tallies.iter_mut().enumerate() {
+                let tightening = capped(1.07, scale.level, 1.2) * capped(1.07, level, 1.2);
+                let mut parts = [[[0.0; WIDTH]; 2]; 2];
+                for (k, part) in parts.iter_mut().enumerate() {
+                    if possible(level, 0, 1 << k) {
+                        let distance = self.strides[others[k]] << level;
+                        // At the distance itself and, for cubic interpolation, at three times it.
+                        let mut pairs = [[0.0; WIDTH]; 2];
+                        let far = usize::from(possible(level, 1, 1 << k));
+                        for (i, pair) in pairs.iter_mut().enumerate().take(1 + far) {
+                            let distance = (1 + 2 * i) * distance;
+                            let (left, right) = (place - distance, place + distance);
+                            let left = self.difference(left, centre, between, kinds);
+                            let right = self.difference(right, centre, between, kinds);
+                            *pair = add(left, right);
+                        }
+                        *part = weigh(pairs[0], pairs[1]);
+                    }
+                }
+                for (kind, tallies) in tallies.iter_mut().enumerate() {
+                    for (set, tallies) in tallies.iter_mut().enumerate() {
+                        if !possible(level, kind, set) {
+                            continue;
+                        }
+                        let sum = match set {
+                            0 => [0.0; WIDTH],
+                            3 => zip(parts[0][kind], parts[1][kind], |a, b| 0.5 * (a + b)),
+                            _ => parts[set - 1][kind],
+                        };
+                        let axes = set.count_ones() as f32;
+                        for (half, tally) in tallies.iter_mut().enumerate() {
+                            let weight = [1.0, 0.5][half];
+                            let residuals = zip(target, sum, |t, s| t - weight * s);
+                            let squares = NOISE[kind] * weight * weight / f32::max(axes, 1.0);
+                            let inner = if set == 0 { 0.0 } else { squares };
+                            // Errors of neighbouring differences cancel in part.
+                            let noise = base_noise + packet.error * 0.5 * inner;
+                            tally.add(residuals, tightening, noise);
+                        }
+                    }
+                }
+            }
+        }
+        let (mut bits, mut error, mut count) = (0.0, 0.0, 0.0);
+        for (level, tallies) in tallies.iter().enumerate() {
+            let [a, b] = others.map(|q| halves(self.extents[q], level));
+            let sizes = [0usize, a[1] * b[0], a[0] * b[1], a[1] * b[1]];
+            let odd: usize = sizes.iter().sum();
+            // Everything coarser counts with the coarsest level.
+            let coarser = if level + 1 == PLANE_LEVELS {
+                a[0] * b[0]
+            } else {
+                0
+            };
+            for (class, &class_size) in sizes.iter().enumerate().skip(1) {
+                let mut best = Tally {
+                    bits: f32::INFINITY,
+                    error: 0.0,
+                };
+                for (kind, tallies) in tallies.iter().enumerate() {
+                    for set in (0..4).filter(|set| set & !class == 0) {
+                        for tally in tallies[set] {
+                            if possible(level, kind, set) && tally.bits < best.bits {
+                                best = tally;
+                            }
+                        }
+                    }
+                }
+                if class_size == 0 {
+                    continue;
+                }
+                let share = class_size as f32 / odd as f32;
+                let size = planes as f32 * share * (odd + coarser) as f32;
+                bits += size * best.bits;
+                error += size * best.error;
+                count += size;
+            }
+        }
+        let windows = scale.windows as f32;
+        packet.bits += bits / windows;
+        if count > 0.0 {
+            packet.error = error / (windows * count);
+        }
+    }
+
+    /// Bits of the best differences, and their axes.
+    #[inline(always)]
+    fn lorenzo(&self) -> (f32, u8) {
+        // Windows whose values have neighbours before them, wherever there are any.
+        let mut reach = self.extents.map(|n| Reach {
+            margin: usize::from(n > 1),
+            kinds: 0,
+            inside: n - usize::from(n > 1),
+        });
+        reach[2].inside = (self.extents[2] - 1).saturating_sub(WIDTH - 1).max(1);
+        let mut totals = [0.0f32; 8];
+        for number in 0..LORENZO_WINDOWS {
+            let place = self.place(&reach, number);
+            // The corners of the cubes that end here, by the axes along which they lie back; then
+            // differences along one axis after the other.
+            let mut sums = [[0i32; WIDTH]; 8];
+            for (back, sum) in sums.iter_mut().enumerate() {
+                let moved = |a: usize| match back & 4 >> a {
+                    0 => 0,
+                    _ => reach[a].margin * self.strides[a],
+                };
+                let start = place - (0..3).map(moved).sum::<usize>();
+                *sum = build(|i| {
+                    let value = self.source.values.get(start + i * self.strides[2]);
+                    value.and_then(|&v| self.step.quantize(v)).unwrap_or(0)
+                });
+            }
+            for bit in [1, 2, 4] {
+                // Where the axis does not count, the corner in front stays.
+                for set in (0..8).filter(|set| set & bit != 0) {
+                    let front = sums[set & !bit];
+                    sums[set] = zip(front, sums[set], i32::wrapping_sub);
+                }
+            }
+            for (total, sum) in totals.iter_mut().zip(&sums) {
+                let sizes: u64 = sum.iter().map(|s| u64::from(s.unsigned_abs())).sum();
+                *total += geometric(sizes as f32 / WIDTH as f32);
+            }
+        }
+        let long: usize = (0..3)
+            .filter(|&a| reach[a].margin > 0)
+            .map(|a| 4 >> a)
+            .sum();
+        let mut best = 0;
+        for axes in (0..8usize).filter(|axes| axes & !long == 0) {
+            if totals[axes] <= totals[best] {
+                best = axes;
+            }
+        }
+        let count: usize = self.extents.iter().product();
+        (
+            totals[best] / LORENZO_WINDOWS as f32 * count as f32,
+            best as u8,
+        )
+    }
+}
+
+/// Entropy of a two-sided geometric distribution of this mean magnitude.
+#[inline(always)]
+fn geometric(mean: f32) -> f32 {
+    if mean < 1e-6 {
+        return 0.0;
+    }
+    let ratio = mean / (1.0 + (1.0 + mean * mean).sqrt());
+    let ratio = ratio.min(0.999_999);
+    log2((1.0 + ratio) / (1.0 - ratio)) - mean * log2(ratio)
+}

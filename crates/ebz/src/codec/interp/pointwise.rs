@@ -1,0 +1,250 @@
+//! Bounds relative to each value.
+//!
+//! ```text
+//! values ─► coordinates on a lattice that is nearly logarithmic, escapes ─► coded as an array of numbers
+//! ```
+//!
+//! Coordinates are integers. Coded with a bound below one half, they come back by rounding. So two checks
+//! prove the bound of a value: that of the lattice ([`crate::stage::relative`]), and that of the coordinates.
+
+use super::choose::Request;
+use super::encode::Source;
+use super::escape::{Reader, Writer};
+use super::kernel::{Kernel, launch};
+use super::real::Real;
+use super::stream::{read_section, write_section};
+use crate::codec::{Context, Dims, Task};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::stage::UNIT;
+use crate::stage::dualquant::relative;
+use crate::stage::quantize::{Scale, Via};
+use crate::stage::relative::{Lattice, Placed};
+use crate::stage::word::Word;
+
+/// The bound of coordinates: so near to one half that whole steps stay near whole numbers.
+const ALMOST_HALF: f64 = 0.499_99;
+/// The first byte of chunks with 16-bit coordinates, and of those with 32-bit coordinates.
+const NARROW: u8 = 3;
+const WIDE: u8 = 3 | 1 << 3;
+/// With more than one value of this many out of reach, wide coordinates are smaller.
+const RARE: usize = 32;
+
+/// Memory of both directions.
+#[derive(Default)]
+struct Memory<C> {
+    coordinates: Vec<C>,
+    escapes: Writer,
+}
+
+/// Whether a chunk begins like those of this module.
+pub(super) fn recognises(bytes: &[u8]) -> bool {
+    matches!(bytes.first(), Some(&(NARROW | WIDE)))
+}
+
+/// Appends a coded chunk, or the values as they are if no lattice serves them.
+pub(super) fn encode<T: Real>(
+    values: &[T],
+    bound: f64,
+    task: &Task<'_>,
+    context: &mut Context,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    let start = out.len();
+    if let Some(lattice) = relative::<T, T, u16>(bound, values, task.fill) {
+        let most = values.len() / RARE;
+        if encode_on::<T, f32, u16>(NARROW, &lattice, values, most, task, context, out)? {
+            return Ok(());
+        }
+        out.truncate(start);
+    }
+    if let Some(lattice) = relative::<T, f64, u32>(bound, values, task.fill) {
+        encode_on::<T, f64, u32>(WIDE, &lattice, values, usize::MAX, task, context, out)?;
+        return Ok(());
+    }
+    out.extend_from_slice(bytemuck::cast_slice(values));
+    Ok(())
+}
+
+/// Codes with a lattice; gives up and says so if more than `most` values are out of its reach.
+fn encode_on<T: Real, C: Real, W: Word>(
+    kind: u8,
+    lattice: &impl Scale<T>,
+    values: &[T],
+    most: usize,
+    task: &Task<'_>,
+    context: &mut Context,
+    out: &mut Vec<u8>,
+) -> Result<bool> {
+    let mut memory = context.take::<Memory<C>>();
+    let Memory {
+        coordinates,
+        escapes,
+    } = &mut *memory;
+    // 1. Coordinates; what has none is escaped.
+    escapes.clear();
+    coordinates.clear();
+    let mut escaped = 0;
+    let isa = context.simd();
+    for (unit, start) in values.chunks(UNIT).zip((0u32..).step_by(UNIT)) {
+        let (good, numbers) = launch(
+            isa,
+            Forward::<T, W, _> {
+                lattice,
+                values: unit,
+                word: std::marker::PhantomData,
+            },
+        );
+        let numbers = numbers[..unit.len()].iter();
+        coordinates.extend(numbers.map(|q| C::from_f64(q.signed() as f64)));
+        if good {
+            continue;
+        }
+        for (i, &value) in unit.iter().enumerate() {
+            if !lattice.accepts::<W>(value) {
+                // Something that neighbours predict well.
+                let at = start as usize + i;
+                coordinates[at] = match at {
+                    0 => C::default(),
+                    _ => coordinates[at - 1],
+                };
+                escapes.push(at as u32, value, true);
+                escaped += 1;
+            }
+        }
+    }
+    let serves = escaped <= most;
+    let mut result = Ok(());
+    if serves {
+        out.push(kind);
+        out.extend_from_slice(&lattice.step().to_le_bytes());
+        out.extend_from_slice(&lattice.base().to_le_bytes());
+        let (runs, words) = escapes.finish::<T>(values.len() as u32);
+        write_section(out, runs);
+        write_section(out, words);
+        // 2. An array of numbers like any other.
+        let source = Source {
+            values: coordinates,
+            dims: task.dims,
+            bound: ALMOST_HALF,
+            fill: None,
+        };
+        let request = Request::from_params(task.params);
+        result = request.and_then(|request| super::encode_within(&source, request, context, out));
+    }
+    context.put_back(memory);
+    result.map(|()| serves)
+}
+
+struct Forward<'a, T, W, S> {
+    lattice: &'a S,
+    values: &'a [T],
+    word: std::marker::PhantomData<W>,
+}
+
+impl<T: Element, W: Word, S: Scale<T>> Kernel for Forward<'_, T, W, S> {
+    type Output = (bool, [W; UNIT]);
+
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let mut numbers = [W::default(); UNIT];
+        let mut unit = [T::default(); UNIT];
+        let values = match self.values.first_chunk::<UNIT>() {
+            Some(values) => values,
+            None => {
+                unit[..self.values.len()].copy_from_slice(self.values);
+                &unit
+            }
+        };
+        let good = self.lattice.forward(values, &mut numbers);
+        (good, numbers)
+    }
+}
+
+/// Fills `out` from a chunk that [`recognises`] accepts.
+pub(super) fn decode<T: Real>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    match bytes.split_first() {
+        Some((&NARROW, rest)) => decode_on::<T, T, f32, u16>(rest, dims, context, out),
+        Some((_, rest)) => decode_on::<T, f64, f64, u32>(rest, dims, context, out),
+        None => Err(Error::truncated("interp chunk header")),
+    }
+}
+
+fn decode_on<T: Real + Via<F>, F: Placed, C: Real, W: Word>(
+    mut bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    let (head, rest) = bytes
+        .split_first_chunk::<16>()
+        .ok_or_else(|| Error::truncated("interp chunk header"))?;
+    bytes = rest;
+    let number = |at: usize| {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(&head[at..at + 8]);
+        f64::from_le_bytes(eight)
+    };
+    let lattice = Lattice::<F>::new(number(0), number(8));
+    let runs = read_section(&mut bytes)?;
+    let words = read_section(&mut bytes)?;
+    let count = u32::try_from(out.len()).map_err(|_| Error::unsupported("chunk too large"))?;
+    // 2. Coordinates.
+    let mut memory = context.take::<Memory<C>>();
+    memory.coordinates.resize(out.len(), C::default());
+    let result = super::decode_within(bytes, dims, context, &mut memory.coordinates);
+    // 1. Values; escapes are exact.
+    if result.is_ok() {
+        let isa = context.simd();
+        let units = out.chunks_mut(UNIT).zip(memory.coordinates.chunks(UNIT));
+        for (values, coordinates) in units {
+            launch(
+                isa,
+                Inverse::<T, F, C, W> {
+                    lattice,
+                    coordinates,
+                    values,
+                    word: std::marker::PhantomData,
+                },
+            );
+        }
+    }
+    context.put_back(memory);
+    result?;
+    let mut escapes = Reader::new(runs, words, count)?;
+    while escapes.any_before(count) {
+        let (position, escape) = escapes.next::<T>()?;
+        out[position as usize] = escape.value;
+    }
+    escapes.finish()
+}
+
+struct Inverse<'a, T, F: Placed, C, W> {
+    lattice: Lattice<F>,
+    coordinates: &'a [C],
+    values: &'a mut [T],
+    word: std::marker::PhantomData<W>,
+}
+
+impl<T: Element + Via<F>, F: Placed, C: Real, W: Word> Kernel for Inverse<'_, T, F, C, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let mut numbers = [W::default(); UNIT];
+        for (number, c) in numbers.iter_mut().zip(self.coordinates) {
+            // Damaged streams may hold anything; the conversion saturates.
+            let whole = c.to_f64().round_ties_even() as i32;
+            *number = W::truncate(i64::from(whole).cast_unsigned());
+        }
+        let mut unit = [T::default(); UNIT];
+        self.lattice.inverse(&numbers, &mut unit);
+        let count = self.values.len();
+        self.values.copy_from_slice(&unit[..count]);
+    }
+}
