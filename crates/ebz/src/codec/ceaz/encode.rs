@@ -2,7 +2,7 @@
 
 use super::books::Encoder;
 use super::estimate::Entropy;
-use super::{Residuals, Scratch, labels, rule, sort, symbols};
+use super::{Residuals, Scratch, halved, labels, rule, sort, symbols};
 use crate::codec::{Context, Task};
 use crate::element::Element;
 use crate::error::Result;
@@ -20,35 +20,57 @@ pub(super) fn encode<T: Element>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let mut scratch = context.take::<Scratch>();
-    let result = encode_with(values, task, context, &mut scratch, out);
-    context.put_back(scratch);
-    result
+    let halving = halved::candidate(task);
+    if let Some(cost) = encode_by_lags(values, task, halving.is_some(), context, out)?
+        && !halved::encode(values, task, halving, cost, context, out)?
+    {
+        encode_by_lags(values, task, false, context, out)?;
+    }
+    Ok(())
 }
 
-fn encode_with<T: Element>(
+/// Codes a chunk with the prediction by lags. If that `may_decline` and the residuals are small,
+/// nothing is written and the estimated cost of a unit is returned.
+fn encode_by_lags<T: Element>(
     values: &[T],
     task: &Task<'_>,
+    may_decline: bool,
     context: &mut Context,
+    out: &mut Vec<u8>,
+) -> Result<Option<u64>> {
+    let mut scratch = context.take::<Scratch>();
+    // 1. Quantize and predict: residual units without zeros.
+    let simd = context.simd();
+    let mut sink = Gather {
+        residuals: &mut scratch.residuals,
+        simd,
+        may_decline,
+        declined: None,
+    };
+    let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
+    let declined = sink.declined;
+    if declined.is_none() {
+        // 2. Exact values. 3. Residuals.
+        plan.write_to(out);
+        encode_parts::<T>(plan.parts::<T>(), task, simd, &mut scratch, out)?;
+    }
+    context.put_back(scratch);
+    Ok(declined)
+}
+
+/// Appends what a scratch holds: exact values, and residuals of so many 16-bit parts.
+pub(super) fn encode_parts<T: Element>(
+    parts: usize,
+    task: &Task<'_>,
+    simd: Level,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    // 1. Quantize and predict: residual units without zeros.
-    let simd = context.simd();
-    let residuals = &mut scratch.residuals;
-    let exceptions = &mut scratch.exceptions;
-    let mut sink = Gather { residuals, simd };
-    let plan = dualquant::forward(values, task, context, exceptions, &mut sink);
-    plan.write_to(out);
-
-    // 2. Values that are stored exactly.
     scratch.rest.clear();
-    exceptions.write_to::<T>(&mut scratch.rest);
+    scratch.exceptions.write_to::<T>(&mut scratch.rest);
     varint::write(scratch.rest.len() as u64, out);
     out.extend_from_slice(&scratch.rest);
-
-    // 3. Residuals.
-    match plan.parts::<T>() {
+    match parts {
         1 => encode_residuals::<u16>(task, simd, scratch, out),
         2 => encode_residuals::<u32>(task, simd, scratch, out),
         _ => encode_residuals::<u64>(task, simd, scratch, out),
@@ -107,13 +129,23 @@ impl Residuals {
 }
 
 /// Takes residual units without their zeros.
-struct Gather<'a> {
-    residuals: &'a mut Residuals,
-    simd: Level,
+pub(super) struct Gather<'a> {
+    pub residuals: &'a mut Residuals,
+    pub simd: Level,
+    /// Whether units that cost little may be declined, for a better prediction.
+    pub may_decline: bool,
+    /// The cost of a unit, if they were.
+    pub declined: Option<u64>,
 }
 
 impl Sink for Gather<'_> {
     type Estimate = Entropy;
+
+    fn wants(&mut self, cost: u64) -> bool {
+        let decline = self.may_decline && cost < halved::PROMISING;
+        self.declined = decline.then_some(cost);
+        !decline
+    }
 
     fn restart(&mut self) {
         self.residuals.narrow.clear();
@@ -148,6 +180,8 @@ pub fn frequencies<T: Element>(
     let mut sink = Gather {
         residuals: &mut scratch.residuals,
         simd: context.simd(),
+        may_decline: false,
+        declined: None,
     };
     let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
     let found = match plan.parts::<T>() {

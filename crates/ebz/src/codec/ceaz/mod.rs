@@ -14,6 +14,7 @@ mod books;
 mod decode;
 mod encode;
 mod estimate;
+mod halved;
 mod labels;
 mod offline;
 mod symbols;
