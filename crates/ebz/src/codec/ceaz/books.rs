@@ -136,18 +136,15 @@ pub(super) struct Decoder<'a, S> {
     /// The number of the last book.
     number: Option<u8>,
     simd: Level,
-    /// Symbols to come, of all groups.
-    total: usize,
 }
 
 impl<'a, S: Offline> Decoder<'a, S> {
-    /// A decoder for `total` symbols; `table` is memory for its tables.
-    pub fn new(table: &'a mut Table<S>, simd: Level, total: usize) -> Self {
+    /// A decoder; `table` is memory for its tables.
+    pub fn new(table: &'a mut Table<S>, simd: Level) -> Self {
         Self {
             table,
             number: None,
             simd,
-            total,
         }
     }
 
@@ -160,7 +157,7 @@ impl<'a, S: Offline> Decoder<'a, S> {
             Some(&SAME) => {}
             Some(&number) => {
                 if number == OWN {
-                    self.table.rebuild(&Book::read_from(bytes)?, self.total);
+                    self.table.rebuild(&Book::read_from(bytes)?, symbols.len());
                 }
                 self.number = Some(number);
             }

@@ -1,12 +1,12 @@
 //! Bytes of a chunk to values: the steps of `encode.rs`, from its end to its beginning.
 
 use super::books::Decoder;
-use super::{Residuals, Scratch, halved, labels, symbols};
+use super::{Residuals, Scratch, Tables, halved, head, labels, masks, symbols};
 use crate::codec::{Context, Dims};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::dualquant::{self, Fetch, Plan};
+use crate::stage::dualquant::{self, Fetch};
 use crate::stage::occupancy::{Cursor, GROUPS};
 use crate::stage::word::Word;
 use crate::stage::{UNIT, varint};
@@ -20,10 +20,8 @@ pub(super) fn decode<T: Element>(
     if let Some(bytes) = halved::announced(bytes) {
         return halved::decode(bytes, dims, context, out);
     }
-    let (plan, bytes) = bytes
-        .split_first_chunk::<{ Plan::SIZE }>()
-        .ok_or_else(|| Error::truncated("the plan of a chunk is cut off"))?;
-    let plan = Plan::read_from(plan)?;
+    let mut bytes = bytes;
+    let plan = head::read_from(&mut bytes)?;
     let mut scratch = context.take::<Scratch>();
     let units = dualquant::units(out.len());
     let simd = context.simd();
@@ -71,31 +69,26 @@ fn decode_residuals<W: Word>(
     let Scratch {
         residuals,
         symbols,
-        mask_table,
-        symbol_table,
+        thin,
+        tables,
         ..
     } = scratch;
+    let Tables {
+        masks: mask_table,
+        symbols: symbol_table,
+    } = tables;
     let residuals = residuals.of_width::<W>();
 
     // 3.1 Labels of units.
-    let mut decoder = Decoder::new(mask_table, simd, units);
+    let mut decoder = Decoder::new(mask_table, simd);
     labels::read_from(bytes, &mut decoder, residuals.set_labels(units))?;
 
     // 3.2 Masks.
-    let total = (0..GROUPS)
-        .map(|group| residuals.set_masks(group).len())
-        .sum();
-    let mut decoder = Decoder::new(mask_table, simd, total);
-    for group in 0..GROUPS {
-        decoder.decode(bytes, residuals.set_masks(group))?;
-    }
+    masks::read_from(bytes, mask_table, simd, thin, residuals)?;
 
     // 3.3 and 3.4 Symbols, and what did not fit them.
     let mut rest = take_block(bytes)?;
-    let total = (0..GROUPS)
-        .map(|group| residuals.set_values(group).len())
-        .sum();
-    let mut decoder = Decoder::new(symbol_table, simd, total);
+    let mut decoder = Decoder::new(symbol_table, simd);
     for group in 0..GROUPS {
         symbols::join(
             residuals.set_values(group),

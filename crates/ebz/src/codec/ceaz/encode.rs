@@ -2,7 +2,7 @@
 
 use super::books::Encoder;
 use super::estimate::Entropy;
-use super::{Residuals, Scratch, halved, labels, rule, sort, symbols};
+use super::{Residuals, Scratch, halved, head, labels, masks, rule, sort, symbols};
 use crate::codec::{Context, Task};
 use crate::element::Element;
 use crate::error::Result;
@@ -20,38 +20,37 @@ pub(super) fn encode<T: Element>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let halving = halved::candidate(task);
-    if let Some(cost) = encode_by_lags(values, task, halving.is_some(), context, out)?
-        && !halved::encode(values, task, halving, cost, context, out)?
-    {
-        encode_by_lags(values, task, false, context, out)?;
+    if let Some((halving, promising)) = halved::candidate(task) {
+        match encode_by_lags(values, task, promising, context, out)? {
+            None => return Ok(()),
+            Some(cost) if halved::encode(values, task, halving, cost, context, out)? => {
+                return Ok(());
+            }
+            Some(_) => {}
+        }
     }
+    encode_by_lags(values, task, 0, context, out)?;
     Ok(())
 }
 
-/// Codes a chunk with the prediction by lags. If that `may_decline` and the residuals are small,
-/// nothing is written and the estimated cost of a unit is returned.
+/// Codes a chunk with the prediction by lags. If its units cost less than `promising`, nothing is
+/// written and the estimated cost of a unit is returned.
 fn encode_by_lags<T: Element>(
     values: &[T],
     task: &Task<'_>,
-    may_decline: bool,
+    promising: u64,
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<Option<u64>> {
     let mut scratch = context.take::<Scratch>();
     // 1. Quantize and predict: residual units without zeros.
     let simd = context.simd();
-    let mut sink = Gather {
-        residuals: &mut scratch.residuals,
-        simd,
-        may_decline,
-        declined: None,
-    };
+    let mut sink = Gather::new(&mut scratch.residuals, simd, promising);
     let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
     let declined = sink.declined;
     if declined.is_none() {
         // 2. Exact values. 3. Residuals.
-        plan.write_to(out);
+        head::write_to(&plan, out);
         encode_parts::<T>(plan.parts::<T>(), task, simd, &mut scratch, out)?;
     }
     context.put_back(scratch);
@@ -88,6 +87,7 @@ fn encode_residuals<W: Word>(
         symbols,
         rest,
         streams,
+        thin,
         ..
     } = scratch;
     let residuals = residuals.of_width::<W>();
@@ -102,7 +102,8 @@ fn encode_residuals<W: Word>(
     labels::write_to(residuals.labels(), &mut coder, out);
 
     // 3.2 Masks.
-    coder.encode::<_, GROUPS>(std::array::from_fn(|group| residuals.masks(group)), out);
+    let all = std::array::from_fn(|group| residuals.masks(group));
+    masks::write_to(all, &mut coder, thin, out);
 
     // 3.3 What does not fit a symbol.
     rest.clear();
@@ -130,21 +131,31 @@ impl Residuals {
 
 /// Takes residual units without their zeros.
 pub(super) struct Gather<'a> {
-    pub residuals: &'a mut Residuals,
-    pub simd: Level,
-    /// Whether units that cost little may be declined, for a better prediction.
-    pub may_decline: bool,
+    residuals: &'a mut Residuals,
+    simd: Level,
+    /// Units that cost less are declined, for a better prediction.
+    promising: u64,
     /// The cost of a unit, if they were.
-    pub declined: Option<u64>,
+    declined: Option<u64>,
+}
+
+impl<'a> Gather<'a> {
+    pub fn new(residuals: &'a mut Residuals, simd: Level, promising: u64) -> Self {
+        Self {
+            residuals,
+            simd,
+            promising,
+            declined: None,
+        }
+    }
 }
 
 impl Sink for Gather<'_> {
     type Estimate = Entropy;
 
     fn wants(&mut self, cost: u64) -> bool {
-        let decline = self.may_decline && cost < halved::PROMISING;
-        self.declined = decline.then_some(cost);
-        !decline
+        self.declined = (cost < self.promising).then_some(cost);
+        self.declined.is_none()
     }
 
     fn restart(&mut self) {
@@ -177,12 +188,7 @@ pub fn frequencies<T: Element>(
     context: &mut Context,
 ) -> Frequencies {
     let mut scratch = context.take::<Scratch>();
-    let mut sink = Gather {
-        residuals: &mut scratch.residuals,
-        simd: context.simd(),
-        may_decline: false,
-        declined: None,
-    };
+    let mut sink = Gather::new(&mut scratch.residuals, context.simd(), 0);
     let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
     let found = match plan.parts::<T>() {
         1 => count::<u16>(values.len(), context.simd(), &mut scratch),

@@ -18,12 +18,14 @@ const HALVED: u8 = 255;
 /// Smaller chunks are not worth the second one.
 const SMALLEST: usize = 1 << 12;
 
-/// Interpolation may be better than lags where these make units that cost less: three bits per
-/// value.
-pub(super) const PROMISING: u64 = 3 * (UNIT as u64) << POINT;
+/// Interpolation may be better than lags where these cost fewer bits per value than this.
+const PROMISING: u64 = 3;
+/// The same for chunks so small that a trial takes little time.
+const PROMISING_IF_SMALL: u64 = 8;
+const SMALL: usize = 1 << 18;
 
 /// The bound of coarse values, as a part of the bound: their errors spread to predictions.
-const COARSE_BOUND: f64 = 0.5;
+const COARSE_BOUND: f64 = 0.75;
 
 /// Memory for coarse values.
 #[derive(Default)]
@@ -32,32 +34,66 @@ struct Coarse<T> {
     bytes: Vec<u8>,
 }
 
-/// How a chunk could be halved.
-pub(super) fn candidate(task: &Task<'_>) -> Option<Halving> {
+/// How a chunk could be halved, if lags leave units that cost less than so much.
+pub(super) fn candidate(task: &Task<'_>) -> Option<(Halving, u64)> {
     let plain = matches!(task.tolerance, Tolerance::Abs(_)) && task.fill.is_none();
-    let large = task.dims.len() >= SMALLEST;
-    Halving::of(task.dims).filter(|_| plain && large)
+    let values = task.dims.len();
+    let bits = match values <= SMALL {
+        true => PROMISING_IF_SMALL,
+        false => PROMISING,
+    };
+    let halving = Halving::of(task.dims).filter(|_| plain && values >= SMALLEST);
+    halving.map(|halving| (halving, (bits * UNIT as u64) << POINT))
 }
 
 /// Appends the chunk, halved, if that takes less than units of this cost; otherwise nothing.
 pub(super) fn encode<T: Element>(
     values: &[T],
     task: &Task<'_>,
-    halving: Option<Halving>,
+    halving: Halving,
     cost: u64,
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<bool> {
-    let (Some(halving), Tolerance::Abs(bound)) = (halving, task.tolerance) else {
+    let mut coarse = context.take::<Coarse<T>>();
+    let worth = encode_with(values, task, halving, cost, context, &mut coarse, out);
+    context.put_back(coarse);
+    worth
+}
+
+fn encode_with<T: Element>(
+    values: &[T],
+    task: &Task<'_>,
+    halving: Halving,
+    cost: u64,
+    context: &mut Context,
+    coarse: &mut Coarse<T>,
+    out: &mut Vec<u8>,
+) -> Result<bool> {
+    let Tolerance::Abs(bound) = task.tolerance else {
         return Ok(false);
     };
     let Some(lattice) = Lattice::<T>::new(bound) else {
         return Ok(false);
     };
-    // 1. Coarse values, as the decoder will see them.
-    let mut coarse = context.take::<Coarse<T>>();
-    let Coarse { values: few, bytes } = &mut *coarse;
+    let simd = context.simd();
+    let units = dualquant::units(values.len()) as u64;
+    let sampled = |coarse: &[T]| {
+        let unit = halving::sampled_cost::<T, Entropy>(values, halving, &lattice, coarse, simd);
+        unit.saturating_mul(units)
+    };
+    // Lags are faster: they need not be quite as good.
+    let most = cost.saturating_mul(units) / 20 * 19;
+
+    // 1. Would it be worth it if coarse values cost as much as others, and had no errors?
+    let Coarse { values: few, bytes } = coarse;
     halving.gather(values, few);
+    let share = most / values.len() as u64 * few.len() as u64;
+    if sampled(few).saturating_add(share) > most {
+        return Ok(false);
+    }
+
+    // 2. Coarse values, as the decoder will see them.
     bytes.clear();
     let coarse_task = Task {
         dims: halving.coarse(),
@@ -66,36 +102,24 @@ pub(super) fn encode<T: Element>(
     };
     encode::encode(few, &coarse_task, context, bytes)?;
     decode::decode(bytes, halving.coarse(), context, few)?;
-
-    // 2. Is it worth it?
-    let simd = context.simd();
-    let units = dualquant::units(values.len()) as u64;
-    let own = halving::sampled_cost::<T, Entropy>(values, halving, &lattice, few, simd);
-    let total = own.saturating_mul(units) + ((8 * bytes.len() as u64) << POINT);
-    let mut worth = total < cost.saturating_mul(units);
+    if sampled(few).saturating_add((8 * bytes.len() as u64) << POINT) > most {
+        return Ok(false);
+    }
 
     // 3. All other values.
-    if worth {
-        let mut scratch = context.take::<Scratch>();
-        let mut sink = Gather {
-            residuals: &mut scratch.residuals,
-            simd,
-            may_decline: false,
-            declined: None,
-        };
-        let exceptions = &mut scratch.exceptions;
-        worth = halving::forward(values, halving, &lattice, few, simd, exceptions, &mut sink);
-        if worth {
-            out.push(HALVED);
-            out.extend_from_slice(&lattice.step().to_le_bytes());
-            varint::write(bytes.len() as u64, out);
-            out.extend_from_slice(bytes);
-            encode_parts::<T>(1, task, simd, &mut scratch, out)?;
-        }
-        context.put_back(scratch);
+    let mut scratch = context.take::<Scratch>();
+    let mut sink = Gather::new(&mut scratch.residuals, simd, 0);
+    let exceptions = &mut scratch.exceptions;
+    let done = halving::forward(values, halving, &lattice, few, simd, exceptions, &mut sink);
+    if done {
+        out.push(HALVED);
+        out.extend_from_slice(&lattice.step().to_le_bytes());
+        varint::write(bytes.len() as u64, out);
+        out.extend_from_slice(bytes);
+        encode_parts::<T>(1, task, simd, &mut scratch, out)?;
     }
-    context.put_back(coarse);
-    Ok(worth)
+    context.put_back(scratch);
+    Ok(done)
 }
 
 /// The bytes behind the first one of a halved chunk.

@@ -15,7 +15,9 @@ mod decode;
 mod encode;
 mod estimate;
 mod halved;
+mod head;
 mod labels;
+mod masks;
 mod offline;
 mod symbols;
 
@@ -104,8 +106,15 @@ struct Scratch {
     symbols: [Vec<u16>; GROUPS],
     rest: Vec<u8>,
     streams: Vec<u8>,
-    mask_table: Table<u8>,
-    symbol_table: Table<u16>,
+    thin: [masks::Thin; GROUPS],
+    tables: Tables,
+}
+
+/// The decoding tables of new books.
+#[derive(Default)]
+struct Tables {
+    masks: Table<u8>,
+    symbols: Table<u16>,
 }
 
 /// Residuals without zeros, of the width that the chunk needs.

@@ -182,7 +182,11 @@ pub(super) fn lags<T: Element, W: Word, E: Estimate>(
 }
 
 /// Starts of sampled units, each at least `before` values behind the start where possible.
-fn sample_places(values: usize, before: usize, count: usize) -> impl IntoIterator<Item = usize> {
+pub(crate) fn sample_places(
+    values: usize,
+    before: usize,
+    count: usize,
+) -> impl IntoIterator<Item = usize> {
     let last = values.saturating_sub(UNIT);
     let first = before.min(last);
     let stride = (last - first) / count;

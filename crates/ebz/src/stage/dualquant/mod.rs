@@ -10,6 +10,8 @@
 
 mod choose;
 
+pub(crate) use choose::sample_places;
+
 use super::exceptions::{self, Exceptions};
 use super::lags::{Differences, Lags, Numbers};
 use super::ordered;

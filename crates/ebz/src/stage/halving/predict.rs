@@ -64,8 +64,8 @@ pub(super) struct Predictor<'a, T> {
 }
 
 impl<'a, T: Element> Predictor<'a, T> {
-    /// Starts at a row. `coarse` has the extents that `halving` says.
-    pub fn new(halving: Halving, coarse: &'a [T], row: usize) -> Self {
+    /// Starts with the first row. `coarse` has the extents that `halving` says.
+    pub fn new(halving: Halving, coarse: &'a [T]) -> Self {
         let Dims { ny, nx, .. } = halving.coarse();
         debug_assert_eq!(coarse.len(), halving.coarse().len());
         Self {
@@ -75,11 +75,22 @@ impl<'a, T: Element> Predictor<'a, T> {
             plane_z: None,
             row: vec![T::default(); nx],
             between: vec![T::default(); nx],
-            next: row,
+            next: 0,
             ready: vec![T::default(); halving.dims.nx + UNIT],
             given: 0,
             made: 0,
         }
+    }
+
+    /// Predictions for the unit that starts at a place, after which others follow.
+    #[inline(always)]
+    pub fn unit_at(&mut self, place: usize) -> &[T; UNIT] {
+        let nx = self.halving.dims.nx;
+        self.next = place / nx;
+        (self.given, self.made) = (0, 0);
+        self.make_row();
+        self.given = place % nx;
+        self.unit()
     }
 
     /// Predictions for the next unit, in storage order; after the last row, anything.

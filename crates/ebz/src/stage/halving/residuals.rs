@@ -2,11 +2,11 @@
 
 use super::Halving;
 use super::predict::Predictor;
-use crate::codec::Context;
+use crate::codec::{Context, Dims};
 use crate::element::Element;
 use crate::error::Result;
 use crate::simd::{Level, memory};
-use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit};
+use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit, sample_places};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::quantize::Real;
 use crate::stage::word::Word;
@@ -104,7 +104,7 @@ pub(crate) fn forward<T: Element, S: Sink>(
     sink: &mut S,
 ) -> bool {
     let most = size_of_val(values) / 16;
-    let mut predictor = Predictor::new(halving, coarse, 0);
+    let mut predictor = Predictor::new(halving, coarse);
     sink.restart();
     exceptions.clear();
     level.run(
@@ -143,7 +143,7 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
     source: &mut S,
     out: &mut [T],
 ) -> Result<()> {
-    let mut predictor = Predictor::new(halving, coarse, 0);
+    let mut predictor = Predictor::new(halving, coarse);
     let (step, streaming) = (<T as Real>::of(step), context.streaming);
     let done = context.simd().run(
         #[inline(always)]
@@ -182,9 +182,6 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
     done
 }
 
-/// Rows looked at by [`sampled_cost`]: as many with odd places along each axis as with even ones.
-const ROWS: usize = 32;
-
 /// What a unit of residuals costs, from some of them.
 pub(crate) fn sampled_cost<T: Element, E: Estimate>(
     values: &[T],
@@ -193,24 +190,26 @@ pub(crate) fn sampled_cost<T: Element, E: Estimate>(
     coarse: &[T],
     level: Level,
 ) -> u64 {
-    let dims = halving.dims;
+    let Dims { nz, ny, nx } = halving.dims;
     let mut estimate = E::default();
-    for i in 0..ROWS {
-        let row = (2 * i + 1) * dims.nz * dims.ny / (2 * ROWS);
+    let mut predictor = Predictor::new(halving, coarse);
+    // In small chunks more of them, because few would miss what is rare.
+    let count = E::samples(4 * values.len().div_ceil(UNIT));
+    let places = sample_places(values.len(), nx * ny, count);
+    for (i, place) in places.into_iter().enumerate() {
+        // As many with odd places along each axis as with even ones.
+        let (z, y, x) = (place / (nx * ny), place / nx % ny, place % nx);
         let parity = |at: usize, odd: usize, n: usize| (at & !1 | odd & 1).min(n - 1);
-        let z = parity(row / dims.ny, i, dims.nz);
-        let y = parity(row % dims.ny, i >> 1, dims.ny);
-        let row = z * dims.ny + y;
-        let Some(unit) = values[row * dims.nx..].first_chunk() else {
+        let place = (parity(z, i, nz) * ny + parity(y, i >> 1, ny)) * nx + x;
+        let Some(unit) = values[place..].first_chunk() else {
             continue;
         };
         let mut residuals = [0; UNIT];
-        let mut predictor = Predictor::new(halving, coarse, row);
         level.run(
             #[inline(always)]
-            || lattice.residuals(unit, predictor.unit(), &mut residuals),
+            || lattice.residuals(unit, predictor.unit_at(place), &mut residuals),
         );
         estimate.add(level, &residuals);
     }
-    estimate.cost() / ROWS as u64
+    estimate.cost() / count as u64
 }
