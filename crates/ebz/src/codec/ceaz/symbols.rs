@@ -44,7 +44,9 @@ pub(super) fn split<'a, W: Word>(
         rest.push(0);
         return symbols;
     }
-    if let Some(palette) = palette(values) {
+    if largest >= W::truncate(ESCAPE.into())
+        && let Some(palette) = palette(values)
+    {
         rest.extend_from_slice(&[PALETTE, palette.len() as u8]);
         for value in &palette {
             rest.extend_from_slice(&value.unsigned().to_le_bytes()[..size_of::<W>()]);
@@ -248,6 +250,10 @@ mod tests {
         let mut values = vec![7u16; 1000];
         values[500] = 1023;
         values[501] = u16::MAX;
+        // Three different ones are listed; many are not.
+        assert_eq!(round_trip(&values).len(), 2 + 3 * 2);
+        let kinds = (0..100).zip(&mut values);
+        kinds.for_each(|(kind, value)| *value = kind);
         assert_eq!(round_trip(&values).len(), 1 + 2 * 2);
         let wide: Vec<u16> = (0..2000).map(|i| i * 17).collect();
         assert!(round_trip(&wide)[0] > 0);

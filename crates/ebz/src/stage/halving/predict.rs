@@ -181,17 +181,17 @@ fn mix<'a, T: Element>(taps: Taps, source: impl Fn(usize) -> &'a [T], out: &mut 
     match taps {
         Taps::Copy(at) => out.copy_from_slice(source(at)),
         Taps::Between(at) => {
-            let length = out.len();
-            let [a, b, c, d] = at.map(|at| &source(at)[..length]);
-            for i in 0..length {
-                out[i] = middle(a[i], b[i], c[i], d[i]);
+            let [a, b, c, d] = at.map(source);
+            let sources = a.iter().zip(b).zip(c).zip(d);
+            for (out, (((&a, &b), &c), &d)) in out.iter_mut().zip(sources) {
+                *out = middle(a, b, c, d);
             }
         }
         Taps::BesideEnd(at, weights) => {
-            let length = out.len();
-            let [a, b, c] = at.map(|at| &source(at)[..length]);
-            for i in 0..length {
-                out[i] = beside([a[i], b[i], c[i]], weights);
+            let [a, b, c] = at.map(source);
+            let sources = a.iter().zip(b).zip(c);
+            for (out, ((&a, &b), &c)) in out.iter_mut().zip(sources) {
+                *out = beside([a, b, c], weights);
             }
         }
     }
@@ -205,9 +205,9 @@ fn spread<T: Element>(row: &[T], between: &mut [T], out: &mut [T]) {
     let pairs = (n - 1) / 2;
     let inner = pairs - 2;
     let [a, b, c, d] = [0, 1, 2, 3].map(|shift| &row[shift..][..inner]);
-    let middles = &mut between[1..][..inner];
-    for i in 0..inner {
-        middles[i] = middle(a[i], b[i], c[i], d[i]);
+    let sources = a.iter().zip(b).zip(c).zip(d);
+    for (out, (((&a, &b), &c), &d)) in between[1..][..inner].iter_mut().zip(sources) {
+        *out = middle(a, b, c, d);
     }
     for k in [0, pairs - 1] {
         if let Taps::BesideEnd(at, weights) = taps(2 * k + 1, n) {
@@ -216,8 +216,9 @@ fn spread<T: Element>(row: &[T], between: &mut [T], out: &mut [T]) {
     }
     // 2. Both in turns.
     let (even, odd) = (&row[..pairs], &between[..pairs]);
-    for (pair, (&even, &odd)) in out.chunks_exact_mut(2).zip(even.iter().zip(odd)) {
-        pair.copy_from_slice(&[even, odd]);
+    let (places, _) = out.as_chunks_mut::<2>();
+    for (pair, (&even, &odd)) in places.iter_mut().zip(even.iter().zip(odd)) {
+        *pair = [even, odd];
     }
     out[2 * pairs..].copy_from_slice(&row[pairs..]);
 }

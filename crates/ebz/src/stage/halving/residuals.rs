@@ -32,13 +32,16 @@ impl<T: Element> Lattice<T> {
     /// difference above the bound never rounds below the bound rounded down, and the limit is
     /// smaller than that.
     pub fn new(bound: f64) -> Option<Self> {
-        let below = <T as Real>::round_down(bound).value().next_down();
         let step = <T as Real>::round_down(2.0 * bound);
-        let usable = step.value().is_normal() && (1.0 / step.value()).is_normal() && below > 0.0;
-        usable.then(|| Self {
+        let inverse = <T as Real>::of(1.0 / step.value());
+        let limit = <T as Real>::round_down(<T as Real>::round_down(bound).value().next_down());
+        let usable = [step, inverse, limit]
+            .iter()
+            .all(|number| number.value() > 0.0 && number.value().is_finite());
+        (bound.is_finite() && usable).then_some(Self {
             step,
-            inverse: <T as Real>::of(1.0 / step.value()),
-            limit: <T as Real>::round_down(below),
+            inverse,
+            limit,
         })
     }
 
@@ -148,29 +151,19 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
     let done = context.simd().run(
         #[inline(always)]
         || {
-            let mut residuals = Aligned::<u16>::default();
-            let mut values = |source: &mut S, out: &mut [T; UNIT]| -> Result<()> {
-                source.unit(&mut residuals.0)?;
-                let near = predictor.unit();
-                for ((out, &residual), &near) in out.iter_mut().zip(&residuals.0).zip(near) {
-                    let residual = <T as Real>::from_i64(residual.unzigzag().signed());
-                    *out = Real::add(near, Real::mul(residual, step));
-                }
-                Ok(())
-            };
             let (units, rest) = out.as_chunks_mut::<UNIT>();
             for unit in units {
                 if streaming {
                     let mut decoded = Aligned::<T>::default();
-                    values(source, &mut decoded.0)?;
+                    restore_unit(&mut predictor, source, step, &mut decoded.0)?;
                     memory::copy_streaming(&decoded.0, unit);
                 } else {
-                    values(source, unit)?;
+                    restore_unit(&mut predictor, source, step, unit)?;
                 }
             }
             if !rest.is_empty() {
                 let mut decoded = Aligned::<T>::default();
-                values(source, &mut decoded.0)?;
+                restore_unit(&mut predictor, source, step, &mut decoded.0)?;
                 rest.copy_from_slice(&decoded.0[..rest.len()]);
             }
             Ok(())
@@ -180,6 +173,24 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
         memory::end_streaming();
     }
     done
+}
+
+/// Fills the next unit.
+#[inline(always)]
+fn restore_unit<T: Element, S: Fetch>(
+    predictor: &mut Predictor<'_, T>,
+    source: &mut S,
+    step: T,
+    out: &mut [T; UNIT],
+) -> Result<()> {
+    let mut residuals = Aligned::<u16>::default();
+    source.unit(&mut residuals.0)?;
+    let near = predictor.unit();
+    for ((out, &residual), &near) in out.iter_mut().zip(&residuals.0).zip(near) {
+        let residual = <T as Real>::from_i64(residual.unzigzag().signed());
+        *out = Real::add(near, Real::mul(residual, step));
+    }
+    Ok(())
 }
 
 /// What a unit of residuals costs, from some of them.

@@ -78,7 +78,7 @@ impl<S: Symbol> Table<S> {
         // 2. As many further symbols as the remaining bits hold. From the last entry to the
         // first, because an entry looks up lower ones, which must still be single symbols.
         // For few symbols this takes longer than it saves.
-        if symbols < 4 * ENTRIES {
+        if symbols < 8 * ENTRIES {
             return;
         }
         let width = 64 / S::PER_WORD as u32;
