@@ -27,7 +27,7 @@ const KEEP: f64 = 5.18;
 
 /// Fewer symbols than this share one book, without a look at anything else: it takes longer to find
 /// a better way than to code them.
-const FEW: usize = 4096;
+const FEW: usize = 2048;
 /// Fewer symbols than this get no book of their own.
 const FEWEST: u64 = 256;
 

@@ -98,9 +98,12 @@ impl<'a> Codes<'a> {
     fn of<S: Symbol>(book: &'a Book<S>, symbols: usize) -> Self {
         let single = book.codes();
         // How often a symbol is too large for a pair, as the book sees it.
-        let large = book.lengths().iter().skip(PAIRED).filter(|l| **l > 0);
-        let share: u32 = large.map(|&l| 1 << (MAX_LENGTH - u32::from(l))).sum();
-        let worthwhile = S::HAS_PAIRS && symbols >= 1 << 14 && share < 1 << (MAX_LENGTH - 6);
+        let rarely_large = || {
+            let large = book.lengths().iter().skip(PAIRED).filter(|l| **l > 0);
+            let share: u32 = large.map(|&l| 1 << (MAX_LENGTH - u32::from(l))).sum();
+            share < 1 << (MAX_LENGTH - 6)
+        };
+        let worthwhile = S::HAS_PAIRS && symbols >= 1 << 14 && rarely_large();
         let pairs = worthwhile.then(|| {
             let mut pairs = Box::new([0; PAIRED * PAIRED]);
             for (row, &b) in pairs.chunks_exact_mut(PAIRED).zip(single) {

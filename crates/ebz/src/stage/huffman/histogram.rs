@@ -25,7 +25,7 @@ impl<S: Symbol> Histogram<S> {
         let mut rest = symbols;
         if S::HAS_PAIRS && symbols.len() >= MANY {
             rest = count_pairs(symbols, &mut counts);
-        } else if symbols.len() >= S::ALPHABET {
+        } else if symbols.len() >= 4 * S::ALPHABET {
             rest = count_in_turns(symbols, &mut counts);
         }
         for symbol in rest {
