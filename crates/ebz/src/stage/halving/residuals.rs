@@ -206,7 +206,9 @@ pub(crate) fn sampled_cost<T: Element, E: Estimate>(
     let mut predictor = Predictor::new(halving, coarse);
     // In small chunks more of them, because few would miss what is rare.
     let count = E::samples(4 * values.len().div_ceil(UNIT));
-    let places = sample_places(values.len(), nx * ny, count);
+    // About where lags are tried, so that both see the same places.
+    let before = if nz > 1 { nx * ny } else { nx };
+    let places = sample_places(values.len(), before, count);
     for (i, place) in places.into_iter().enumerate() {
         // As many with odd places along each axis as with even ones.
         let (z, y, x) = (place / (nx * ny), place / nx % ny, place % nx);
