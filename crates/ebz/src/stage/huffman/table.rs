@@ -51,7 +51,7 @@ impl<S: Symbol> Table<S> {
 
     /// The entries, by the next bits of a stream. Nothing comes of a table without a book.
     pub(super) fn entries(&self) -> &[u64; ENTRIES] {
-        self.entries.as_array().unwrap_or(&[0; ENTRIES])
+        self.entries.first_chunk().unwrap_or(&[0; ENTRIES])
     }
 
     /// Replaces the table by that of another book.
