@@ -4,6 +4,7 @@
 //! values ─► dualquant (quantize ─► lags) ─► residual units ─► planes ─► bytes
 //!               │                                └► occupancy ─► huffman ─► bytes
 //!               └► exceptions: what cannot be quantized, exactly
+//! values ─► halving (coarse values ─► interpolation) ─► residual units, exceptions
 //! values ─► block_transform (blocks ─► lifting ─► bit planes) ─► a codec's code of planes
 //! ```
 

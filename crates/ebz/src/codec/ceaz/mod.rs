@@ -7,6 +7,9 @@
 //!                                                                └► low bits, exceptions
 //! ```
 //!
+//! Where a field is smooth on the scale of the bound, `halving` takes the place of `dualquant`: every
+//! second value along each axis is a chunk within the chunk, and predicts the others.
+//!
 //! A chunk names its books: offline ones by number, new ones by themselves, so that every chunk
 //! decodes alone. See `docs/codecs/ceaz.md` for the format and the differences from the paper.
 

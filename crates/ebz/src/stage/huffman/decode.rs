@@ -1,4 +1,4 @@
-//! Four bit streams to symbols.
+//! Bit streams to symbols.
 
 use super::table::{ENTRIES, bits_of, count_of};
 use super::{MAX_LENGTH, STREAMS, Symbol, Table, segments, streams_for};

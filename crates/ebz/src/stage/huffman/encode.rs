@@ -1,4 +1,4 @@
-//! Symbols to four bit streams.
+//! Symbols to bit streams.
 
 use super::book::LENGTH_AT;
 use super::{Book, MAX_LENGTH, PAIRED, STREAMS, Symbol, segments, streams_for};

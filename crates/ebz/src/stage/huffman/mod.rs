@@ -1,8 +1,8 @@
 //! Canonical Huffman coding of small integers, with code lengths of at most [`MAX_LENGTH`] bits.
 //!
-//! Forward: symbols → [`Histogram`] → [`Book`] → [`encode`]: four bit streams side by side.
-//! Inverse: [`Book`] → [`Table`] → [`decode`]: the four streams are read in turns, so that the
-//! latency of one table lookup hides behind the other three, and a lookup yields several symbols.
+//! Forward: symbols → [`Histogram`] → [`Book`] → [`encode`]: five bit streams side by side.
+//! Inverse: [`Book`] → [`Table`] → [`decode`]: the five streams are read in turns, so that the
+//! latency of one table lookup hides behind the other four, and a lookup yields several symbols.
 //!
 //! Two kinds of symbols exist: bytes, and 16-bit numbers below 1,024. Codes are written least
 //! significant bit first, so that the next bits of a stream index the table directly.
