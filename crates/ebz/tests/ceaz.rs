@@ -35,8 +35,18 @@ fn encode<T: Element>(
     params: &Params,
     level: Level,
 ) -> Vec<u8> {
+    encode_array(values, flat(values.len()), tolerance, params, level)
+}
+
+fn encode_array<T: Element>(
+    values: &[T],
+    dims: Dims,
+    tolerance: Tolerance,
+    params: &Params,
+    level: Level,
+) -> Vec<u8> {
     let task = Task {
-        dims: flat(values.len()),
+        dims,
         tolerance,
         fill: None,
         params,
@@ -50,10 +60,23 @@ fn encode<T: Element>(
 }
 
 fn decode<T: Element>(bytes: &[u8], length: usize, level: Level) -> ebz::Result<Vec<T>> {
-    let mut out = vec![T::default(); length];
+    decode_array(bytes, flat(length), level)
+}
+
+fn decode_array<T: Element>(bytes: &[u8], dims: Dims, level: Level) -> ebz::Result<Vec<T>> {
+    let mut out = vec![T::default(); dims.len()];
     let entry = by_name("ceaz").unwrap();
-    entry.decode(bytes, flat(length), &mut Context::new(level), &mut out)?;
+    entry.decode(bytes, dims, &mut Context::new(level), &mut out)?;
     Ok(out)
+}
+
+/// The values of an array from their places.
+fn array(dims: Dims, value: impl Fn(f64, f64, f64) -> f64) -> Vec<f32> {
+    let at = |i: usize| {
+        let (z, y, x) = (i / (dims.nx * dims.ny), i / dims.nx % dims.ny, i % dims.nx);
+        value(z as f64, y as f64, x as f64) as f32
+    };
+    (0..dims.len()).map(at).collect()
 }
 
 /// Calm and busy stretches, zeros, jumps, and values that no lattice holds.
@@ -148,6 +171,104 @@ fn zeros_do_not_cost_a_bit_each() {
     let constant = vec![3.5f32; 1 << 18];
     let bytes = encode(&constant, Tolerance::Abs(0.01), &params, Level::detect());
     assert!(bytes.len() < 200, "{}", bytes.len());
+}
+
+#[test]
+fn mostly_constant_fields_cost_few_bytes() {
+    let dims = Dims {
+        nz: 3,
+        ny: 160,
+        nx: 200,
+    };
+    let disc = |y: f64, x: f64| (y - 80.0).hypot(x - 90.0) < 60.0;
+    // What each field may cost, in bytes.
+    let fields: [(&str, Vec<f32>, f64, usize); 4] = [
+        ("constant", array(dims, |_, _, _| 7.25), 1e-3, 40),
+        (
+            "fill values not declared",
+            array(dims, |_, y, x| if disc(y, x) { 1e37 } else { 3.0 }),
+            1e33,
+            800,
+        ),
+        (
+            "a step",
+            array(dims, |_, y, _| f64::from(y > 70.0)),
+            1e-3,
+            80,
+        ),
+        (
+            "a few spikes",
+            array(dims, |z, y, x| {
+                f64::from((z * 31.0 + y * 17.0 + x) % 3001.0 == 0.0)
+            }),
+            1e-3,
+            300,
+        ),
+    ];
+    for (name, values, bound, most) in fields {
+        for level in Level::available() {
+            let tolerance = Tolerance::Abs(bound);
+            let bytes = encode_array(&values, dims, tolerance, &Params::default(), level);
+            assert!(bytes.len() <= most, "{name}: {}", bytes.len());
+            let decoded = decode_array::<f32>(&bytes, dims, level).unwrap();
+            let near = |(v, d): (&f32, &f32)| within(f64::from(*v), f64::from(*d), bound);
+            assert!(values.iter().zip(&decoded).all(near), "{name}");
+        }
+    }
+}
+
+#[test]
+fn smooth_fields_are_halved_and_keep_the_bound() {
+    let shapes = [[1, 200, 333], [40, 41, 42], [5, 64, 65], [300, 1, 70]];
+    for [nz, ny, nx] in shapes {
+        let dims = Dims { nz, ny, nx };
+        let wave = |z: f64, y: f64, x: f64| {
+            (0.11 * z + 0.3).sin() + (0.07 * y).cos() * (0.09 * x + 0.02 * y).sin()
+        };
+        let mut values = array(dims, wave);
+        let bound = 0.02;
+        let tolerance = Tolerance::Abs(bound);
+        for odd in [None, Some(f32::NAN), Some(-1e30)] {
+            if let Some(odd) = odd {
+                values[dims.len() / 2 + 1] = odd;
+            }
+            let params = Params::default();
+            let bytes = encode_array(&values, dims, tolerance, &params, Level::Portable);
+            if odd.is_none() {
+                // The first byte of a halved chunk.
+                assert_eq!(bytes[0], 255, "{dims:?}");
+                assert!(bytes.len() * 50 < values.len() * 4, "{}", bytes.len());
+            }
+            for level in Level::available() {
+                let same = encode_array(&values, dims, tolerance, &params, level);
+                assert_eq!(same, bytes);
+                let decoded = decode_array::<f32>(&bytes, dims, level).unwrap();
+                let near = |(v, d): (&f32, &f32)| {
+                    within(f64::from(*v), f64::from(*d), bound) || v.is_nan() && d.is_nan()
+                };
+                assert!(values.iter().zip(&decoded).all(near), "{dims:?}");
+            }
+        }
+        let bytes = encode_array(
+            &values,
+            dims,
+            tolerance,
+            &Params::default(),
+            Level::detect(),
+        );
+        let mut random = Random(3);
+        for cut in (0..bytes.len()).step_by(7) {
+            assert!(decode_array::<f32>(&bytes[..cut], dims, Level::detect()).is_err());
+        }
+        for _ in 0..400 {
+            let mut broken = bytes.clone();
+            let at = random.next() as usize % broken.len();
+            broken[at] ^= 1 << (random.next() % 8);
+            let _ = decode_array::<f32>(&broken, dims, Level::detect());
+        }
+    }
+    // A halved chunk of an array that cannot be halved.
+    assert!(decode::<f32>(&[255; 64], 5000, Level::detect()).is_err());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! values ─► dualquant (quantize ─► lags) ─► residual units ─► planes ─► bytes
 //!               │                                └► occupancy ─► huffman ─► bytes
 //!               └► exceptions: what cannot be quantized, exactly
+//! values ─► halving (coarse values ─► interpolation) ─► residual units, exceptions
 //! values ─► block_transform (blocks ─► lifting ─► bit planes) ─► a codec's code of planes
 //! ```
 
@@ -11,6 +12,7 @@ pub(crate) mod bits;
 pub(crate) mod block_transform;
 pub(crate) mod dualquant;
 pub(crate) mod exceptions;
+pub(crate) mod halving;
 pub(crate) mod huffman;
 pub(crate) mod lags;
 pub(crate) mod occupancy;

@@ -25,6 +25,12 @@ pub(super) enum Rule {
 /// histograms that share a book from those that do not.
 const KEEP: f64 = 5.18;
 
+/// Fewer symbols than this share one book, without a look at anything else: it takes longer to find
+/// a better way than to code them.
+const FEW: usize = 2048;
+/// Fewer symbols than this get no book of their own.
+const FEWEST: u64 = 320;
+
 /// In place of an offline book's number: the book follows.
 const OWN: u8 = 255;
 /// In place of an offline book's number: the book of the group before.
@@ -49,6 +55,7 @@ impl Encoder<'_> {
     /// Appends for each group that is not empty: the number of its book, the book if it is a new
     /// one, and the coded symbols.
     pub fn encode<S: Offline, const N: usize>(&mut self, groups: [&[S]; N], out: &mut Vec<u8>) {
+        let few = groups.iter().map(|g| g.len()).sum::<usize>() < FEW;
         let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
         let mut next = groups.peek().map(|symbols| Histogram::of(symbols));
         while let Some(mut histogram) = next.take() {
@@ -57,7 +64,7 @@ impl Encoder<'_> {
             run.extend(groups.next());
             while let Some(symbols) = groups.peek() {
                 let other = Histogram::of(symbols);
-                if !self.share(&histogram, &other) {
+                if !few && !self.share(&histogram, &other) {
                     next = Some(other);
                     break;
                 }
@@ -113,6 +120,7 @@ impl Encoder<'_> {
                 }
             }
             // A new book is not worth making.
+            Rule::Cost if histogram.total() < FEWEST => offline,
             Rule::Cost if cost <= cost_with_book(counts) => offline,
             Rule::Cost => {
                 let own = own();
@@ -136,18 +144,15 @@ pub(super) struct Decoder<'a, S> {
     /// The number of the last book.
     number: Option<u8>,
     simd: Level,
-    /// Symbols to come, of all groups.
-    total: usize,
 }
 
 impl<'a, S: Offline> Decoder<'a, S> {
-    /// A decoder for `total` symbols; `table` is memory for its tables.
-    pub fn new(table: &'a mut Table<S>, simd: Level, total: usize) -> Self {
+    /// A decoder; `table` is memory for its tables.
+    pub fn new(table: &'a mut Table<S>, simd: Level) -> Self {
         Self {
             table,
             number: None,
             simd,
-            total,
         }
     }
 
@@ -160,7 +165,7 @@ impl<'a, S: Offline> Decoder<'a, S> {
             Some(&SAME) => {}
             Some(&number) => {
                 if number == OWN {
-                    self.table.rebuild(&Book::read_from(bytes)?, self.total);
+                    self.table.rebuild(&Book::read_from(bytes)?, symbols.len());
                 }
                 self.number = Some(number);
             }

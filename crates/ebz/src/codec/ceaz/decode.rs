@@ -1,12 +1,12 @@
 //! Bytes of a chunk to values: the steps of `encode.rs`, from its end to its beginning.
 
 use super::books::Decoder;
-use super::{Residuals, Scratch, labels, symbols};
+use super::{Residuals, Scratch, Tables, halved, head, labels, masks, symbols};
 use crate::codec::{Context, Dims};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::dualquant::{self, Fetch, Plan};
+use crate::stage::dualquant::{self, Fetch};
 use crate::stage::occupancy::{Cursor, GROUPS};
 use crate::stage::word::Word;
 use crate::stage::{UNIT, varint};
@@ -17,29 +17,34 @@ pub(super) fn decode<T: Element>(
     context: &mut Context,
     out: &mut [T],
 ) -> Result<()> {
+    if let Some(bytes) = halved::announced(bytes) {
+        return halved::decode(bytes, dims, context, out);
+    }
+    let mut bytes = bytes;
+    let plan = head::read_from(&mut bytes)?;
     let mut scratch = context.take::<Scratch>();
-    let result = decode_with(bytes, dims, context, &mut scratch, out);
+    let units = dualquant::units(out.len());
+    let simd = context.simd();
+    // 3. Residuals. 2. and 1. Exact values, prediction and quantization.
+    let result = decode_parts(plan.parts::<T>(), bytes, units, simd, &mut scratch).and_then(
+        |(exceptions, mut source)| {
+            dualquant::inverse(&plan, dims, context, &mut source, exceptions, out)
+        },
+    );
     context.put_back(scratch);
     result
 }
 
-fn decode_with<T: Element>(
-    bytes: &[u8],
-    dims: Dims,
-    context: &mut Context,
-    scratch: &mut Scratch,
-    out: &mut [T],
-) -> Result<()> {
-    let simd = context.simd();
-    let (plan, mut bytes) = bytes
-        .split_first_chunk::<{ Plan::SIZE }>()
-        .ok_or_else(|| Error::truncated("the plan of a chunk is cut off"))?;
-    let plan = Plan::read_from(plan)?;
+/// Undoes `encode_parts`: the list of exact values, and the residuals of so many units.
+pub(super) fn decode_parts<'a, 'b>(
+    parts: usize,
+    mut bytes: &'b [u8],
+    units: usize,
+    simd: Level,
+    scratch: &'a mut Scratch,
+) -> Result<(&'b [u8], Spread<'a>)> {
     let exceptions = take_block(&mut bytes)?;
-
-    // 3. Residuals.
-    let units = dualquant::units(out.len());
-    match plan.parts::<T>() {
+    match parts {
         1 => decode_residuals::<u16>(&mut bytes, units, simd, scratch)?,
         2 => decode_residuals::<u32>(&mut bytes, units, simd, scratch)?,
         _ => decode_residuals::<u64>(&mut bytes, units, simd, scratch)?,
@@ -47,14 +52,12 @@ fn decode_with<T: Element>(
     if !bytes.is_empty() {
         return Err(Error::corrupt("a chunk is too long"));
     }
-
-    // 2. and 1. Exact values, prediction and quantization.
-    let mut source = Spread {
+    let source = Spread {
         residuals: &mut scratch.residuals,
         at: Cursor::default(),
         simd,
     };
-    dualquant::inverse(&plan, dims, context, &mut source, exceptions, out)
+    Ok((exceptions, source))
 }
 
 fn decode_residuals<W: Word>(
@@ -66,31 +69,26 @@ fn decode_residuals<W: Word>(
     let Scratch {
         residuals,
         symbols,
-        mask_table,
-        symbol_table,
+        thin,
+        tables,
         ..
     } = scratch;
+    let Tables {
+        masks: mask_table,
+        symbols: symbol_table,
+    } = tables;
     let residuals = residuals.of_width::<W>();
 
     // 3.1 Labels of units.
-    let mut decoder = Decoder::new(mask_table, simd, units);
+    let mut decoder = Decoder::new(mask_table, simd);
     labels::read_from(bytes, &mut decoder, residuals.set_labels(units))?;
 
     // 3.2 Masks.
-    let total = (0..GROUPS)
-        .map(|group| residuals.set_masks(group).len())
-        .sum();
-    let mut decoder = Decoder::new(mask_table, simd, total);
-    for group in 0..GROUPS {
-        decoder.decode(bytes, residuals.set_masks(group))?;
-    }
+    masks::read_from(bytes, mask_table, simd, thin, residuals)?;
 
     // 3.3 and 3.4 Symbols, and what did not fit them.
     let mut rest = take_block(bytes)?;
-    let total = (0..GROUPS)
-        .map(|group| residuals.set_values(group).len())
-        .sum();
-    let mut decoder = Decoder::new(symbol_table, simd, total);
+    let mut decoder = Decoder::new(symbol_table, simd);
     for group in 0..GROUPS {
         symbols::join(
             residuals.set_values(group),
@@ -106,7 +104,7 @@ fn decode_residuals<W: Word>(
 }
 
 /// Takes bytes behind their length.
-fn take_block<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+pub(super) fn take_block<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
     let length = varint::read_length(bytes)?;
     bytes
         .split_off(..length)
@@ -114,7 +112,7 @@ fn take_block<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
 }
 
 /// Gives residual units with their zeros.
-struct Spread<'a> {
+pub(super) struct Spread<'a> {
     residuals: &'a mut Residuals,
     at: Cursor,
     simd: Level,

@@ -2,7 +2,7 @@
 
 use super::books::Encoder;
 use super::estimate::Entropy;
-use super::{Residuals, Scratch, labels, rule, sort, symbols};
+use super::{Residuals, Scratch, halved, head, labels, masks, rule, sort, symbols};
 use crate::codec::{Context, Task};
 use crate::element::Element;
 use crate::error::Result;
@@ -20,35 +20,56 @@ pub(super) fn encode<T: Element>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let mut scratch = context.take::<Scratch>();
-    let result = encode_with(values, task, context, &mut scratch, out);
-    context.put_back(scratch);
-    result
+    if let Some((halving, promising)) = halved::candidate(task) {
+        match encode_by_lags(values, task, promising, context, out)? {
+            None => return Ok(()),
+            Some(cost) if halved::encode(values, task, halving, cost, context, out)? => {
+                return Ok(());
+            }
+            Some(_) => {}
+        }
+    }
+    encode_by_lags(values, task, 0, context, out)?;
+    Ok(())
 }
 
-fn encode_with<T: Element>(
+/// Codes a chunk with the prediction by lags. If its units cost less than `promising`, nothing is
+/// written and the estimated cost of a unit is returned.
+fn encode_by_lags<T: Element>(
     values: &[T],
     task: &Task<'_>,
+    promising: u64,
     context: &mut Context,
+    out: &mut Vec<u8>,
+) -> Result<Option<u64>> {
+    let mut scratch = context.take::<Scratch>();
+    // 1. Quantize and predict: residual units without zeros.
+    let simd = context.simd();
+    let mut sink = Gather::new(&mut scratch.residuals, simd, promising);
+    let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
+    let declined = sink.declined;
+    if declined.is_none() {
+        // 2. Exact values. 3. Residuals.
+        head::write_to(&plan, out);
+        encode_parts::<T>(plan.parts::<T>(), task, simd, &mut scratch, out)?;
+    }
+    context.put_back(scratch);
+    Ok(declined)
+}
+
+/// Appends what a scratch holds: exact values, and residuals of so many 16-bit parts.
+pub(super) fn encode_parts<T: Element>(
+    parts: usize,
+    task: &Task<'_>,
+    simd: Level,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    // 1. Quantize and predict: residual units without zeros.
-    let simd = context.simd();
-    let residuals = &mut scratch.residuals;
-    let exceptions = &mut scratch.exceptions;
-    let mut sink = Gather { residuals, simd };
-    let plan = dualquant::forward(values, task, context, exceptions, &mut sink);
-    plan.write_to(out);
-
-    // 2. Values that are stored exactly.
     scratch.rest.clear();
-    exceptions.write_to::<T>(&mut scratch.rest);
+    scratch.exceptions.write_to::<T>(&mut scratch.rest);
     varint::write(scratch.rest.len() as u64, out);
     out.extend_from_slice(&scratch.rest);
-
-    // 3. Residuals.
-    match plan.parts::<T>() {
+    match parts {
         1 => encode_residuals::<u16>(task, simd, scratch, out),
         2 => encode_residuals::<u32>(task, simd, scratch, out),
         _ => encode_residuals::<u64>(task, simd, scratch, out),
@@ -66,6 +87,7 @@ fn encode_residuals<W: Word>(
         symbols,
         rest,
         streams,
+        thin,
         ..
     } = scratch;
     let residuals = residuals.of_width::<W>();
@@ -80,7 +102,8 @@ fn encode_residuals<W: Word>(
     labels::write_to(residuals.labels(), &mut coder, out);
 
     // 3.2 Masks.
-    coder.encode::<_, GROUPS>(std::array::from_fn(|group| residuals.masks(group)), out);
+    let all = std::array::from_fn(|group| residuals.masks(group));
+    masks::write_to(all, &mut coder, thin, out);
 
     // 3.3 What does not fit a symbol.
     rest.clear();
@@ -107,13 +130,33 @@ impl Residuals {
 }
 
 /// Takes residual units without their zeros.
-struct Gather<'a> {
+pub(super) struct Gather<'a> {
     residuals: &'a mut Residuals,
     simd: Level,
+    /// Units that cost less are declined, for a better prediction.
+    promising: u64,
+    /// The cost of a unit, if they were.
+    declined: Option<u64>,
+}
+
+impl<'a> Gather<'a> {
+    pub fn new(residuals: &'a mut Residuals, simd: Level, promising: u64) -> Self {
+        Self {
+            residuals,
+            simd,
+            promising,
+            declined: None,
+        }
+    }
 }
 
 impl Sink for Gather<'_> {
     type Estimate = Entropy;
+
+    fn wants(&mut self, cost: u64) -> bool {
+        self.declined = (cost < self.promising).then_some(cost);
+        self.declined.is_none()
+    }
 
     fn restart(&mut self) {
         self.residuals.narrow.clear();
@@ -145,10 +188,7 @@ pub fn frequencies<T: Element>(
     context: &mut Context,
 ) -> Frequencies {
     let mut scratch = context.take::<Scratch>();
-    let mut sink = Gather {
-        residuals: &mut scratch.residuals,
-        simd: context.simd(),
-    };
+    let mut sink = Gather::new(&mut scratch.residuals, context.simd(), 0);
     let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
     let found = match plan.parts::<T>() {
         1 => count::<u16>(values.len(), context.simd(), &mut scratch),

@@ -13,7 +13,8 @@ const BUCKETS: usize = SINGLE as usize + 2 * 59;
 /// Frequencies in a sample.
 pub(super) struct Entropy {
     masks: [u32; 256],
-    buckets: [u32; BUCKETS],
+    /// In two tables that take turns: a counter that was just written is slow to read.
+    buckets: [[u32; BUCKETS]; 2],
     /// Bits that tell the residuals of a bucket apart.
     low_bits: u64,
 }
@@ -22,7 +23,7 @@ impl Default for Entropy {
     fn default() -> Self {
         Self {
             masks: [0; 256],
-            buckets: [0; BUCKETS],
+            buckets: [[0; BUCKETS]; 2],
             low_bits: 0,
         }
     }
@@ -47,15 +48,17 @@ impl Estimate for Entropy {
                     let half = (residual >> (width - 1) & 1) as usize;
                     SINGLE as usize + 2 * (width as usize - 5) + half
                 };
-                self.buckets[bucket] += 1;
+                self.buckets[i % 2][bucket] += 1;
             }
             self.masks[mask] += 1;
         }
     }
 
     fn cost(&self) -> u64 {
+        let [even, odd] = &self.buckets;
+        let buckets: [u32; BUCKETS] = std::array::from_fn(|i| even[i] + odd[i]);
         // Zeros are in the masks.
-        entropy(&self.masks) + entropy(&self.buckets[1..]) + (self.low_bits << POINT)
+        entropy(&self.masks) + entropy(&buckets[1..]) + (self.low_bits << POINT)
     }
 }
 

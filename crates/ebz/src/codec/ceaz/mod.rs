@@ -7,6 +7,9 @@
 //!                                                                └► low bits, exceptions
 //! ```
 //!
+//! Where a field is smooth on the scale of the bound, `halving` takes the place of `dualquant`: every
+//! second value along each axis is a chunk within the chunk, and predicts the others.
+//!
 //! A chunk names its books: offline ones by number, new ones by themselves, so that every chunk
 //! decodes alone. See `docs/codecs/ceaz.md` for the format and the differences from the paper.
 
@@ -14,7 +17,10 @@ mod books;
 mod decode;
 mod encode;
 mod estimate;
+mod halved;
+mod head;
 mod labels;
+mod masks;
 mod offline;
 mod symbols;
 
@@ -103,8 +109,15 @@ struct Scratch {
     symbols: [Vec<u16>; GROUPS],
     rest: Vec<u8>,
     streams: Vec<u8>,
-    mask_table: Table<u8>,
-    symbol_table: Table<u16>,
+    thin: [masks::Thin; GROUPS],
+    tables: Tables,
+}
+
+/// The decoding tables of new books.
+#[derive(Default)]
+struct Tables {
+    masks: Table<u8>,
+    symbols: Table<u16>,
 }
 
 /// Residuals without zeros, of the width that the chunk needs.

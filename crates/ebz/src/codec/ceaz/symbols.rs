@@ -3,7 +3,8 @@
 //! A residual r becomes the symbol r >> shift; its low bits go to a stream of their own. The shift
 //! is 0 unless many residuals need more than ten bits, at tight bounds; the low bits of such
 //! residuals are noise and would not shrink anyway. Symbol 1023 stands for everything from 1023
-//! on: the true number is in the list of exceptions.
+//! on: the true number is in the list of exceptions. Where large residuals are of few kinds, as
+//! beside fill values, a list of these takes the place of both.
 
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -14,6 +15,11 @@ use crate::stage::word::Word;
 pub(super) const ESCAPE: u16 = 1023;
 /// Exceptions cost more than a larger shift if they are more than one residual in this many.
 const RARE: usize = 128;
+/// In place of a shift: symbols are places in a list of all different residuals, which follows
+/// behind their number.
+const PALETTE: u8 = 255;
+/// The longest such list.
+const FEW: usize = 32;
 /// Residuals looked at to find the shift.
 const SAMPLE: usize = 8192;
 
@@ -36,6 +42,18 @@ pub(super) fn split<'a, W: Word>(
         && let Some(symbols) = as_symbols(values)
     {
         rest.push(0);
+        return symbols;
+    }
+    if largest >= W::truncate(ESCAPE.into())
+        && let Some(palette) = palette(values)
+    {
+        rest.extend_from_slice(&[PALETTE, palette.len() as u8]);
+        for value in &palette {
+            rest.extend_from_slice(&value.unsigned().to_le_bytes()[..size_of::<W>()]);
+        }
+        let place = |value: &W| palette.binary_search(value).unwrap_or(0) as u16;
+        symbols.clear();
+        symbols.extend(values.iter().map(place));
         return symbols;
     }
     let shift = shift_for(values);
@@ -67,6 +85,20 @@ pub(super) fn split<'a, W: Word>(
         }
     }
     symbols
+}
+
+/// The different residuals, in order, if they are few.
+fn palette<W: Word>(values: &[W]) -> Option<Vec<W>> {
+    let mut found: Vec<W> = Vec::new();
+    for value in values {
+        if let Err(place) = found.binary_search(value) {
+            if found.len() == FEW {
+                return None;
+            }
+            found.insert(place, *value);
+        }
+    }
+    Some(found)
 }
 
 /// Symbols that are searched for exceptions at a time.
@@ -120,6 +152,17 @@ pub(super) fn join<W: Word>(
     let shift = rest
         .split_off_first()
         .ok_or_else(|| Error::truncated("the shift is missing"))?;
+    if *shift == PALETTE {
+        let palette = take_palette::<W>(rest)?;
+        symbols.clear();
+        symbols.resize(values.len(), 0);
+        decode(symbols)?;
+        for (value, &place) in values.iter_mut().zip(&*symbols) {
+            let found = palette.get(usize::from(place));
+            *value = *found.ok_or_else(|| Error::corrupt("a residual that is not listed"))?;
+        }
+        return Ok(());
+    }
     let shift = u32::from(*shift);
     if shift > max_shift::<W>() {
         return Err(Error::corrupt("impossible shift"));
@@ -150,6 +193,15 @@ pub(super) fn join<W: Word>(
         *value = W::truncate(high << shift | low);
     }
     Ok(())
+}
+
+fn take_palette<W: Word>(rest: &mut &[u8]) -> Result<Vec<W>> {
+    let count = *rest
+        .split_off_first()
+        .ok_or_else(|| Error::truncated("the list of residuals is missing"))?;
+    (0..count)
+        .map(|_| Ok(W::truncate(take_exception::<W>(rest)?)))
+        .collect()
 }
 
 fn take_exception<W: Word>(rest: &mut &[u8]) -> Result<u64> {
@@ -198,6 +250,10 @@ mod tests {
         let mut values = vec![7u16; 1000];
         values[500] = 1023;
         values[501] = u16::MAX;
+        // Three different ones are listed; many are not.
+        assert_eq!(round_trip(&values).len(), 2 + 3 * 2);
+        let kinds = (0..100).zip(&mut values);
+        kinds.for_each(|(kind, value)| *value = kind);
         assert_eq!(round_trip(&values).len(), 1 + 2 * 2);
         let wide: Vec<u16> = (0..2000).map(|i| i * 17).collect();
         assert!(round_trip(&wide)[0] > 0);

@@ -126,10 +126,12 @@ struct Tally {
 }
 
 impl Tally {
-    /// Adds a window of residuals, with `noise` from the reconstruction of the neighbours.
+    /// Adds a window of residuals, in steps of which each is 1 / `inverse`, with `noise` from the
+    /// reconstruction of the neighbours. What is no number, or a spike, counts as 0.
     #[inline(always)]
-    fn add(&mut self, residuals: Pack<f32>, tightening: f32, noise: f32) {
-        let squares = each(residuals, |r| r * r);
+    fn add<T: Real>(&mut self, residuals: Pack<T>, inverse: T, tightening: f32, noise: f32) {
+        let steps = each(residuals, |r| (r * inverse).to_f32());
+        let squares = each(steps, |s| if s.abs() < 1e6 { s * s } else { 0.0 });
         let eight: [f32; 8] = build(|i| squares[i] + squares[i + 8]);
         let four: [f32; 4] = build(|i| eight[i] + eight[i + 4]);
         let sum = (four[0] + four[1]) + (four[2] + four[3]);
@@ -170,16 +172,17 @@ fn capped(base: f32, exponent: usize, cap: f32) -> f32 {
 }
 
 #[inline(always)]
-fn add(a: Pack<f32>, b: Pack<f32>) -> Pack<f32> {
+fn add<T: Real>(a: Pack<T>, b: Pack<T>) -> Pack<T> {
     zip(a, b, |a, b| a + b)
 }
 
 /// Linear and cubic interpolation from the sums of the near and the far neighbours.
 #[inline(always)]
-fn weigh(near: Pack<f32>, far: Pack<f32>) -> [Pack<f32>; 2] {
+fn weigh<T: Real>(near: Pack<T>, far: Pack<T>) -> [Pack<T>; 2] {
+    let [half, inner, outer] = [0.5, 0.5625, 0.0625].map(T::from_f64);
     [
-        each(near, |n| 0.5 * n),
-        zip(near, far, |n, f| 0.5625 * n - 0.0625 * f),
+        each(near, |n| half * n),
+        zip(near, far, |n, f| inner * n - outer * f),
     ]
 }
 
@@ -201,50 +204,40 @@ impl<T: Real> Sampler<'_, '_, T> {
         at
     }
 
-    /// The values of a window, as steps from `centre`; what has no such number counts as `centre`.
+    /// The values of a window.
     #[inline(always)]
-    fn window(&self, place: Place, centre: T) -> Pack<f32> {
+    fn window(&self, place: Place) -> Pack<T> {
         let stride = self.strides[2];
-        let mut row = [centre; WIDTH];
         let values = &self.source.values[place..];
         match values.first_chunk::<WIDTH>() {
-            Some(values) if stride == 1 => row = *values,
+            Some(values) if stride == 1 => *values,
             _ => {
+                let mut row = [T::default(); WIDTH];
                 for (value, &v) in row.iter_mut().zip(values.iter().step_by(stride)) {
                     *value = v;
                 }
+                row
             }
         }
-        let steps = each(row, |v| ((v - centre) * self.step.inverse).to_f32());
-        each(steps, |s| if s.abs() < 1e6 { s } else { 0.0 })
     }
 
     /// Linear and cubic interpolation between the windows `distance` and three times as far away.
     #[inline(always)]
-    fn interpolate(
-        &self,
-        place: Place,
-        centre: T,
-        distance: usize,
-        kinds: usize,
-    ) -> [Pack<f32>; 2] {
-        let (left, right) = (place - distance, place + distance);
-        let near = add(self.window(left, centre), self.window(right, centre));
+    fn interpolate(&self, place: Place, distance: usize, kinds: usize) -> [Pack<T>; 2] {
+        let around = |distance| add(self.window(place - distance), self.window(place + distance));
+        let near = around(distance);
         if kinds < 2 {
-            return [each(near, |n| 0.5 * n); 2];
+            let half = T::from_f64(0.5);
+            return [each(near, |n| half * n); 2];
         }
-        let (left, right) = (place - 3 * distance, place + 3 * distance);
-        weigh(
-            near,
-            add(self.window(left, centre), self.window(right, centre)),
-        )
+        weigh(near, around(3 * distance))
     }
 
     /// Differences of a window to the interpolation between planes.
     #[inline(always)]
-    fn difference(&self, place: Place, centre: T, between: usize, kinds: usize) -> Pack<f32> {
-        let [_, base] = self.interpolate(place, centre, between, kinds);
-        zip(self.window(place, centre), base, |v, b| v - b)
+    fn difference(&self, place: Place, between: usize, kinds: usize) -> Pack<T> {
+        let [_, base] = self.interpolate(place, between, kinds);
+        zip(self.window(place), base, |v, b| v - b)
     }
 
     /// Bits of one level in isotropic mode.
@@ -254,16 +247,15 @@ impl<T: Real> Sampler<'_, '_, T> {
         let mut tallies = [[Tally::default(); 8]; 2];
         for number in 0..scale.windows {
             let place = self.place(&scale.reach, number);
-            let centre = self.source.values[place];
-            let target = self.window(place, centre);
-            let mut sums = [[[0.0; WIDTH]; 8]; 2];
+            let target = self.window(place);
+            let mut sums = [[[T::default(); WIDTH]; 8]; 2];
             for axis in 0..3 {
                 let reach = scale.reach[axis];
                 if reach.kinds == 0 {
                     continue;
                 }
                 let distance = self.strides[axis] << scale.level;
-                let part = self.interpolate(place, centre, distance, reach.kinds);
+                let part = self.interpolate(place, distance, reach.kinds);
                 for kind in 0..2 {
                     let bit = 4 >> axis;
                     for set in (0..8).filter(|set| set & bit != 0) {
@@ -274,9 +266,10 @@ impl<T: Real> Sampler<'_, '_, T> {
             for kind in 0..2 {
                 for set in 1..8usize {
                     let weight = 1.0 / set.count_ones() as f32;
-                    let residuals = zip(target, sums[kind][set], |t, s| t - s * weight);
+                    let share = T::from_f64(f64::from(weight));
+                    let residuals = zip(target, sums[kind][set], |t, s| t - s * share);
                     let noise = ROUNDING * NOISE[kind] * weight;
-                    tallies[kind][set].add(residuals, tightening, noise);
+                    tallies[kind][set].add(residuals, self.step.inverse, tightening, noise);
                 }
             }
         }
@@ -325,24 +318,24 @@ impl<T: Real> Sampler<'_, '_, T> {
             (0..2).all(|k| set >> k & 1 == 0 || scale.reach[others[k]].margin >= margin)
         };
         let between = self.strides[axis] << scale.level;
+        let mean = T::from_f64(0.5);
         for number in 0..scale.windows {
             let place = self.place(&scale.reach, number);
-            let centre = self.source.values[place];
-            let target = self.difference(place, centre, between, kinds);
+            let target = self.difference(place, between, kinds);
             for (level, tallies) in tallies.iter_mut().enumerate() {
                 let tightening = capped(1.07, scale.level, 1.2) * capped(1.07, level, 1.2);
-                let mut parts = [[[0.0; WIDTH]; 2]; 2];
+                let mut parts = [[[T::default(); WIDTH]; 2]; 2];
                 for (k, part) in parts.iter_mut().enumerate() {
                     if possible(level, 0, 1 << k) {
                         let distance = self.strides[others[k]] << level;
                         // At the distance itself and, for cubic interpolation, at three times it.
-                        let mut pairs = [[0.0; WIDTH]; 2];
+                        let mut pairs = [[T::default(); WIDTH]; 2];
                         let far = usize::from(possible(level, 1, 1 << k));
                         for (i, pair) in pairs.iter_mut().enumerate().take(1 + far) {
                             let distance = (1 + 2 * i) * distance;
                             let (left, right) = (place - distance, place + distance);
-                            let left = self.difference(left, centre, between, kinds);
-                            let right = self.difference(right, centre, between, kinds);
+                            let left = self.difference(left, between, kinds);
+                            let right = self.difference(right, between, kinds);
                             *pair = add(left, right);
                         }
                         *part = weigh(pairs[0], pairs[1]);
@@ -354,19 +347,20 @@ impl<T: Real> Sampler<'_, '_, T> {
                             continue;
                         }
                         let sum = match set {
-                            0 => [0.0; WIDTH],
-                            3 => zip(parts[0][kind], parts[1][kind], |a, b| 0.5 * (a + b)),
+                            0 => [T::default(); WIDTH],
+                            3 => zip(parts[0][kind], parts[1][kind], |a, b| mean * (a + b)),
                             _ => parts[set - 1][kind],
                         };
                         let axes = set.count_ones() as f32;
                         for (half, tally) in tallies.iter_mut().enumerate() {
                             let weight = [1.0, 0.5][half];
-                            let residuals = zip(target, sum, |t, s| t - weight * s);
+                            let share = T::from_f64(f64::from(weight));
+                            let residuals = zip(target, sum, |t, s| t - share * s);
                             let squares = NOISE[kind] * weight * weight / f32::max(axes, 1.0);
                             let inner = if set == 0 { 0.0 } else { squares };
                             // Errors of neighbouring differences cancel in part.
                             let noise = base_noise + packet.error * 0.5 * inner;
-                            tally.add(residuals, tightening, noise);
+                            tally.add(residuals, self.step.inverse, tightening, noise);
                         }
                     }
                 }

@@ -125,17 +125,18 @@ fn bulk(sample: &mut Vec<f64>, step: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// The set of lags whose residuals cost least on sampled units.
+/// The set of lags whose residuals cost least on sampled units, and what they cost per unit; more
+/// than anything where there is nothing to choose.
 pub(super) fn lags<T: Element, W: Word, E: Estimate>(
     level: Level,
     values: &[T],
     dims: Dims,
     number: impl Fn(&[T; UNIT], &mut [W; UNIT]) -> bool,
-) -> Lags {
+) -> (Lags, u64) {
     let lags = distances(dims);
     let mut candidates = Lags::candidates(dims);
     let (Some(default), false) = (candidates.next(), values.len() <= 2 * UNIT) else {
-        return Lags(1);
+        return (Lags(1), u64::MAX);
     };
     let mut estimates: [E; 8] = Default::default();
     let before = (0..3).filter(|&i| default.has(i)).map(|i| lags[i]).sum();
@@ -173,14 +174,19 @@ pub(super) fn lags<T: Element, W: Word, E: Estimate>(
             estimate.add(level, &residuals.map(Word::zigzag));
         }
     }
-    std::iter::once(default)
-        .chain(candidates)
-        .min_by_key(|set| estimates[usize::from(set.0)].cost())
-        .unwrap_or(default)
+    let cost = |set: Lags| (set, estimates[usize::from(set.0)].cost());
+    let (best, cost) = candidates
+        .map(cost)
+        .fold(cost(default), |a, b| if b.1 < a.1 { b } else { a });
+    (best, cost / count as u64)
 }
 
 /// Starts of sampled units, each at least `before` values behind the start where possible.
-fn sample_places(values: usize, before: usize, count: usize) -> impl IntoIterator<Item = usize> {
+pub(crate) fn sample_places(
+    values: usize,
+    before: usize,
+    count: usize,
+) -> impl IntoIterator<Item = usize> {
     let last = values.saturating_sub(UNIT);
     let first = before.min(last);
     let stride = (last - first) / count;

@@ -10,7 +10,7 @@
 
 mod choose;
 
-pub(crate) use choose::relative;
+pub(crate) use choose::{relative, sample_places};
 
 use super::exceptions::{self, Exceptions};
 use super::lags::{Differences, Lags, Numbers};
@@ -127,6 +127,10 @@ pub(crate) trait Estimate: Default {
 pub(crate) trait Sink {
     /// What units cost in this sink.
     type Estimate: Estimate;
+    /// Whether units are wanted that cost this much each, by the estimate. If not, none are given.
+    fn wants(&mut self, _cost: u64) -> bool {
+        true
+    }
     /// Forgets the units so far: another plan is tried.
     fn restart(&mut self);
     /// Takes the next unit.
@@ -197,7 +201,16 @@ where
     let level = context.simd();
     let lattice = lattice?;
     let quantize = |values: &[T; UNIT], q: &mut [W; UNIT]| lattice.forward(values, q);
-    let lags = choose::lags::<_, _, S::Estimate>(level, values, task.dims, quantize);
+    let (lags, cost) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, quantize);
+    let plan = Plan {
+        mode,
+        lags,
+        step: lattice.step(),
+        base: lattice.base(),
+    };
+    if !sink.wants(cost) {
+        return Some(plan);
+    }
     // Beyond this share of the raw size, wider numbers are smaller than exceptions. Fill values, of
     // which there may be many, take few bytes.
     let most = size_of_val(values) / 16;
@@ -234,12 +247,7 @@ where
         },
     );
     context.put_back(differences);
-    done.then(|| Plan {
-        mode,
-        lags,
-        step: lattice.step(),
-        base: lattice.base(),
-    })
+    done.then_some(plan)
 }
 
 /// Gives values that cannot be quantized the number before them, and names them.
@@ -274,7 +282,7 @@ fn exact<T: Element, S: Sink>(
         ordered::forward(values, numbers);
         true
     };
-    let lags = choose::lags::<_, _, S::Estimate>(level, values, task.dims, number);
+    let (lags, _) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, number);
     let mut differences = context.take::<Differences<T::Order>>();
     differences.start(lags, task.dims);
     level.run(
@@ -400,7 +408,7 @@ fn restore<T: Element, W: Word, S: Fetch>(
 /// Calls `f` with the number, the values and the count of valid values of every unit, until it
 /// returns false; returns whether it never did. The last unit is filled up with its last value.
 #[inline(always)]
-fn for_each_unit<T: Element>(
+pub(crate) fn for_each_unit<T: Element>(
     values: &[T],
     mut f: impl FnMut(usize, &[T; UNIT], usize) -> bool,
 ) -> bool {

@@ -33,7 +33,9 @@ const RUN: (u64, u32) = (0b111, 3);
 impl<S: Symbol> Book<S> {
     /// The book for these frequencies.
     pub fn of(histogram: &Histogram<S>, sort: Sort) -> Self {
-        Self::of_lengths(lengths(histogram.counts(), sort))
+        let mut lengths = lengths(histogram.occurring(), sort);
+        lengths.resize(S::ALPHABET, 0);
+        Self::of_lengths(lengths)
     }
 
     fn of_lengths(lengths: Vec<u8>) -> Self {
@@ -139,8 +141,11 @@ impl<S: Symbol> Book<S> {
 
 /// Canonical codes: shorter before longer, then by symbol.
 fn codes(lengths: &[u8]) -> Vec<u32> {
+    let mut codes = vec![0; lengths.len()];
+    // Most alphabets are used at their beginning only.
+    let used = lengths.iter().rposition(|&l| l > 0).map_or(0, |i| i + 1);
     let mut per_length = [0u32; MAX_LENGTH as usize + 1];
-    for &length in lengths {
+    for &length in &lengths[..used] {
         per_length[usize::from(length)] += 1;
     }
     per_length[0] = 0;
@@ -148,14 +153,13 @@ fn codes(lengths: &[u8]) -> Vec<u32> {
     for length in 1..next.len() {
         next[length] = (next[length - 1] + per_length[length - 1]) << 1;
     }
-    let code = |&length: &u8| {
-        if length == 0 {
-            return 0;
+    for (code, &length) in codes.iter_mut().zip(&lengths[..used]) {
+        if length > 0 {
+            let slot = &mut next[usize::from(length)];
+            let word = slot.reverse_bits() >> (u32::BITS - u32::from(length));
+            *slot += 1;
+            *code = word | u32::from(length) << LENGTH_AT;
         }
-        let slot = &mut next[usize::from(length)];
-        let code = slot.reverse_bits() >> (u32::BITS - u32::from(length));
-        *slot += 1;
-        code | u32::from(length) << LENGTH_AT
-    };
-    lengths.iter().map(code).collect()
+    }
+    codes
 }

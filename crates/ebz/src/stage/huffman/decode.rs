@@ -1,7 +1,7 @@
-//! Four bit streams to symbols.
+//! Bit streams to symbols.
 
 use super::table::{ENTRIES, bits_of, count_of};
-use super::{MAX_LENGTH, STREAMS, Symbol, Table, segments};
+use super::{MAX_LENGTH, STREAMS, Symbol, Table, segments, streams_for};
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::varint;
@@ -15,7 +15,7 @@ pub fn decode<S: Symbol>(
 ) -> Result<()> {
     let mut streams: [Stream<'_, S>; STREAMS] = Default::default();
     let mut sizes = [0; STREAMS];
-    for size in &mut sizes {
+    for size in &mut sizes[..streams_for(symbols.len())] {
         *size = varint::read_length(bytes)?;
     }
     let counts = segments(symbols.len());
@@ -58,6 +58,7 @@ pub(super) const LOOKUPS: usize = 4;
 
 /// Decodes all streams in turns, as far as whole words can be read and written in each of them.
 fn decode_bulk<S: Symbol>(streams: &mut [Stream<'_, S>; STREAMS], table: &Table<S>) {
+    let entries = table.entries();
     while let rounds @ 1.. = safe_rounds(streams) {
         for _ in 0..rounds {
             let mut held = [0; STREAMS];
@@ -66,7 +67,7 @@ fn decode_bulk<S: Symbol>(streams: &mut [Stream<'_, S>; STREAMS], table: &Table<
             }
             for _ in 0..LOOKUPS {
                 for (held, stream) in held.iter_mut().zip(&mut *streams) {
-                    let entry = table.entries[*held as usize % ENTRIES];
+                    let entry = entries[*held as usize % ENTRIES];
                     S::store(entry, &mut stream.out[stream.done..]);
                     *held >>= bits_of(entry) & 63;
                     stream.bit += bits_of(entry) as usize;
@@ -101,13 +102,14 @@ impl<S: Symbol> Stream<'_, S> {
 
     /// Decodes what is left one lookup at a time, and checks that the source had all its bits.
     fn finish(mut self, table: &Table<S>) -> Result<()> {
+        let entries = table.entries();
         while self.done < self.out.len() {
             let left = self.source.get(self.bit >> 3..).unwrap_or_default();
             let mut word = [0; 8];
             let have = left.len().min(8);
             word[..have].copy_from_slice(&left[..have]);
             let held = u64::from_le_bytes(word) >> (self.bit & 7);
-            let entry = table.entries[held as usize % table.entries.len()];
+            let entry = entries[held as usize % ENTRIES];
             let mut symbols = [S::default(); 8];
             S::store(entry, &mut symbols);
             let room = self.out.len() - self.done;

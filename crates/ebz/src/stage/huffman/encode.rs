@@ -1,7 +1,7 @@
-//! Symbols to four bit streams.
+//! Symbols to bit streams.
 
 use super::book::LENGTH_AT;
-use super::{Book, MAX_LENGTH, PAIRED, STREAMS, Symbol, segments};
+use super::{Book, MAX_LENGTH, PAIRED, STREAMS, Symbol, segments, streams_for};
 use crate::simd::Level;
 use crate::stage::varint;
 
@@ -15,9 +15,10 @@ pub fn encode<S: Symbol>(
     scratch: &mut Vec<u8>,
     out: &mut Vec<u8>,
 ) {
-    let longest = longest_stream(symbols.len().div_ceil(STREAMS));
-    if scratch.len() < longest * STREAMS {
-        scratch.resize(longest * STREAMS, 0);
+    let streams = streams_for(symbols.len());
+    let longest = longest_stream(symbols.len().div_ceil(streams));
+    if scratch.len() < longest * streams {
+        scratch.resize(longest * streams, 0);
     }
     let codes = Codes::of(book, symbols.len());
     let mut rest = symbols;
@@ -26,6 +27,7 @@ pub fn encode<S: Symbol>(
         .iter_mut()
         .zip(scratch.chunks_exact_mut(longest))
         .zip(segments(symbols.len()))
+        .take(streams)
     {
         let (segment, tail) = rest.split_at(count);
         rest = tail;
@@ -96,9 +98,12 @@ impl<'a> Codes<'a> {
     fn of<S: Symbol>(book: &'a Book<S>, symbols: usize) -> Self {
         let single = book.codes();
         // How often a symbol is too large for a pair, as the book sees it.
-        let large = book.lengths().iter().skip(PAIRED).filter(|l| **l > 0);
-        let share: u32 = large.map(|&l| 1 << (MAX_LENGTH - u32::from(l))).sum();
-        let worthwhile = S::HAS_PAIRS && symbols >= 1 << 14 && share < 1 << (MAX_LENGTH - 6);
+        let rarely_large = || {
+            let large = book.lengths().iter().skip(PAIRED).filter(|l| **l > 0);
+            let share: u32 = large.map(|&l| 1 << (MAX_LENGTH - u32::from(l))).sum();
+            share < 1 << (MAX_LENGTH - 6)
+        };
+        let worthwhile = S::HAS_PAIRS && symbols >= 1 << 14 && rarely_large();
         let pairs = worthwhile.then(|| {
             let mut pairs = Box::new([0; PAIRED * PAIRED]);
             for (row, &b) in pairs.chunks_exact_mut(PAIRED).zip(single) {

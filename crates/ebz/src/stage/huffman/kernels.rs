@@ -72,7 +72,7 @@ pub(super) fn decode_bulk<S: Symbol>(streams: &mut [Stream<'_, S>; STREAMS], tab
     /// local variables: twice as fast.
     #[target_feature(enable = "bmi1,bmi2")]
     fn with_bmi2<S: Symbol>(streams: &mut [Stream<'_, S>; STREAMS], table: &Table<S>) {
-        let entries = table.entries.as_ptr();
+        let entries = table.entries().as_ptr();
         while let rounds @ 1.. = safe_rounds(streams) {
             let source = streams.each_ref().map(|s| s.source.as_ptr());
             let start = streams.each_mut().map(|s| s.out.as_mut_ptr());

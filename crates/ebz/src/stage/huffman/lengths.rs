@@ -12,8 +12,8 @@ pub enum Sort {
     Centre,
 }
 
-/// A code length for each symbol, 0 for those that do not occur; the lengths form a complete
-/// prefix code. `counts` must have at least two entries.
+/// A code length for each symbol, and for at least two, 0 for those that do not occur; the lengths
+/// form a complete prefix code.
 pub(super) fn lengths(counts: &[u32], sort: Sort) -> Vec<u8> {
     let mut order = ascending(counts, sort);
     // A complete code has at least two words.
@@ -24,10 +24,10 @@ pub(super) fn lengths(counts: &[u32], sort: Sort) -> Vec<u8> {
     }
     let mut weights: Vec<_> = order
         .iter()
-        .map(|&s| u64::from(counts[usize::from(s)]))
+        .map(|&s| counts.get(usize::from(s)).map_or(0, |&c| u64::from(c)))
         .collect();
     let depths = limited(&mut weights);
-    let mut lengths = vec![0; counts.len()];
+    let mut lengths = vec![0; counts.len().max(2)];
     for (&symbol, &depth) in order.iter().zip(&depths) {
         lengths[usize::from(symbol)] = depth;
     }
@@ -54,7 +54,7 @@ fn limited(weights: &mut [u64]) -> Vec<u8> {
 
 /// The symbols that occur, rarest first.
 fn ascending(counts: &[u32], sort: Sort) -> Vec<u16> {
-    let occurs = |s: &u16| counts[usize::from(*s)] > 0;
+    let occurs = |s: &u16| counts.get(usize::from(*s)).is_some_and(|&c| c > 0);
     match sort {
         Sort::Exact => {
             let mut order: Vec<_> = (0..counts.len() as u16).filter(occurs).collect();

@@ -1,8 +1,8 @@
 //! Canonical Huffman coding of small integers, with code lengths of at most [`MAX_LENGTH`] bits.
 //!
-//! Forward: symbols → [`Histogram`] → [`Book`] → [`encode`]: four bit streams side by side.
-//! Inverse: [`Book`] → [`Table`] → [`decode`]: the four streams are read in turns, so that the
-//! latency of one table lookup hides behind the other three, and a lookup yields several symbols.
+//! Forward: symbols → [`Histogram`] → [`Book`] → [`encode`]: five bit streams side by side.
+//! Inverse: [`Book`] → [`Table`] → [`decode`]: the five streams are read in turns, so that the
+//! latency of one table lookup hides behind the other four, and a lookup yields several symbols.
 //!
 //! Two kinds of symbols exist: bytes, and 16-bit numbers below 1,024. Codes are written least
 //! significant bit first, so that the next bits of a stream index the table directly.
@@ -27,8 +27,11 @@ pub use table::Table;
 /// first-level cache.
 pub const MAX_LENGTH: u32 = 12;
 
-/// Bit streams per coded sequence.
+/// Bit streams per coded sequence, but for short ones.
 pub const STREAMS: usize = 5;
+
+/// Sequences of fewer symbols are one stream.
+const SHORT: usize = 512;
 
 /// Symbols below this are encoded in pairs by one lookup.
 const PAIRED: usize = 64;
@@ -99,9 +102,14 @@ impl Symbol for u16 {
     }
 }
 
+/// How many streams `count` symbols make.
+fn streams_for(count: usize) -> usize {
+    if count < SHORT { 1 } else { STREAMS }
+}
+
 /// The lengths of the segments of `count` symbols, one for each stream.
 fn segments(count: usize) -> [usize; STREAMS] {
-    let full = count.div_ceil(STREAMS);
+    let full = count.div_ceil(streams_for(count));
     std::array::from_fn(|i| count.saturating_sub(i * full).min(full))
 }
 

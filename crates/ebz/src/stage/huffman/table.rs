@@ -11,7 +11,8 @@ pub(super) const ENTRIES: usize = 1 << MAX_LENGTH;
 /// ones from bit 0 on, the number of bits they take from bit 48 on, their number from bit 56 on.
 #[derive(Debug, Clone)]
 pub struct Table<S> {
-    pub(super) entries: Box<[u64; ENTRIES]>,
+    /// [`ENTRIES`] of them; none before the first book.
+    entries: Vec<u64>,
     kind: PhantomData<S>,
 }
 
@@ -34,7 +35,7 @@ pub(super) fn count_of(entry: u64) -> usize {
 impl<S: Symbol> Default for Table<S> {
     fn default() -> Self {
         Self {
-            entries: Box::new([0; ENTRIES]),
+            entries: Vec::new(),
             kind: PhantomData,
         }
     }
@@ -48,8 +49,14 @@ impl<S: Symbol> Table<S> {
         table
     }
 
+    /// The entries, by the next bits of a stream. Nothing comes of a table without a book.
+    pub(super) fn entries(&self) -> &[u64; ENTRIES] {
+        self.entries.first_chunk().unwrap_or(&[0; ENTRIES])
+    }
+
     /// Replaces the table by that of another book.
     pub fn rebuild(&mut self, book: &Book<S>, symbols: usize) {
+        self.entries.resize(ENTRIES, 0);
         // 1. One symbol per entry, for as many bits as the longest code has; then repeated.
         let longest = book.lengths().iter().copied().max().unwrap_or(0);
         let short = 1 << longest;
@@ -71,7 +78,7 @@ impl<S: Symbol> Table<S> {
         // 2. As many further symbols as the remaining bits hold. From the last entry to the
         // first, because an entry looks up lower ones, which must still be single symbols.
         // For few symbols this takes longer than it saves.
-        if symbols < 4 * ENTRIES {
+        if symbols < 8 * ENTRIES {
             return;
         }
         let width = 64 / S::PER_WORD as u32;

@@ -1,0 +1,167 @@
+//! Chunks whose values are predicted from every second value along each axis, which are a chunk of
+//! their own.
+
+use super::decode::{decode_parts, take_block};
+use super::encode::{Gather, encode_parts};
+use super::estimate::{Entropy, POINT};
+use super::{Scratch, decode, encode};
+use crate::bound::Tolerance;
+use crate::codec::{Context, Dims, Task};
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::stage::halving::{self, Halving, Lattice};
+use crate::stage::{UNIT, dualquant, exceptions, varint};
+
+/// First byte of such a chunk, where others have a mode.
+const HALVED: u8 = 255;
+
+/// Smaller chunks are not worth the second one.
+const SMALLEST: usize = 1 << 12;
+
+/// Interpolation may be better than lags where these cost fewer bits per value than this.
+const PROMISING: u64 = 3;
+/// The same for chunks so small that a trial takes little time.
+const PROMISING_IF_SMALL: u64 = 8;
+const SMALL: usize = 1 << 18;
+
+/// The bound of coarse values, as a part of the bound: their errors spread to predictions.
+const COARSE_BOUND: f64 = 0.75;
+
+/// Memory for coarse values.
+#[derive(Default)]
+struct Coarse<T> {
+    values: Vec<T>,
+    bytes: Vec<u8>,
+}
+
+/// How a chunk could be halved, if lags leave units that cost less than so much.
+pub(super) fn candidate(task: &Task<'_>) -> Option<(Halving, u64)> {
+    let plain = matches!(task.tolerance, Tolerance::Abs(_)) && task.fill.is_none();
+    let values = task.dims.len();
+    let bits = match values <= SMALL {
+        true => PROMISING_IF_SMALL,
+        false => PROMISING,
+    };
+    let halving = Halving::of(task.dims).filter(|_| plain && values >= SMALLEST);
+    halving.map(|halving| (halving, (bits * UNIT as u64) << POINT))
+}
+
+/// Appends the chunk, halved, if that takes less than units of this cost; otherwise nothing.
+pub(super) fn encode<T: Element>(
+    values: &[T],
+    task: &Task<'_>,
+    halving: Halving,
+    cost: u64,
+    context: &mut Context,
+    out: &mut Vec<u8>,
+) -> Result<bool> {
+    let mut coarse = context.take::<Coarse<T>>();
+    let worth = encode_with(values, task, halving, cost, context, &mut coarse, out);
+    context.put_back(coarse);
+    worth
+}
+
+fn encode_with<T: Element>(
+    values: &[T],
+    task: &Task<'_>,
+    halving: Halving,
+    cost: u64,
+    context: &mut Context,
+    coarse: &mut Coarse<T>,
+    out: &mut Vec<u8>,
+) -> Result<bool> {
+    let Tolerance::Abs(bound) = task.tolerance else {
+        return Ok(false);
+    };
+    let Some(lattice) = Lattice::<T>::new(bound) else {
+        return Ok(false);
+    };
+    let simd = context.simd();
+    let units = dualquant::units(values.len()) as u64;
+    let sampled = |coarse: &[T]| {
+        let unit = halving::sampled_cost::<T, Entropy>(values, halving, &lattice, coarse, simd);
+        unit.saturating_mul(units)
+    };
+    // Lags are faster: they need not be quite as good.
+    let most = cost.saturating_mul(units) / 20 * 19;
+
+    // 1. Would it be worth it if coarse values cost as much as others, and had no errors?
+    let Coarse { values: few, bytes } = coarse;
+    halving.gather(values, few);
+    let share = most / values.len() as u64 * few.len() as u64;
+    if sampled(few).saturating_add(share) > most {
+        return Ok(false);
+    }
+
+    // 2. Coarse values, as the decoder will see them.
+    bytes.clear();
+    let coarse_task = Task {
+        dims: halving.coarse(),
+        tolerance: Tolerance::Abs(bound * COARSE_BOUND),
+        ..*task
+    };
+    encode::encode(few, &coarse_task, context, bytes)?;
+    decode::decode(bytes, halving.coarse(), context, few)?;
+    if sampled(few).saturating_add((8 * bytes.len() as u64) << POINT) > most {
+        return Ok(false);
+    }
+
+    // 3. All other values.
+    let mut scratch = context.take::<Scratch>();
+    let mut sink = Gather::new(&mut scratch.residuals, simd, 0);
+    let exceptions = &mut scratch.exceptions;
+    let done = halving::forward(values, halving, &lattice, few, simd, exceptions, &mut sink);
+    if done {
+        out.push(HALVED);
+        out.extend_from_slice(&lattice.step().to_le_bytes());
+        varint::write(bytes.len() as u64, out);
+        out.extend_from_slice(bytes);
+        encode_parts::<T>(1, task, simd, &mut scratch, out)?;
+    }
+    context.put_back(scratch);
+    Ok(done)
+}
+
+/// The bytes behind the first one of a halved chunk.
+pub(super) fn announced(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.strip_prefix(&[HALVED])
+}
+
+/// Fills `out` from what [`encode`] appended behind the first byte.
+pub(super) fn decode<T: Element>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    let (step, mut bytes) = bytes
+        .split_first_chunk()
+        .ok_or_else(|| Error::truncated("the step of a halved chunk is cut off"))?;
+    let step = f64::from_le_bytes(*step);
+    let halving = Halving::of(dims)
+        .filter(|_| dims.len() >= SMALLEST)
+        .ok_or_else(|| Error::corrupt("a chunk that cannot be halved"))?;
+    let coarse_bytes = take_block(&mut bytes)?;
+
+    // 1. Coarse values, which are read again right away.
+    let mut coarse = context.take::<Coarse<T>>();
+    coarse.values.resize(halving.coarse().len(), T::default());
+    let streaming = std::mem::take(&mut context.streaming);
+    let mut result = decode::decode(coarse_bytes, halving.coarse(), context, &mut coarse.values);
+    context.streaming = streaming;
+
+    // 3. All other values.
+    if result.is_ok() {
+        let mut scratch = context.take::<Scratch>();
+        let units = dualquant::units(out.len());
+        result = decode_parts(1, bytes, units, context.simd(), &mut scratch).and_then(
+            |(list, mut source)| {
+                halving::inverse(halving, step, &coarse.values, context, &mut source, out)?;
+                exceptions::restore(list, out)
+            },
+        );
+        context.put_back(scratch);
+    }
+    context.put_back(coarse);
+    result
+}

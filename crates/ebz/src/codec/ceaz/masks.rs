@@ -1,0 +1,137 @@
+//! The masks of units as bytes: where most of them are zeros, without these.
+//!
+//! A group with few masks other than 0 is thinned out: first bytes whose bit i says that mask i of
+//! eight is not 0, then these masks alone.
+
+use super::books::{Decoder, Encoder};
+use crate::error::{Error, Result};
+use crate::simd::Level;
+use crate::stage::huffman::Table;
+use crate::stage::occupancy::{GROUPS, Occupancy};
+use crate::stage::word::Word;
+
+/// A group that was thinned out.
+#[derive(Default)]
+pub(super) struct Thin {
+    /// Which masks are not 0.
+    present: Vec<u8>,
+    /// These masks.
+    masks: Vec<u8>,
+}
+
+/// Appends the masks of each group: a byte that says which groups are thinned out, what is present
+/// in these, and the masks.
+pub(super) fn write_to(
+    groups: [&[u8]; GROUPS],
+    coder: &mut Encoder<'_>,
+    thin: &mut [Thin; GROUPS],
+    out: &mut Vec<u8>,
+) {
+    let at = out.len();
+    out.push(0);
+    for (group, (masks, thin)) in groups.into_iter().zip(&mut *thin).enumerate() {
+        thin.present.clear();
+        let zeros = masks.iter().filter(|m| **m == 0).count();
+        if zeros > masks.len() / 2 {
+            thin.take_from(masks);
+            out[at] |= 1 << group;
+        }
+    }
+    let thinned = out[at];
+    coder.encode::<_, GROUPS>(std::array::from_fn(|i| thin[i].present.as_slice()), out);
+    let masks = |i: usize| match thinned >> i & 1 {
+        1 => thin[i].masks.as_slice(),
+        _ => groups[i],
+    };
+    coder.encode::<_, GROUPS>(std::array::from_fn(masks), out);
+}
+
+/// Fills the masks of each group from the front of `bytes`.
+pub(super) fn read_from<W: Word>(
+    bytes: &mut &[u8],
+    table: &mut Table<u8>,
+    simd: Level,
+    thin: &mut [Thin; GROUPS],
+    residuals: &mut Occupancy<W>,
+) -> Result<()> {
+    let thinned = *bytes
+        .split_off_first()
+        .ok_or_else(|| Error::truncated("masks are cut off"))?;
+    let is_thin = |group: usize| thinned >> group & 1 == 1;
+    if thinned >> GROUPS != 0 {
+        return Err(Error::corrupt("unknown form of masks"));
+    }
+    let mut decoder = Decoder::new(table, simd);
+    for group in (0..GROUPS).filter(|&group| is_thin(group)) {
+        let present = &mut thin[group].present;
+        present.clear();
+        present.resize(residuals.set_masks(group).len() / 8, 0);
+        decoder.decode(bytes, present)?;
+    }
+    let mut decoder = Decoder::new(table, simd);
+    for (group, thin) in thin.iter_mut().enumerate() {
+        if is_thin(group) {
+            let count = thin.present.iter().map(|p| p.count_ones() as usize).sum();
+            thin.masks.resize(count, 0);
+            decoder.decode(bytes, &mut thin.masks)?;
+            thin.give_to(residuals.set_masks(group));
+        } else {
+            decoder.decode(bytes, residuals.set_masks(group))?;
+        }
+    }
+    Ok(())
+}
+
+impl Thin {
+    /// Takes the masks of a group, eight for each byte of `present`.
+    fn take_from(&mut self, masks: &[u8]) {
+        self.masks.resize(masks.len(), 0);
+        let mut count = 0;
+        let (octets, _) = masks.as_chunks::<8>();
+        for octet in octets {
+            let mut present = 0;
+            for (i, &mask) in octet.iter().enumerate() {
+                self.masks[count] = mask;
+                count += usize::from(mask != 0);
+                present |= u8::from(mask != 0) << i;
+            }
+            self.present.push(present);
+        }
+        self.masks.truncate(count);
+    }
+
+    /// Undoes [`Self::take_from`].
+    fn give_to(&self, masks: &mut [u8]) {
+        let mut given = self.masks.iter();
+        let (octets, _) = masks.as_chunks_mut::<8>();
+        for (octet, present) in octets.iter_mut().zip(&self.present) {
+            for (i, mask) in octet.iter_mut().enumerate() {
+                let here = present >> i & 1 == 1;
+                *mask = if here {
+                    given.next().copied().unwrap_or(0)
+                } else {
+                    0
+                };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinned_masks_come_back() {
+        let masks: Vec<u8> = (0..320u32)
+            .map(|i| if i % 7 < 5 { 0 } else { (i * 37) as u8 })
+            .collect();
+        let mut thin = Thin::default();
+        thin.take_from(&masks);
+        assert_eq!(thin.present.len(), 40);
+        assert!(thin.masks.len() < 100 && thin.masks.iter().all(|m| *m != 0));
+        let mut back = vec![1; masks.len()];
+        thin.give_to(&mut back);
+        assert_eq!(back, masks);
+    }
+}
