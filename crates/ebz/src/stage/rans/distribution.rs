@@ -64,9 +64,8 @@ impl Distribution {
         let mut cost = pairs.cost(&own) + (own.header_bits() << LOG_BITS);
         if pairs.total <= FAMILY_LIMIT {
             for (id, member) in family().iter().enumerate() {
-                let c = pairs.cost(member);
-                if c < cost {
-                    cost = c;
+                if let Some(less) = pairs.cost_below(member, cost) {
+                    cost = less;
                     best = (id as u8, *member);
                 }
             }
@@ -191,19 +190,29 @@ impl Pairs {
 
     /// Size of these symbols under a distribution, in 2^-[`LOG_BITS`] bits.
     fn cost(&self, under: &Distribution) -> u64 {
+        const IMPOSSIBLE: u64 = u64::MAX >> 8;
+        self.cost_below(under, IMPOSSIBLE).unwrap_or(IMPOSSIBLE)
+    }
+
+    /// The same, unless it is not below `limit`.
+    fn cost_below(&self, under: &Distribution, limit: u64) -> Option<u64> {
         if (self.zero > 0 && under.zero == 0) || self.total == 0 {
-            return u64::MAX >> 8;
+            return None;
         }
         let logs = logarithms();
         let bits = |f: u16| logs[TOTAL as usize] - logs[usize::from(f)];
         let rare = bits(under.escape) + (RARE_BITS << LOG_BITS);
         let mut sum = self.zero * bits(under.zero);
         for (&count, &frequency) in self.pairs.iter().zip(&under.pairs) {
+            // Most distributions are ruled out by their first frequencies.
+            if sum >= limit {
+                return None;
+            }
             if count > 0 {
                 sum += count * if frequency > 0 { bits(frequency) } else { rare };
             }
         }
-        sum
+        (sum < limit).then_some(sum)
     }
 }
 
