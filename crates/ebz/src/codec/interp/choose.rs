@@ -63,6 +63,8 @@ const POOR_ISOTROPIC: f32 = 3.0;
 const CLOSE_LORENZO: f32 = 1.15;
 /// What contexts and tables add to the forecast of differences.
 const LORENZO_EXTRA: f32 = 1.12;
+/// Packets take up to twice the time: they must be smaller by more than this part of their size.
+const PACKET_BURDEN: u64 = 64;
 /// Axes shorter than this make rows that waste lanes, if there is a longer one.
 const SHORT_ROW: usize = 16;
 
@@ -132,7 +134,10 @@ impl<T: Real> Chooser<T> {
             for &start in starts {
                 self.attempt(isa, source, tried, block, start)?;
             }
-            let cost = self.memory.streams.estimate::<T>();
+            let mut cost = self.memory.streams.estimate::<T>();
+            if plan.mode == Mode::Packet {
+                cost += cost / PACKET_BURDEN;
+            }
             if cost < best.0 {
                 best = (cost, plan);
             }
