@@ -20,6 +20,8 @@ use crate::stage::rans::bits::BitReader;
 /// Memory of a decoder.
 #[derive(Default)]
 pub(super) struct Memory<T> {
+    /// The chunk with its axes in another order.
+    arranged: Vec<T>,
     fields: Fields<T>,
     scratch: Scratch<T>,
     lorenzo: History,
@@ -72,6 +74,7 @@ pub(super) fn decode<T: Real>(
     let (extents, strides) = plan.arrange(dims);
     let count = u32::try_from(out.len()).map_err(|_| Error::unsupported("chunk too large"))?;
     let Memory {
+        arranged,
         fields,
         scratch,
         lorenzo,
@@ -116,10 +119,15 @@ pub(super) fn decode<T: Real>(
             join_level(isa, &pyramid, level, &mut fields.values, |_, _| {});
         }
     }
-    let mut copy = Vec::new();
-    join_chunk(isa, &pyramid, &fields.values, |z, y, fill| {
-        rows::write(out, extents, strides, (z, y), &mut copy, fill);
-    });
+    let place = |strides: Extents| move |z, y| z * strides[0] + y * strides[1];
+    if strides[2] == 1 {
+        join_chunk(isa, &pyramid, &fields.values, place(strides), out);
+    } else {
+        let in_order = rows::in_order(extents);
+        arranged.resize(out.len(), T::default());
+        join_chunk(isa, &pyramid, &fields.values, place(in_order), arranged);
+        rows::scatter(arranged, extents, strides, out);
+    }
     for (at, value) in exact {
         out[at] = value;
     }

@@ -24,6 +24,8 @@ pub(super) const SMALLEST_CHOICE: usize = 64;
 /// Memory of an encoder.
 #[derive(Default)]
 pub(super) struct Memory<T> {
+    /// The chunk with its axes in another order.
+    arranged: Vec<T>,
     fields: Fields<T>,
     scratch: Scratch<T>,
     pub(super) lorenzo: History,
@@ -108,13 +110,15 @@ pub(super) fn code<T: Real>(
     // 1. Split the values into classes.
     let pyramid = Pyramid::new(extents, halved);
     let Memory {
+        arranged,
         fields,
         scratch,
         streams,
         ..
     } = memory;
     fields.prepare(&pyramid, extents, plan.mode == Mode::Packet);
-    let row = |z, y, copy: &mut Vec<T>| rows::read(source.values, extents, strides, (z, y), copy);
+    let (values, strides) = rows::gather(source.values, extents, strides, arranged);
+    let row = |z, y| &values[z * strides[0] + y * strides[1]..][..extents[2]];
     split_all(isa, &pyramid, row, &mut fields.values);
     // 2. Code them from coarse to fine.
     let mut coder = RowEncoder {

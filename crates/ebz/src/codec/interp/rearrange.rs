@@ -73,23 +73,20 @@ fn join_row<V: Copy + Default>(
 pub(super) fn split_all<'a, V: Copy + Default + 'a>(
     isa: Isa,
     pyramid: &Pyramid,
-    mut chunk_row: impl FnMut(usize, usize, &mut Vec<V>) -> Option<&'a [V]>,
+    chunk_row: impl Fn(usize, usize) -> &'a [V],
     buffer: &mut [V],
 ) {
-    let mut copy = Vec::new();
     let Some(level) = pyramid.levels.first() else {
         let [nz, ny, nx] = pyramid.top.extents;
         for (z, y) in rows(nz, ny) {
             let at = pyramid.top.row(z, y);
-            let row = chunk_row(z, y, &mut copy);
-            buffer[at..at + nx].copy_from_slice(row.unwrap_or(&copy));
+            buffer[at..at + nx].copy_from_slice(chunk_row(z, y));
         }
         return;
     };
     for (z, y) in rows(level.extents[0], level.extents[1]) {
-        let row = chunk_row(z, y, &mut copy);
         let places = classes_of_row(pyramid, level, z, y);
-        split_row(isa, row.unwrap_or(&copy), buffer, places);
+        split_row(isa, chunk_row(z, y), buffer, places);
     }
     for l in 1..pyramid.levels.len() {
         let level = &pyramid.levels[l];
@@ -133,19 +130,22 @@ pub(super) fn join_chunk<V: Copy + Default>(
     isa: Isa,
     pyramid: &Pyramid,
     buffer: &[V],
-    mut chunk_row: impl FnMut(usize, usize, &mut dyn FnMut(&mut [V])),
+    mut chunk_row: impl FnMut(usize, usize) -> usize,
+    out: &mut [V],
 ) {
     let Some(level) = pyramid.levels.first() else {
         let [nz, ny, nx] = pyramid.top.extents;
         for (z, y) in rows(nz, ny) {
-            let at = pyramid.top.row(z, y);
-            chunk_row(z, y, &mut |row| row.copy_from_slice(&buffer[at..at + nx]));
+            let (from, to) = (pyramid.top.row(z, y), chunk_row(z, y));
+            out[to..to + nx].copy_from_slice(&buffer[from..from + nx]);
         }
         return;
     };
-    for (z, y) in rows(level.extents[0], level.extents[1]) {
+    let [nz, ny, nx] = level.extents;
+    for (z, y) in rows(nz, ny) {
         let places = classes_of_row(pyramid, level, z, y);
-        chunk_row(z, y, &mut |row| join_row(isa, buffer, places, row));
+        let to = chunk_row(z, y);
+        join_row(isa, buffer, places, &mut out[to..to + nx]);
     }
 }
 
