@@ -122,8 +122,8 @@ impl<T: Real, const AXES: usize, const BASE: bool> Kernel for Quantize<'_, '_, T
             residuals[at][..rest.len()].copy_from_slice(&group.residuals[..rest.len()]);
             inner[at] = group.inner;
             outer[at] = group.outer;
-            for i in 0..rest.len() {
-                bad[i] |= group.wrong[i];
+            for (bad, wrong) in bad.iter_mut().zip(group.wrong).take(rest.len()) {
+                *bad |= wrong;
             }
         }
         bad.iter().all(|&b| b == 0)

@@ -138,17 +138,17 @@ pub(super) fn decode(
         if words.len() < position + 2 * LANES {
             break;
         }
-        for group in 0..LANES / WIDTH {
+        for (group, x) in x.iter_mut().enumerate() {
             let context = widen(&contexts.as_chunks::<WIDTH>().0[group]);
             let context = _mm512_min_epu32(context, largest_context);
-            let slot = _mm512_and_si512(x[group], slot_mask);
+            let slot = _mm512_and_si512(*x, slot_mask);
             let index = _mm512_or_si512(_mm512_slli_epi32::<PRECISION>(context), slot);
             // SAFETY: context < size / TOTAL and slot < TOTAL, so index < size.
             let entry =
                 unsafe { _mm512_i32gather_epi32::<4>(index, decoder.slots.as_ptr().cast()) };
             let offset = _mm512_and_si512(_mm512_srli_epi32::<8>(entry), _mm512_set1_epi32(0xfff));
             let frequency = _mm512_srli_epi32::<20>(entry);
-            let high = _mm512_srli_epi32::<PRECISION>(x[group]);
+            let high = _mm512_srli_epi32::<PRECISION>(*x);
             let state = _mm512_add_epi32(_mm512_mullo_epi32(frequency, high), offset);
             // Small states take a word each.
             let small = _mm512_testn_epi32_mask(state, _mm512_set1_epi32(0xffff_0000u32 as i32));
@@ -157,7 +157,7 @@ pub(super) fn decode(
             let next = unsafe { _mm256_loadu_si256(words.as_ptr().add(position).cast()) };
             let next = _mm512_maskz_expand_epi32(small, _mm512_cvtepu16_epi32(next));
             let grown = _mm512_or_si512(_mm512_slli_epi32::<16>(state), next);
-            x[group] = _mm512_mask_mov_epi32(state, small, grown);
+            *x = _mm512_mask_mov_epi32(state, small, grown);
             position += 2 * small.count_ones() as usize;
             let bytes = _mm512_cvtepi32_epi8(entry);
             escapes |= _mm_cmpeq_epi8_mask(bytes, _mm_set1_epi8(ESCAPE as i8));
