@@ -29,8 +29,8 @@ fn size(values: &[f32], options: &Options) -> usize {
     let bytes = ebz::compress(&View::new(values, &SHAPE).unwrap(), options).unwrap();
     let decoded = ebz::decompress::<f32>(&bytes).unwrap();
     for (i, (a, b)) in decoded.values().iter().zip(values).enumerate() {
-        if is_land(i) && options.fill.is_some() {
-            assert_eq!(a.to_bits(), b.to_bits());
+        if options.fill == Some(f64::from(*b)) {
+            assert_eq!(a.to_bits(), b.to_bits(), "at {i}");
         } else {
             assert!((a - b).abs() <= 0.04 || b.abs() > 1e9 || b.is_nan());
         }
@@ -54,7 +54,8 @@ fn fill_values_cost_little() {
         .filter(|c| c.offers(BoundKind::Abs) && c.info.name != "raw");
     for codec in codecs {
         let options = Options::new(Bound::Abs(0.03)).codec(codec.info.name);
-        let whole = size(&ocean(), &options);
+        // With a fill value that does not occur, because `ceaz` predicts in another way without one.
+        let whole = size(&ocean(), &options.clone().fill(-1e30));
         // Declared, whatever they are; undeclared, far away or not numbers.
         for fill in [-999.0, 1e20, 9.96921e36] {
             let found = size(&masked(fill), &options.clone().fill(f64::from(fill)));
