@@ -216,8 +216,8 @@ impl<W: Write + Send> Writer<W> {
         Ok(stats)
     }
 
-    /// Begins a frame whose slabs come coded, by a [`SlabCoder`](crate::slab::SlabCoder) for the next frame number, which
-    /// is [`Writer::frames`].
+    /// Begins a frame whose slabs come coded, by a [`SlabCoder`](crate::slab::SlabCoder) for the next
+    /// frame number, which is [`Writer::frames`].
     pub fn begin<'w>(&'w mut self, plan: &'w FramePlan) -> Result<FrameWriter<'w, W>> {
         let start = self.position;
         self.start_record();
