@@ -75,8 +75,7 @@ impl Exceptions {
         self.end_run::<T>();
         self.run = (0, 0);
         if !self.places.is_empty() {
-            varint::write(self.places.len() as u64, out);
-            out.extend_from_slice(&self.places);
+            varint::write_block(&self.places, out);
             out.extend_from_slice(&self.values);
         }
     }

@@ -31,6 +31,20 @@ pub fn read(bytes: &mut &[u8]) -> Result<u64> {
     Err(Error::corrupt("a number is too large"))
 }
 
+/// Appends bytes behind their number.
+pub fn write_block(bytes: &[u8], out: &mut Vec<u8>) {
+    write(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+/// Takes bytes behind their number from the front of `bytes`.
+pub fn read_block<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
+    let length = read_length(bytes)?;
+    bytes
+        .split_off(..length)
+        .ok_or_else(|| Error::truncated("a block is cut off"))
+}
+
 /// Takes a number that counts bytes or values in memory.
 pub fn read_length(bytes: &mut &[u8]) -> Result<usize> {
     usize::try_from(read(bytes)?).map_err(|_| Error::corrupt("a length is too large"))

@@ -43,7 +43,7 @@ pub(super) fn decode_parts<'a, 'b>(
     simd: Level,
     scratch: &'a mut Scratch,
 ) -> Result<(&'b [u8], Spread<'a>)> {
-    let exceptions = take_block(&mut bytes)?;
+    let exceptions = varint::read_block(&mut bytes)?;
     match parts {
         1 => decode_residuals::<u16>(&mut bytes, units, simd, scratch)?,
         2 => decode_residuals::<u32>(&mut bytes, units, simd, scratch)?,
@@ -87,7 +87,7 @@ fn decode_residuals<W: Word>(
     masks::read_from(bytes, mask_table, simd, thin, residuals)?;
 
     // 3.3 and 3.4 Symbols, and what did not fit them.
-    let mut rest = take_block(bytes)?;
+    let mut rest = varint::read_block(bytes)?;
     let mut decoder = Decoder::new(symbol_table, simd);
     for group in 0..GROUPS {
         symbols::join(
@@ -101,14 +101,6 @@ fn decode_residuals<W: Word>(
         return Err(Error::corrupt("exceptions are left over"));
     }
     Ok(())
-}
-
-/// Takes bytes behind their length.
-pub(super) fn take_block<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let length = varint::read_length(bytes)?;
-    bytes
-        .split_off(..length)
-        .ok_or_else(|| Error::truncated("a block is cut off"))
 }
 
 /// Gives residual units with their zeros.

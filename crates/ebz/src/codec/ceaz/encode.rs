@@ -67,8 +67,7 @@ pub(super) fn encode_parts<T: Element>(
 ) -> Result<()> {
     scratch.rest.clear();
     scratch.exceptions.write_to::<T>(&mut scratch.rest);
-    varint::write(scratch.rest.len() as u64, out);
-    out.extend_from_slice(&scratch.rest);
+    varint::write_block(&scratch.rest, out);
     match parts {
         1 => encode_residuals::<u16>(task, simd, scratch, out),
         2 => encode_residuals::<u32>(task, simd, scratch, out),
@@ -111,8 +110,7 @@ fn encode_residuals<W: Word>(
     for ((group, symbols), slot) in (0..GROUPS).zip(symbols).zip(&mut groups) {
         *slot = symbols::split(residuals.values(group), simd, symbols, rest);
     }
-    varint::write(rest.len() as u64, out);
-    out.extend_from_slice(rest);
+    varint::write_block(rest, out);
 
     // 3.4 Symbols.
     coder.encode(groups, out);

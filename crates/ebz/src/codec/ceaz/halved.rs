@@ -1,7 +1,7 @@
 //! Chunks whose values are predicted from every second value along each axis, which are a chunk of
 //! their own.
 
-use super::decode::{decode_parts, take_block};
+use super::decode::decode_parts;
 use super::encode::{Gather, encode_parts};
 use super::estimate::{Entropy, POINT};
 use super::{Scratch, decode, encode};
@@ -114,8 +114,7 @@ fn encode_with<T: Element>(
     if done {
         out.push(HALVED);
         out.extend_from_slice(&lattice.step().to_le_bytes());
-        varint::write(bytes.len() as u64, out);
-        out.extend_from_slice(bytes);
+        varint::write_block(bytes, out);
         encode_parts::<T>(1, task, simd, &mut scratch, out)?;
     }
     context.put_back(scratch);
@@ -141,7 +140,7 @@ pub(super) fn decode<T: Element>(
     let halving = Halving::of(dims)
         .filter(|_| dims.len() >= SMALLEST)
         .ok_or_else(|| Error::corrupt("a chunk that cannot be halved"))?;
-    let coarse_bytes = take_block(&mut bytes)?;
+    let coarse_bytes = varint::read_block(&mut bytes)?;
 
     // 1. Coarse values, which are read again right away.
     let mut coarse = context.take::<Coarse<T>>();

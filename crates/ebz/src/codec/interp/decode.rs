@@ -9,13 +9,14 @@ use super::predict::Predictor;
 use super::quantize::{Prediction, Row};
 use super::real::Real;
 use super::rearrange::{join_chunk, join_level};
-use super::stream::{Mode, Plan, read_section};
+use super::stream::{Mode, Plan};
 use super::walk::{ClassJob, Coder, Fields, Pass, Scratch};
 use super::{residual, rows};
 use crate::codec::Dims;
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitReader;
+use crate::stage::varint;
 
 /// Memory of a decoder.
 #[derive(Default)]
@@ -44,13 +45,13 @@ impl<'a> Streams<'a> {
         count: u32,
         memory: &'a mut residual::Memory,
     ) -> Result<Self> {
-        let predictors = BitReader::new(read_section(&mut bytes)?);
-        let runs = read_section(&mut bytes)?;
-        let words = read_section(&mut bytes)?;
+        let predictors = BitReader::new(varint::read_block(&mut bytes)?);
+        let runs = varint::read_block(&mut bytes)?;
+        let words = varint::read_block(&mut bytes)?;
         Ok(Self {
             predictors,
             escapes: escape::Reader::new(runs, words, count)?,
-            residuals: residual::Decoder::new(isa, memory, bytes, read_section)?,
+            residuals: residual::Decoder::new(isa, memory, bytes)?,
             position: 0,
         })
     }

@@ -10,13 +10,14 @@ use super::predict::{Predictor, taps};
 use super::quantize::{Prediction, Row, Weigh};
 use super::real::{Real, Step};
 use super::rearrange::split_all;
-use super::stream::{Mode, Plan, write_section};
+use super::stream::{Mode, Plan};
 use super::walk::{ClassJob, Coder, Fields, Pass, Planes, Scratch};
 use super::{residual, rows};
 use crate::codec::Dims;
 use crate::error::Result;
 use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitWriter;
+use crate::stage::varint;
 
 /// Classes smaller than this use [`Predictor::fallback`].
 pub(super) const SMALLEST_CHOICE: usize = 64;
@@ -59,11 +60,11 @@ impl Streams {
 
     /// Appends everything to `out`.
     fn finish<T: Real>(&mut self, isa: Isa, out: &mut Vec<u8>) {
-        write_section(out, self.predictors.finish());
+        varint::write_block(self.predictors.finish(), out);
         let (runs, words) = self.escapes.finish::<T>(self.position);
-        write_section(out, runs);
-        write_section(out, words);
-        self.residuals.finish(isa, out, write_section);
+        varint::write_block(runs, out);
+        varint::write_block(words, out);
+        self.residuals.finish(isa, out);
     }
 }
 

@@ -12,7 +12,6 @@ use super::encode::Source;
 use super::escape::{Reader, Writer};
 use super::kernel::{Kernel, launch};
 use super::real::Real;
-use super::stream::{read_section, write_section};
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -20,6 +19,7 @@ use crate::stage::UNIT;
 use crate::stage::dualquant::relative;
 use crate::stage::quantize::{Scale, Via};
 use crate::stage::relative::{Lattice, Placed};
+use crate::stage::varint;
 use crate::stage::word::Word;
 
 /// The bound of coordinates: so near to one half that whole steps stay near whole numbers.
@@ -120,8 +120,8 @@ fn encode_on<T: Real, C: Real, W: Word>(
         out.extend_from_slice(&lattice.step().to_le_bytes());
         out.extend_from_slice(&lattice.base().to_le_bytes());
         let (runs, words) = escapes.finish::<T>(values.len() as u32);
-        write_section(out, runs);
-        write_section(out, words);
+        varint::write_block(runs, out);
+        varint::write_block(words, out);
         // 2. An array of numbers like any other.
         let source = Source {
             values: coordinates,
@@ -191,8 +191,8 @@ fn decode_on<T: Real + Via<F>, F: Placed, C: Real, W: Word>(
         f64::from_le_bytes(eight)
     };
     let lattice = Lattice::<F>::new(number(0), number(8));
-    let runs = read_section(&mut bytes)?;
-    let words = read_section(&mut bytes)?;
+    let runs = varint::read_block(&mut bytes)?;
+    let words = varint::read_block(&mut bytes)?;
     let count = u32::try_from(out.len()).map_err(|_| Error::unsupported("chunk too large"))?;
     // 2. Coordinates.
     let mut memory = context.take::<Memory<C>>();

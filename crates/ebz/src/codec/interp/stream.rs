@@ -87,31 +87,3 @@ impl Plan {
         Ok((plan, f64::from_le_bytes(bound)))
     }
 }
-
-/// Appends a part with its length.
-pub(super) fn write_section(out: &mut Vec<u8>, bytes: &[u8]) {
-    let mut length = bytes.len();
-    while length >= 0x80 {
-        out.push(length as u8 | 0x80);
-        length >>= 7;
-    }
-    out.push(length as u8);
-    out.extend_from_slice(bytes);
-}
-
-/// Takes a part off the front.
-pub(super) fn read_section<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let cut = || Error::truncated("interp chunk");
-    let mut length = 0usize;
-    for shift in (0..35).step_by(7) {
-        let (&byte, rest) = bytes.split_first().ok_or_else(cut)?;
-        *bytes = rest;
-        length |= usize::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            let (section, rest) = bytes.split_at_checked(length).ok_or_else(cut)?;
-            *bytes = rest;
-            return Ok(section);
-        }
-    }
-    Err(Error::corrupt("a length that no chunk has"))
-}

@@ -58,6 +58,13 @@ pub(super) struct Planes {
     pub(super) level: usize,
 }
 
+impl Planes {
+    /// The z-th of them.
+    fn plane(&self, z: usize) -> usize {
+        self.first + 2 * self.stride * z
+    }
+}
+
 /// One way through a pyramid.
 pub(super) struct Pass<'a> {
     pub(super) isa: Isa,
@@ -285,7 +292,7 @@ impl<T: Real> ClassJob<'_, T> {
     /// Where the first value of a row lies in the chunk, and how far apart its values are.
     pub(super) fn origin(&self, (z, y): (usize, usize)) -> (Extents, usize) {
         let Pass { whole, planes, .. } = self.pass;
-        let z = planes.map_or(z, |p| p.first + 2 * p.stride * z);
+        let z = planes.map_or(z, |p| p.plane(z));
         match whole.levels.len() {
             0 => ([z, y, 0], 1),
             levels if self.level < levels => {
@@ -326,7 +333,7 @@ impl<T: Real> ClassJob<'_, T> {
                 (back, next.then(|| wide(block.row(z - 1, y + 1))))
             }
             Some(planes) if planes.first > 0 => {
-                let plane = planes.first + 2 * planes.stride * z;
+                let plane = planes.plane(z);
                 let after = plane + planes.stride;
                 let before = wide(self.whole.row(plane - planes.stride, y));
                 let behind =

@@ -9,6 +9,7 @@ use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitReader;
 use crate::stage::rans::symbol::{self, DIRECT};
 use crate::stage::rans::{self, LANES};
+use crate::stage::varint;
 
 /// Memory of a decoder, kept between chunks.
 #[derive(Default)]
@@ -31,16 +32,15 @@ pub(in crate::codec::interp) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads what the encoder finished; `section` takes a framed part off the front of the bytes.
+    /// Reads what the encoder finished.
     pub(in crate::codec::interp) fn new(
         isa: Isa,
         memory: &'a mut Memory,
         mut bytes: &'a [u8],
-        section: impl Fn(&mut &'a [u8]) -> Result<&'a [u8]>,
     ) -> Result<Self> {
-        let mut gaps = BitReader::new(section(&mut bytes)?);
-        let low = BitReader::new(section(&mut bytes)?);
-        let extra = BitReader::new(section(&mut bytes)?);
+        let mut gaps = BitReader::new(varint::read_block(&mut bytes)?);
+        let low = BitReader::new(varint::read_block(&mut bytes)?);
+        let extra = BitReader::new(varint::read_block(&mut bytes)?);
         let words = memory.rans.begin(isa, CONTEXTS, bytes)?;
         Ok(Self {
             memory,

@@ -8,6 +8,7 @@ use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitWriter;
 use crate::stage::rans::symbol::{self, DIRECT};
 use crate::stage::rans::{self, LANES};
+use crate::stage::varint;
 
 /// Collects residuals.
 #[derive(Default)]
@@ -47,16 +48,11 @@ impl Encoder {
         );
     }
 
-    /// Appends everything to `out`; `section` frames a part whose length the reader cannot know.
-    pub(in crate::codec::interp) fn finish(
-        &mut self,
-        isa: Isa,
-        out: &mut Vec<u8>,
-        section: impl Fn(&mut Vec<u8>, &[u8]),
-    ) {
+    /// Appends everything to `out`.
+    pub(in crate::codec::interp) fn finish(&mut self, isa: Isa, out: &mut Vec<u8>) {
         self.gaps.put_gamma(self.gap + 1);
         for bits in [&mut self.gaps, &mut self.low, &mut self.extra] {
-            section(out, bits.finish());
+            varint::write_block(bits.finish(), out);
         }
         let (symbols, numbers) = (&self.symbols[..self.end], &self.numbers[..self.end]);
         self.rans.encode(isa, CONTEXTS, symbols, numbers, out);
