@@ -4,8 +4,9 @@ use super::estimate::{POINT, entropy};
 use super::offline;
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::huffman::{self, Book, Histogram, Sort, Symbol, Table};
+use crate::stage::huffman::{self, ALPHABET, Book, Histogram, Sort, Table};
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 /// How books are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,10 +37,35 @@ const OWN: u8 = 255;
 /// In place of an offline book's number: the book of the group before.
 const SAME: u8 = 254;
 
-/// Symbols that have offline books.
-pub(super) trait Offline: Symbol {
+/// A kind of symbols, with books of its own.
+pub(super) trait Kind {
     /// The offline books.
-    fn shelf() -> &'static [offline::Entry<Self>];
+    fn shelf() -> &'static [offline::Entry];
+    /// The frequencies of symbols.
+    fn histogram(symbols: &[u8], simd: Level) -> Histogram;
+}
+
+/// Masks, and labels of units.
+pub(super) struct OfMasks;
+/// Residuals.
+pub(super) struct OfResiduals;
+
+impl Kind for OfMasks {
+    fn shelf() -> &'static [offline::Entry] {
+        offline::masks()
+    }
+    fn histogram(symbols: &[u8], _: Level) -> Histogram {
+        Histogram::of(symbols)
+    }
+}
+
+impl Kind for OfResiduals {
+    fn shelf() -> &'static [offline::Entry] {
+        offline::residuals()
+    }
+    fn histogram(symbols: &[u8], simd: Level) -> Histogram {
+        Histogram::estimate(symbols, simd)
+    }
 }
 
 /// Codes symbols with the books that the rule chooses.
@@ -54,16 +80,16 @@ pub(super) struct Encoder<'a> {
 impl Encoder<'_> {
     /// Appends for each group that is not empty: the number of its book, the book if it is a new
     /// one, and the coded symbols.
-    pub fn encode<S: Offline, const N: usize>(&mut self, groups: [&[S]; N], out: &mut Vec<u8>) {
+    pub fn encode<K: Kind, const N: usize>(&mut self, groups: [&[u8]; N], out: &mut Vec<u8>) {
         let few = groups.iter().map(|g| g.len()).sum::<usize>() < FEW;
         let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
-        let mut next = groups.peek().map(|symbols| Histogram::of(symbols));
+        let mut next = groups.peek().map(|symbols| K::histogram(symbols, self.simd));
         while let Some(mut histogram) = next.take() {
             // 1. As many groups as are better off with one book.
             let mut run = Vec::with_capacity(N);
             run.extend(groups.next());
             while let Some(symbols) = groups.peek() {
-                let other = Histogram::of(symbols);
+                let other = K::histogram(symbols, self.simd);
                 if !few && !self.share(&histogram, &other) {
                     next = Some(other);
                     break;
@@ -72,7 +98,7 @@ impl Encoder<'_> {
                 run.extend(groups.next());
             }
             // 2. Their book. 3. Their symbols.
-            let (mut number, book) = self.choose(&histogram);
+            let (mut number, book) = self.choose::<K>(&histogram);
             for symbols in run {
                 out.push(number);
                 if number == OWN {
@@ -85,21 +111,21 @@ impl Encoder<'_> {
     }
 
     /// Whether two groups take less space with one book than with two.
-    fn share<S: Symbol>(&self, a: &Histogram<S>, b: &Histogram<S>) -> bool {
+    fn share(&self, a: &Histogram, b: &Histogram) -> bool {
         if self.rule != Rule::Cost {
             return false;
         }
         let mut both = a.clone();
         both.add(b);
-        let cost = |h: &Histogram<S>| cost_with_book(h.occurring());
+        let cost = |h: &Histogram| cost_with_book(h.occurring());
         cost(&both) <= cost(a) + cost(b)
     }
 
     /// The book for symbols of these frequencies, and its number.
-    fn choose<S: Offline>(&self, histogram: &Histogram<S>) -> (u8, Cow<'static, Book<S>>) {
+    fn choose<K: Kind>(&self, histogram: &Histogram) -> (u8, Cow<'static, Book>) {
         let counts = histogram.occurring();
         // Offline books have a code for every symbol.
-        let costs = S::shelf().iter().enumerate().map(|(number, entry)| {
+        let costs = K::shelf().iter().enumerate().map(|(number, entry)| {
             let cost = entry.book.cost(counts).unwrap_or(u64::MAX);
             (cost, number as u8, entry)
         });
@@ -138,26 +164,28 @@ impl Encoder<'_> {
 }
 
 /// Decodes symbols with the books that the stream names.
-pub(super) struct Decoder<'a, S> {
+pub(super) struct Decoder<'a, K> {
     /// The table of the last new book.
-    table: &'a mut Table<S>,
+    table: &'a mut Table,
+    kind: PhantomData<K>,
     /// The number of the last book.
     number: Option<u8>,
     simd: Level,
 }
 
-impl<'a, S: Offline> Decoder<'a, S> {
+impl<'a, K: Kind> Decoder<'a, K> {
     /// A decoder; `table` is memory for its tables.
-    pub fn new(table: &'a mut Table<S>, simd: Level) -> Self {
+    pub fn new(table: &'a mut Table, simd: Level) -> Self {
         Self {
             table,
+            kind: PhantomData,
             number: None,
             simd,
         }
     }
 
     /// Fills the symbols of a group.
-    pub fn decode(&mut self, bytes: &mut &[u8], symbols: &mut [S]) -> Result<()> {
+    pub fn decode(&mut self, bytes: &mut &[u8], symbols: &mut [u8]) -> Result<()> {
         if symbols.is_empty() {
             return Ok(());
         }
@@ -174,7 +202,7 @@ impl<'a, S: Offline> Decoder<'a, S> {
         let unknown = || Error::corrupt("unknown code book");
         let table = match self.number.ok_or_else(unknown)? {
             OWN => &*self.table,
-            number => S::shelf()
+            number => K::shelf()
                 .get(usize::from(number))
                 .ok_or_else(unknown)?
                 .table(),
@@ -191,20 +219,20 @@ fn cost_with_book(counts: &[u32]) -> u64 {
 }
 
 /// Standard deviation of the frequencies of all symbols, in thousandths.
-fn deviation<S: Symbol>(histogram: &Histogram<S>) -> f64 {
+fn deviation(histogram: &Histogram) -> f64 {
     let total = histogram.total().max(1) as f64;
     let counts = histogram.counts().iter();
-    deviation_of::<S>(counts.map(|&count| f64::from(count) / total))
+    deviation_of(counts.map(|&count| f64::from(count) / total))
 }
 
 /// The same of the frequencies that a book is best for.
-fn implied_deviation<S: Symbol>(book: &Book<S>) -> f64 {
+fn implied_deviation(book: &Book) -> f64 {
     let lengths = book.lengths().iter();
-    deviation_of::<S>(lengths.map(|&length| 0.5f64.powi(length.into())))
+    deviation_of(lengths.map(|&length| 0.5f64.powi(length.into())))
 }
 
-fn deviation_of<S: Symbol>(frequencies: impl Iterator<Item = f64>) -> f64 {
-    let mean = 1.0 / S::ALPHABET as f64;
+fn deviation_of(frequencies: impl Iterator<Item = f64>) -> f64 {
+    let mean = 1.0 / ALPHABET as f64;
     let squares: f64 = frequencies.map(|f| (f - mean) * (f - mean)).sum();
-    1000.0 * (squares / S::ALPHABET as f64).sqrt()
+    1000.0 * (squares / ALPHABET as f64).sqrt()
 }

@@ -3,7 +3,7 @@
 //! A group with few masks other than 0 is thinned out: first bytes whose bit i says that mask i of
 //! eight is not 0, then these masks alone.
 
-use super::books::{Decoder, Encoder};
+use super::books::{Decoder, Encoder, OfMasks};
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::huffman::Table;
@@ -38,18 +38,18 @@ pub(super) fn write_to(
         }
     }
     let thinned = out[at];
-    coder.encode::<_, GROUPS>(std::array::from_fn(|i| thin[i].present.as_slice()), out);
+    coder.encode::<OfMasks, GROUPS>(std::array::from_fn(|i| thin[i].present.as_slice()), out);
     let masks = |i: usize| match thinned >> i & 1 {
         1 => thin[i].masks.as_slice(),
         _ => groups[i],
     };
-    coder.encode::<_, GROUPS>(std::array::from_fn(masks), out);
+    coder.encode::<OfMasks, GROUPS>(std::array::from_fn(masks), out);
 }
 
 /// Fills the masks of each group from the front of `bytes`.
 pub(super) fn read_from<W: Word>(
     bytes: &mut &[u8],
-    table: &mut Table<u8>,
+    table: &mut Table,
     simd: Level,
     thin: &mut [Thin; GROUPS],
     residuals: &mut Occupancy<W>,
@@ -61,14 +61,14 @@ pub(super) fn read_from<W: Word>(
     if thinned >> GROUPS != 0 {
         return Err(Error::corrupt("unknown form of masks"));
     }
-    let mut decoder = Decoder::new(table, simd);
+    let mut decoder = Decoder::<OfMasks>::new(table, simd);
     for group in (0..GROUPS).filter(|&group| is_thin(group)) {
         let present = &mut thin[group].present;
         present.clear();
         present.resize(residuals.set_masks(group).len() / 8, 0);
         decoder.decode(bytes, present)?;
     }
-    let mut decoder = Decoder::new(table, simd);
+    let mut decoder = Decoder::<OfMasks>::new(table, simd);
     for (group, thin) in thin.iter_mut().enumerate() {
         if is_thin(group) {
             let count = thin.present.iter().map(|p| p.count_ones() as usize).sum();

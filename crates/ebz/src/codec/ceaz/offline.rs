@@ -6,44 +6,41 @@
 //! the best of them by number. `examples/offline_books.rs` makes the histograms from fields and
 //! the books from the histograms.
 
-use super::books::Offline;
 use crate::error::{Error, Result};
-use crate::stage::huffman::{Book, Histogram, Sort, Symbol, Table};
+use crate::stage::huffman::{Book, Histogram, Sort, Table};
 use std::sync::{LazyLock, OnceLock};
 
 /// An offline book.
-pub(super) struct Entry<S> {
-    pub book: Book<S>,
-    table: OnceLock<Table<S>>,
+pub(super) struct Entry {
+    pub book: Book,
+    table: OnceLock<Table>,
 }
 
-impl<S: Symbol> Entry<S> {
+impl Entry {
     /// The decoding table, made at its first use.
-    pub fn table(&self) -> &Table<S> {
+    pub fn table(&self) -> &Table {
         self.table.get_or_init(|| Table::of(&self.book, usize::MAX))
     }
 }
 
-type Shelf<S> = Vec<Entry<S>>;
+type Shelf = Vec<Entry>;
 
-static SHELVES: LazyLock<(Shelf<u8>, Shelf<u16>)> = LazyLock::new(|| {
+static SHELVES: LazyLock<(Shelf, Shelf)> = LazyLock::new(|| {
     // The test `shipped_books_are_what_the_histograms_give` reads the same bytes.
     read_from(include_bytes!("offline_books.bin")).unwrap_or_default()
 });
 
-impl Offline for u8 {
-    fn shelf() -> &'static [Entry<Self>] {
-        &SHELVES.0
-    }
+/// Books for masks.
+pub(super) fn masks() -> &'static [Entry] {
+    &SHELVES.0
 }
 
-impl Offline for u16 {
-    fn shelf() -> &'static [Entry<Self>] {
-        &SHELVES.1
-    }
+/// Books for residuals.
+pub(super) fn residuals() -> &'static [Entry] {
+    &SHELVES.1
 }
 
-fn read_from(mut bytes: &[u8]) -> Result<(Shelf<u8>, Shelf<u16>)> {
+fn read_from(mut bytes: &[u8]) -> Result<(Shelf, Shelf)> {
     let mut shelves = (Vec::new(), Vec::new());
     while !bytes.is_empty() {
         shelves.0.push(entry(Book::read_from(&mut bytes)?));
@@ -52,15 +49,15 @@ fn read_from(mut bytes: &[u8]) -> Result<(Shelf<u8>, Shelf<u16>)> {
     Ok(shelves)
 }
 
-fn entry<S: Symbol>(book: Book<S>) -> Entry<S> {
+fn entry(book: Book) -> Entry {
     Entry {
         book,
         table: OnceLock::new(),
     }
 }
 
-/// The bytes of the offline books, from their histograms: lines of 256 and 1,024 frequencies, for
-/// masks and residuals, in turns. Lines that start with `#` are comments.
+/// The bytes of the offline books, from their histograms: lines of 256 frequencies, for masks
+/// and residuals in turns. Lines that start with `#` are comments.
 pub fn books(histograms: &str) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut lines = histograms.lines().filter(|line| !line.starts_with('#'));
@@ -68,18 +65,18 @@ pub fn books(histograms: &str) -> Result<Vec<u8>> {
         let residuals = lines
             .next()
             .ok_or_else(|| Error::invalid("a line of residuals is missing"))?;
-        book::<u8>(masks)?.write_to(&mut out);
-        book::<u16>(residuals)?.write_to(&mut out);
+        book(masks)?.write_to(&mut out);
+        book(residuals)?.write_to(&mut out);
     }
     Ok(out)
 }
 
-fn book<S: Symbol>(line: &str) -> Result<Book<S>> {
+fn book(line: &str) -> Result<Book> {
     let counts: std::result::Result<Vec<u32>, _> =
         line.split_whitespace().map(str::parse).collect();
     let histogram = counts.ok().and_then(Histogram::from_counts);
     let histogram =
-        histogram.ok_or_else(|| Error::invalid("a line must hold 256 or 1024 frequencies"))?;
+        histogram.ok_or_else(|| Error::invalid("a line must hold 256 frequencies"))?;
     Ok(Book::of(&histogram, Sort::Exact))
 }
 
