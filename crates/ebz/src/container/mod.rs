@@ -10,6 +10,7 @@
 
 mod bytes;
 mod coders;
+mod coding;
 mod frame;
 mod grid;
 mod index;

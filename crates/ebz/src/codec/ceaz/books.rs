@@ -1,7 +1,9 @@
-//! Which code book a chunk uses: one of the offline books, named by its number, or one of its own.
+//! Which code book a chunk uses: one of the offline books or of those that the chunks of the frame
+//! have in common, named by its number, or one of its own.
 
 use super::estimate::{POINT, entropy};
-use super::offline;
+use super::offline::SHELVES;
+use super::shelf::{Made, Shelved, Shelves};
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::huffman::{self, Book, Histogram, Sort, Symbol, Table};
@@ -12,7 +14,8 @@ use std::borrow::Cow;
 pub(super) enum Rule {
     /// By the exact size of the coded chunk, book included.
     Cost,
-    /// By the paper's χ: the offline book while the frequencies resemble those it was made from.
+    /// By the paper's χ: the book in common while the frequencies resemble those it was made from,
+    /// an offline one if they are very different, a new one in between.
     Chi,
     /// Always an offline book, the best of them.
     Offline,
@@ -24,6 +27,8 @@ pub(super) enum Rule {
 /// thousandths of the chunk's symbols: a unit in which the paper's thresholds separate
 /// histograms that share a book from those that do not.
 const KEEP: f64 = 5.18;
+/// The paper's threshold τ₁: up to here a new book is made.
+const RENEW: f64 = 9.69;
 
 /// Fewer symbols than this share one book, without a look at anything else: it takes longer to find
 /// a better way than to code them.
@@ -31,30 +36,30 @@ const FEW: usize = 2048;
 /// Fewer symbols than this get no book of their own.
 const FEWEST: u64 = 320;
 
-/// In place of an offline book's number: the book follows.
+/// Number of the first book in common; offline ones have lower numbers.
+const COMMON: u8 = 128;
+/// In place of a book's number: the book follows.
 const OWN: u8 = 255;
-/// In place of an offline book's number: the book of the group before.
+/// In place of a book's number: the book of the group before.
 const SAME: u8 = 254;
-
-/// Symbols that have offline books.
-pub(super) trait Offline: Symbol {
-    /// The offline books.
-    fn shelf() -> &'static [offline::Entry<Self>];
-}
 
 /// Codes symbols with the books that the rule chooses.
 pub(super) struct Encoder<'a> {
     pub rule: Rule,
     pub sort: Sort,
     pub simd: Level,
+    /// The books that the chunks of the frame have in common.
+    pub common: Option<&'a Shelves>,
+    /// Takes what new books are made from.
+    pub made: Option<&'a mut Made>,
     /// Memory for streams.
     pub streams: &'a mut Vec<u8>,
 }
 
-impl Encoder<'_> {
+impl<'a> Encoder<'a> {
     /// Appends for each group that is not empty: the number of its book, the book if it is a new
     /// one, and the coded symbols.
-    pub fn encode<S: Offline, const N: usize>(&mut self, groups: [&[S]; N], out: &mut Vec<u8>) {
+    pub fn encode<S: Shelved, const N: usize>(&mut self, groups: [&[S]; N], out: &mut Vec<u8>) {
         let few = groups.iter().map(|g| g.len()).sum::<usize>() < FEW;
         let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
         let mut next = groups.peek().map(|symbols| Histogram::of(symbols));
@@ -73,6 +78,11 @@ impl Encoder<'_> {
             }
             // 2. Their book. 3. Their symbols.
             let (mut number, book) = self.choose(&histogram);
+            if number == OWN
+                && let Some(made) = &mut self.made
+            {
+                S::of(made).push(histogram);
+            }
             for symbols in run {
                 out.push(number);
                 if number == OWN {
@@ -96,44 +106,51 @@ impl Encoder<'_> {
     }
 
     /// The book for symbols of these frequencies, and its number.
-    fn choose<S: Offline>(&self, histogram: &Histogram<S>) -> (u8, Cow<'static, Book<S>>) {
+    fn choose<S: Shelved>(&self, histogram: &Histogram<S>) -> (u8, Cow<'a, Book<S>>) {
         let counts = histogram.occurring();
+        let best_of = |shelves: &'a Shelves, first: u8| {
+            let numbered = (first..).zip(S::on(shelves));
+            let costs =
+                numbered.filter_map(|(n, entry)| Some((entry.book.cost(counts)?, n, entry)));
+            costs.min_by_key(|&(cost, number, _)| (cost, number))
+        };
         // Offline books have a code for every symbol.
-        let costs = S::shelf().iter().enumerate().map(|(number, entry)| {
-            let cost = entry.book.cost(counts).unwrap_or(u64::MAX);
-            (cost, number as u8, entry)
-        });
+        let offline = best_of(&SHELVES, 0);
+        let common = self.common.and_then(|shelves| best_of(shelves, COMMON));
+        let best = match self.rule {
+            Rule::Cost => offline
+                .into_iter()
+                .chain(common)
+                .min_by_key(|&(cost, ..)| cost),
+            // Books in common are made of new ones, so that this rule has none.
+            Rule::Offline => offline,
+            Rule::Chi => {
+                let chi = |book| (deviation(histogram) - implied_deviation(book)).abs();
+                let kept = common.or(offline);
+                match kept.map(|(_, _, entry)| chi(&entry.book)) {
+                    Some(0.0..=KEEP) => kept,
+                    Some(KEEP..=RENEW) => None,
+                    _ => offline,
+                }
+            }
+        };
         let own = || Book::of(histogram, self.sort);
-        let best = costs.min_by_key(|&(cost, number, _)| (cost, number));
         let Some((cost, number, entry)) = best else {
             return (OWN, Cow::Owned(own()));
         };
-        let offline = (number, Cow::Borrowed(&entry.book));
-        match self.rule {
-            Rule::Offline => offline,
-            Rule::Chi => {
-                let chi = (deviation(histogram) - implied_deviation(&entry.book)).abs();
-                if chi <= KEEP {
-                    offline
-                } else {
-                    (OWN, Cow::Owned(own()))
-                }
-            }
-            // A new book is not worth making.
-            Rule::Cost if histogram.total() < FEWEST => offline,
-            Rule::Cost if cost <= cost_with_book(counts) => offline,
-            Rule::Cost => {
-                let own = own();
-                let mut stored = Vec::new();
-                own.write_to(&mut stored);
-                let own_cost = own.cost(counts).unwrap_or(u64::MAX);
-                if cost <= own_cost.saturating_add(8 * stored.len() as u64) {
-                    offline
-                } else {
-                    (OWN, Cow::Owned(own))
-                }
-            }
+        let kept = (number, Cow::Borrowed(&entry.book));
+        // A new book is not worth making, or cannot be better.
+        if self.rule != Rule::Cost || histogram.total() < FEWEST || cost <= cost_with_book(counts) {
+            return kept;
         }
+        let own = own();
+        let mut stored = Vec::new();
+        own.write_to(&mut stored);
+        let own_cost = own.cost(counts).unwrap_or(u64::MAX);
+        if cost <= own_cost.saturating_add(8 * stored.len() as u64) {
+            return kept;
+        }
+        (OWN, Cow::Owned(own))
     }
 }
 
@@ -141,16 +158,19 @@ impl Encoder<'_> {
 pub(super) struct Decoder<'a, S> {
     /// The table of the last new book.
     table: &'a mut Table<S>,
+    /// The books that the chunks of the frame have in common.
+    common: Option<&'a Shelves>,
     /// The number of the last book.
     number: Option<u8>,
     simd: Level,
 }
 
-impl<'a, S: Offline> Decoder<'a, S> {
+impl<'a, S: Shelved> Decoder<'a, S> {
     /// A decoder; `table` is memory for its tables.
-    pub fn new(table: &'a mut Table<S>, simd: Level) -> Self {
+    pub fn new(table: &'a mut Table<S>, common: Option<&'a Shelves>, simd: Level) -> Self {
         Self {
             table,
+            common,
             number: None,
             simd,
         }
@@ -174,10 +194,15 @@ impl<'a, S: Offline> Decoder<'a, S> {
         let unknown = || Error::corrupt("unknown code book");
         let table = match self.number.ok_or_else(unknown)? {
             OWN => &*self.table,
-            number => S::shelf()
+            number @ ..COMMON => S::on(&SHELVES)
                 .get(usize::from(number))
                 .ok_or_else(unknown)?
                 .table(),
+            number => {
+                let shelf = S::on(self.common.ok_or_else(unknown)?);
+                let entry = shelf.get(usize::from(number - COMMON));
+                entry.ok_or_else(unknown)?.table()
+            }
         };
         huffman::decode(bytes, table, self.simd, symbols)
     }

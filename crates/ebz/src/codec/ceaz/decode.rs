@@ -22,7 +22,7 @@ pub(super) fn decode<T: Element>(
     }
     let mut bytes = bytes;
     let plan = head::read_from(&mut bytes)?;
-    let mut scratch = context.take::<Scratch>();
+    let mut scratch = Scratch::of(context);
     let units = dualquant::units(out.len());
     let simd = context.simd();
     // 3. Residuals. 2. and 1. Exact values, prediction and quantization.
@@ -71,8 +71,10 @@ fn decode_residuals<W: Word>(
         symbols,
         thin,
         tables,
+        common,
         ..
     } = scratch;
+    let common = common.as_deref();
     let Tables {
         masks: mask_table,
         symbols: symbol_table,
@@ -80,15 +82,15 @@ fn decode_residuals<W: Word>(
     let residuals = residuals.of_width::<W>();
 
     // 3.1 Labels of units.
-    let mut decoder = Decoder::new(mask_table, simd);
+    let mut decoder = Decoder::new(mask_table, common, simd);
     labels::read_from(bytes, &mut decoder, residuals.set_labels(units))?;
 
     // 3.2 Masks.
-    masks::read_from(bytes, mask_table, simd, thin, residuals)?;
+    masks::read_from(bytes, &mut decoder, thin, residuals)?;
 
     // 3.3 and 3.4 Symbols, and what did not fit them.
     let mut rest = varint::read_block(bytes)?;
-    let mut decoder = Decoder::new(symbol_table, simd);
+    let mut decoder = Decoder::new(symbol_table, common, simd);
     for group in 0..GROUPS {
         symbols::join(
             residuals.set_values(group),

@@ -5,8 +5,6 @@
 
 use super::books::{Decoder, Encoder};
 use crate::error::{Error, Result};
-use crate::simd::Level;
-use crate::stage::huffman::Table;
 use crate::stage::occupancy::{GROUPS, Occupancy};
 use crate::stage::word::Word;
 
@@ -49,8 +47,7 @@ pub(super) fn write_to(
 /// Fills the masks of each group from the front of `bytes`.
 pub(super) fn read_from<W: Word>(
     bytes: &mut &[u8],
-    table: &mut Table<u8>,
-    simd: Level,
+    decoder: &mut Decoder<'_, u8>,
     thin: &mut [Thin; GROUPS],
     residuals: &mut Occupancy<W>,
 ) -> Result<()> {
@@ -61,14 +58,12 @@ pub(super) fn read_from<W: Word>(
     if thinned >> GROUPS != 0 {
         return Err(Error::corrupt("unknown form of masks"));
     }
-    let mut decoder = Decoder::new(table, simd);
     for group in (0..GROUPS).filter(|&group| is_thin(group)) {
         let present = &mut thin[group].present;
         present.clear();
         present.resize(residuals.set_masks(group).len() / 8, 0);
         decoder.decode(bytes, present)?;
     }
-    let mut decoder = Decoder::new(table, simd);
     for (group, thin) in thin.iter_mut().enumerate() {
         if is_thin(group) {
             let count = thin.present.iter().map(|p| p.count_ones() as usize).sum();

@@ -6,57 +6,24 @@
 //! the best of them by number. `examples/offline_books.rs` makes the histograms from fields and
 //! the books from the histograms.
 
-use super::books::Offline;
+use super::shelf::Shelves;
 use crate::error::{Error, Result};
-use crate::stage::huffman::{Book, Histogram, Sort, Symbol, Table};
-use std::sync::{LazyLock, OnceLock};
+use crate::stage::huffman::{Book, Histogram, Sort, Symbol};
+use std::sync::LazyLock;
 
-/// An offline book.
-pub(super) struct Entry<S> {
-    pub book: Book<S>,
-    table: OnceLock<Table<S>>,
-}
-
-impl<S: Symbol> Entry<S> {
-    /// The decoding table, made at its first use.
-    pub fn table(&self) -> &Table<S> {
-        self.table.get_or_init(|| Table::of(&self.book, usize::MAX))
-    }
-}
-
-type Shelf<S> = Vec<Entry<S>>;
-
-static SHELVES: LazyLock<(Shelf<u8>, Shelf<u16>)> = LazyLock::new(|| {
+/// The offline books.
+pub(super) static SHELVES: LazyLock<Shelves> = LazyLock::new(|| {
     // The test `shipped_books_are_what_the_histograms_give` reads the same bytes.
     read_from(include_bytes!("offline_books.bin")).unwrap_or_default()
 });
 
-impl Offline for u8 {
-    fn shelf() -> &'static [Entry<Self>] {
-        &SHELVES.0
-    }
-}
-
-impl Offline for u16 {
-    fn shelf() -> &'static [Entry<Self>] {
-        &SHELVES.1
-    }
-}
-
-fn read_from(mut bytes: &[u8]) -> Result<(Shelf<u8>, Shelf<u16>)> {
-    let mut shelves = (Vec::new(), Vec::new());
+fn read_from(mut bytes: &[u8]) -> Result<Shelves> {
+    let mut shelves = Shelves::default();
     while !bytes.is_empty() {
-        shelves.0.push(entry(Book::read_from(&mut bytes)?));
-        shelves.1.push(entry(Book::read_from(&mut bytes)?));
+        shelves.masks.push(Book::read_from(&mut bytes)?.into());
+        shelves.symbols.push(Book::read_from(&mut bytes)?.into());
     }
     Ok(shelves)
-}
-
-fn entry<S: Symbol>(book: Book<S>) -> Entry<S> {
-    Entry {
-        book,
-        table: OnceLock::new(),
-    }
 }
 
 /// The bytes of the offline books, from their histograms: lines of 256 and 1,024 frequencies, for
@@ -91,17 +58,10 @@ mod tests {
     fn shipped_books_are_what_the_histograms_give() {
         let made = books(include_str!("offline_histograms.txt")).unwrap();
         assert_eq!(made, include_bytes!("offline_books.bin"));
-        let (masks, residuals) = read_from(&made).unwrap();
+        let Shelves { masks, symbols } = read_from(&made).unwrap();
         assert!(!masks.is_empty());
-        assert!(
-            masks
-                .iter()
-                .all(|e| e.book.lengths().iter().all(|&l| l > 0))
-        );
-        assert!(
-            residuals
-                .iter()
-                .all(|e| e.book.lengths().iter().all(|&l| l > 0))
-        );
+        let complete = |lengths: &[u8]| lengths.iter().all(|&l| l > 0);
+        assert!(masks.iter().all(|e| complete(e.book.lengths())));
+        assert!(symbols.iter().all(|e| complete(e.book.lengths())));
     }
 }
