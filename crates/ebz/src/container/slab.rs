@@ -20,8 +20,8 @@ use std::ops::Range;
 /// Fewer chunks than this have nothing in common.
 const MANY: usize = 4;
 
-/// This many values tell enough of a frame: of a longer slab only the first chunk is looked at.
-const ENOUGH: usize = 1 << 20;
+/// This many values tell enough of a frame.
+const ENOUGH: usize = 1 << 18;
 
 /// What the frames of a series have in common: shape, cutting, codec and guarantee.
 #[derive(Clone)]
@@ -208,9 +208,7 @@ impl SlabCoder {
         let outer = plan.check::<T>(0, Some(first_slab.shape()))?;
         let mut common = Vec::new();
         if plan.most_in_common() > 0 {
-            let whole = extents(&outer).iter().product::<usize>() <= ENOUGH;
-            let chunk = plan.header.grid.region(0);
-            let view = first_slab.part(if whole { &outer } else { &chunk }, &outer);
+            let view = first_slab.part(&corner(&outer), &outer);
             let mut gathered = self.context.take::<Vec<T>>();
             let values = contiguous(&view, &mut gathered);
             let task = plan.header.task(view.shape());
@@ -296,6 +294,17 @@ impl SlabCoder {
         }
         Ok(())
     }
+}
+
+/// The beginning of a box, with few enough values: its longest axis is halved until it is.
+fn corner(whole: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut corner = whole.to_vec();
+    while extents(&corner).iter().product::<usize>() > ENOUGH {
+        if let Some(longest) = corner.iter_mut().max_by_key(|axis| axis.len()) {
+            longest.end = longest.start + longest.len().div_ceil(2);
+        }
+    }
+    corner
 }
 
 /// The values of a view, gathered where they are not contiguous.
