@@ -67,7 +67,13 @@ pub struct Task<'a> {
     pub fill: Option<f64>,
     /// The codec's own parameters, already checked by [`Codec::validate`].
     pub params: &'a Params,
+    /// What [`Codec::advise`] said about this chunk or one near it.
+    pub advice: Option<&'a Advice>,
 }
+
+/// What a codec found out about one chunk and may use for those around it; opaque to everybody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advice(pub [u8; 16]);
 
 /// A codec. Implementations are zero-sized; [`Entry::of`] makes a table row from one.
 pub trait Codec {
@@ -80,6 +86,19 @@ pub trait Codec {
     /// Checks parameter values beyond their names.
     fn validate(_params: &Params) -> Result<()> {
         Ok(())
+    }
+
+    /// Whether [`Codec::advise`] may have something to say.
+    const ADVISES: bool = false;
+
+    /// What is worth knowing when chunks near this one are coded, where finding it out for each chunk
+    /// would take too long. It depends on `values` and `task` only.
+    fn advise<T: Element>(
+        _values: &[T],
+        _task: &Task<'_>,
+        _context: &mut Context,
+    ) -> Result<Option<Advice>> {
+        Ok(None)
     }
 
     /// Appends the coded chunk to `out`.
@@ -131,9 +150,12 @@ pub struct Info {
     pub params: &'static [Param],
 }
 
+type Advise<T> = fn(&[T], &Task<'_>, &mut Context) -> Result<Option<Advice>>;
+
 /// A codec's functions for one element type.
 #[derive(Clone, Copy)]
 pub struct Coder<T> {
+    advise: Advise<T>,
     encode: fn(&[T], &Task<'_>, &mut Context, &mut Vec<u8>) -> Result<()>,
     decode: fn(&[u8], Dims, &mut Context, &mut [T]) -> Result<()>,
 }
@@ -141,6 +163,7 @@ pub struct Coder<T> {
 impl<T: Element> Coder<T> {
     const fn of<C: Codec>() -> Self {
         Self {
+            advise: C::advise::<T>,
             encode: C::encode::<T>,
             decode: C::decode::<T>,
         }
@@ -153,6 +176,8 @@ pub struct Entry {
     pub info: Info,
     /// How it likes arrays to be cut.
     pub chunks: ChunkShape,
+    /// Whether it has advice for chunks near one that it has seen.
+    pub advises: bool,
     validate: fn(&Params) -> Result<()>,
     pub(crate) f32: Coder<f32>,
     pub(crate) f64: Coder<f64>,
@@ -201,6 +226,7 @@ impl Entry {
         Self {
             info: C::INFO,
             chunks: C::CHUNKS,
+            advises: C::ADVISES,
             validate: C::validate,
             f32: Coder::of::<C>(),
             f64: Coder::of::<C>(),
@@ -220,6 +246,16 @@ impl Entry {
     pub fn validate(&self, params: &Params) -> Result<()> {
         params.check_names(&self.info)?;
         (self.validate)(params)
+    }
+
+    /// See [`Codec::advise`].
+    pub fn advise<T: Element>(
+        &self,
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+    ) -> Result<Option<Advice>> {
+        (T::coder(self).advise)(values, task, context)
     }
 
     /// See [`Codec::encode`].

@@ -3,6 +3,7 @@
 //! [`Writer::begin`](super::Writer::begin) takes the coded slabs in order. Whole arrays go the
 //! same way: [`super::Writer::frame`] codes their slabs itself.
 
+use super::advice::Advisor;
 use super::frame::FrameHeader;
 use super::grid::{Grid, dims, extents};
 use super::reader::{Coded, place_chunk};
@@ -77,6 +78,12 @@ impl FramePlan {
     /// Number of slabs: runs of chunks that hold a contiguous part of the array.
     pub fn slabs(&self) -> usize {
         self.header.grid.slabs()
+    }
+
+    /// Where chunks hear of each other, if that is of use to the codec.
+    pub(super) fn advisor(&self) -> Option<Advisor> {
+        let grid = &self.header.grid;
+        (self.entry.advises && grid.chunks() > 1).then(|| Advisor::new(grid))
     }
 
     /// The box of the whole array.
@@ -161,6 +168,20 @@ impl SlabCoder {
         values: &View<'_, T>,
         out: &mut EncodedSlab,
     ) -> Result<()> {
+        self.encode_advised(plan, frame, slab, values, None, out)
+    }
+
+    /// The same with advice from the chunks before.
+    pub(super) fn encode_advised<T: Element>(
+        &mut self,
+        plan: &FramePlan,
+        frame: u32,
+        slab: usize,
+        values: &View<'_, T>,
+        advisor: Option<&Advisor>,
+        out: &mut EncodedSlab,
+    ) -> Result<()> {
+        let _duty = advisor.map(|advisor| advisor.duty(plan.chunks_of(slab)));
         let outer = plan.check::<T>(slab, Some(values.shape()))?;
         out.frame = frame;
         out.slab = slab;
@@ -168,12 +189,12 @@ impl SlabCoder {
         out.chunks.clear();
         let chunks = plan.chunks_of(slab);
         if chunks.len() == 1 {
-            return self.encode_chunk(plan, values, frame, chunks.start as u32, out);
+            return self.encode_chunk(plan, values, frame, chunks.start as u32, advisor, out);
         }
         for chunk in chunks {
             let region = plan.header.grid.region(chunk);
             let part = values.part(&region, &outer);
-            self.encode_chunk(plan, &part, frame, chunk as u32, out)?;
+            self.encode_chunk(plan, &part, frame, chunk as u32, advisor, out)?;
         }
         Ok(())
     }
@@ -185,6 +206,7 @@ impl SlabCoder {
         view: &View<'_, T>,
         frame: u32,
         number: u32,
+        advisor: Option<&Advisor>,
         out: &mut EncodedSlab,
     ) -> Result<()> {
         let mut gathered = self.context.take::<Vec<T>>();
@@ -201,12 +223,19 @@ impl SlabCoder {
             );
             &gathered
         });
-        let task = Task {
+        let mut task = Task {
             dims: dims(shape),
             tolerance: plan.header.tolerance,
             fill: plan.header.fill,
             params: &plan.header.params,
+            advice: None,
         };
+        let ask = || plan.entry.advise(values, &task, &mut self.context);
+        let advice = match advisor {
+            Some(advisor) => advisor.advice(number as usize, ask)?,
+            None => None,
+        };
+        task.advice = advice.as_ref();
         let records = &mut out.records;
         let start = records.len();
         let body = start + HEADER;
