@@ -69,7 +69,13 @@ pub struct Task<'a> {
     pub fill: Option<f64>,
     /// The codec's own parameters, already checked by [`Codec::validate`].
     pub params: &'a Params,
+    /// What [`Codec::advise`] said about this chunk or one near it.
+    pub advice: Option<&'a Advice>,
 }
+
+/// What a codec found out about one chunk and may use for those around it; opaque to everybody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advice(pub [u8; 16]);
 
 /// A codec. Implementations are zero-sized; [`Entry::of`] makes a table row from one.
 pub trait Codec {
@@ -103,6 +109,19 @@ pub trait Codec {
         Err(Error::corrupt(
             "a frame whose chunks have nothing in common",
         ))
+    }
+
+    /// Whether [`Codec::advise`] may have something to say.
+    const ADVISES: bool = false;
+
+    /// What is worth knowing when chunks near this one are coded, where finding it out for each chunk
+    /// would take too long. It depends on `values` and `task` only.
+    fn advise<T: Element>(
+        _values: &[T],
+        _task: &Task<'_>,
+        _context: &mut Context,
+    ) -> Result<Option<Advice>> {
+        Ok(None)
     }
 
     /// Appends the coded chunk to `out`.
@@ -158,10 +177,12 @@ pub struct Info {
 }
 
 type Encode<T> = fn(&[T], &Task<'_>, &mut Context, &mut Vec<u8>) -> Result<()>;
+type Advise<T> = fn(&[T], &Task<'_>, &mut Context) -> Result<Option<Advice>>;
 
 /// A codec's functions for one element type.
 #[derive(Clone, Copy)]
 pub struct Coder<T> {
+    advise: Advise<T>,
     prepare: Encode<T>,
     encode: Encode<T>,
     decode: fn(&[u8], Dims, &mut Context, &mut [T]) -> Result<()>,
@@ -171,6 +192,7 @@ impl<T: Element> Coder<T> {
     const fn of<C: Codec>() -> Self {
         Self {
             prepare: C::prepare::<T>,
+            advise: C::advise::<T>,
             encode: C::encode::<T>,
             decode: C::decode::<T>,
         }
@@ -185,6 +207,8 @@ pub struct Entry {
     pub chunks: ChunkShape,
     /// See [`Codec::COMMON`].
     pub common: usize,
+    /// Whether it has advice for chunks near one that it has seen.
+    pub advises: bool,
     validate: fn(&Params) -> Result<()>,
     open: fn(&[u8]) -> Result<Common>,
     pub(crate) f32: Coder<f32>,
@@ -235,6 +259,7 @@ impl Entry {
             info: C::INFO,
             chunks: C::CHUNKS,
             common: C::COMMON,
+            advises: C::ADVISES,
             validate: C::validate,
             open: C::open,
             f32: Coder::of::<C>(),
@@ -271,6 +296,16 @@ impl Entry {
     /// See [`Codec::open`].
     pub fn open(&self, common: &[u8]) -> Result<Common> {
         (self.open)(common)
+    }
+
+    /// See [`Codec::advise`].
+    pub fn advise<T: Element>(
+        &self,
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+    ) -> Result<Option<Advice>> {
+        (T::coder(self).advise)(values, task, context)
     }
 
     /// See [`Codec::encode`].

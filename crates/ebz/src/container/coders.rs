@@ -132,6 +132,7 @@ impl Coders {
             1 => None,
             _ => Some(plan.whole()),
         };
+        let advisor = plan.advisor();
         let mut slabs = 0..plan.slabs();
         parallel::ordered(
             &mut workers[..threads],
@@ -146,12 +147,15 @@ impl Coders {
             },
             |worker, slab| {
                 let (coder, out) = (&mut worker.coder, &mut worker.slab);
+                let mut encode = |view: &View<'_, T>| {
+                    coder.encode_advised(plan, frame, slab, view, advisor.as_ref(), out)
+                };
                 let view = match (memory, &whole) {
-                    (Some(view), None) => return coder.encode(plan, frame, slab, view, out),
+                    (Some(view), None) => return encode(view),
                     (Some(view), Some(whole)) => view.part(&plan.slab_region(slab), whole),
                     (None, _) => slab_view(plan, slab, &worker.raw)?,
                 };
-                coder.encode(plan, frame, slab, &view, out)
+                encode(&view)
             },
             |worker| emit(&mut worker.slab),
         )

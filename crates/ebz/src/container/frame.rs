@@ -53,6 +53,7 @@ impl FrameHeader {
             tolerance: self.tolerance,
             fill: self.fill,
             params: &self.params,
+            advice: None,
         }
     }
 

@@ -8,6 +8,7 @@
 //!
 //! `docs/format.md` gives every byte. The container knows codecs through their table only.
 
+mod advice;
 mod bytes;
 mod coders;
 mod coding;

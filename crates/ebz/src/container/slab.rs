@@ -3,6 +3,7 @@
 //! [`Writer::begin`](super::Writer::begin) takes the coded slabs in order. Whole arrays go the
 //! same way: [`super::Writer::frame`] codes their slabs itself.
 
+use super::advice::Advisor;
 use super::coding::{Coded, Coding};
 use super::frame::FrameHeader;
 use super::grid::{Grid, extents};
@@ -94,6 +95,12 @@ impl FramePlan {
         }
     }
 
+    /// Where chunks hear of each other, if that is of use to the codec.
+    pub(super) fn advisor(&self) -> Option<Advisor> {
+        let grid = &self.header.grid;
+        (self.coding.entry.advises && grid.chunks() > 1).then(|| Advisor::new(grid))
+    }
+
     /// The box of the whole array.
     pub(super) fn whole(&self) -> Vec<Range<usize>> {
         self.header
@@ -181,6 +188,20 @@ impl SlabCoder {
         values: &View<'_, T>,
         out: &mut EncodedSlab,
     ) -> Result<()> {
+        self.encode_advised(plan, frame, slab, values, None, out)
+    }
+
+    /// The same with advice from the chunks before.
+    pub(super) fn encode_advised<T: Element>(
+        &mut self,
+        plan: &FramePlan,
+        frame: u32,
+        slab: usize,
+        values: &View<'_, T>,
+        advisor: Option<&Advisor>,
+        out: &mut EncodedSlab,
+    ) -> Result<()> {
+        let _duty = advisor.map(|advisor| advisor.duty(plan.chunks_of(slab)));
         let outer = plan.check::<T>(slab, Some(values.shape()))?;
         out.frame = frame;
         out.slab = slab;
@@ -188,12 +209,12 @@ impl SlabCoder {
         out.chunks.clear();
         let chunks = plan.chunks_of(slab);
         if chunks.len() == 1 {
-            return self.encode_chunk(plan, values, frame, chunks.start as u32, out);
+            return self.encode_chunk(plan, values, frame, chunks.start as u32, advisor, out);
         }
         for chunk in chunks {
             let region = plan.header.grid.region(chunk);
             let part = values.part(&region, &outer);
-            self.encode_chunk(plan, &part, frame, chunk as u32, out)?;
+            self.encode_chunk(plan, &part, frame, chunk as u32, advisor, out)?;
         }
         Ok(())
     }
@@ -230,11 +251,18 @@ impl SlabCoder {
         view: &View<'_, T>,
         frame: u32,
         number: u32,
+        advisor: Option<&Advisor>,
         out: &mut EncodedSlab,
     ) -> Result<()> {
         let mut gathered = self.context.take::<Vec<T>>();
         let values = contiguous(view, &mut gathered);
-        let task = plan.header.task(view.shape());
+        let mut task = plan.header.task(view.shape());
+        let ask = || plan.coding.entry.advise(values, &task, &mut self.context);
+        let advice = match advisor {
+            Some(advisor) => advisor.advice(number as usize, ask)?,
+            None => None,
+        };
+        task.advice = advice.as_ref();
         let records = &mut out.records;
         let start = records.len();
         let body = start + HEADER;
