@@ -97,46 +97,30 @@ pub fn pack(words: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&held.to_le_bytes()[..count.div_ceil(8) as usize]);
 }
 
-/// Words of equal width, as [`pack`] wrote them.
-pub struct Packed<'a> {
-    bytes: &'a [u8],
-    width: u32,
+/// Takes `count` words of up to 63 bits, as [`pack`] wrote them, from the front of `bytes`.
+pub fn take_packed<'a>(bytes: &mut &'a [u8], count: usize, width: u32) -> Result<&'a [u8]> {
+    let bits = count.checked_mul(width as usize);
+    bits.and_then(|bits| bytes.split_off(..bits.div_ceil(8)))
+        .ok_or_else(|| Error::truncated("packed bits are cut off"))
 }
 
-impl<'a> Packed<'a> {
-    /// Takes `count` words of up to 63 bits from the front of `bytes`.
-    pub fn take(bytes: &mut &'a [u8], count: usize, width: u32) -> Result<Self> {
-        let length = count
-            .checked_mul(width as usize)
-            .map(|bits| bits.div_ceil(8));
-        let (packed, rest) = length
-            .and_then(|length| bytes.split_at_checked(length))
-            .ok_or_else(|| Error::truncated("packed bits are cut off"))?;
-        *bytes = rest;
-        Ok(Self {
-            bytes: packed,
-            width,
-        })
-    }
-
-    /// The words, and zeros behind them.
-    pub fn iter(&self) -> impl Iterator<Item = u64> {
-        let mask = (1 << self.width) - 1;
-        let (mut held, mut count) = (0u128, 0);
-        let mut rest = self.bytes;
-        std::iter::repeat_with(move || {
-            if count < self.width {
-                let (head, tail) = rest.split_at(rest.len().min(8));
-                let mut word = [0; 8];
-                word[..head.len()].copy_from_slice(head);
-                held |= u128::from(u64::from_le_bytes(word)) << count;
-                count += 64;
-                rest = tail;
-            }
-            let word = held as u64 & mask;
-            held >>= self.width;
-            count -= self.width;
-            word
-        })
-    }
+/// The words that [`pack`] wrote, and zeros behind them.
+pub fn unpack(packed: &[u8], width: u32) -> impl Iterator<Item = u64> {
+    let mask = (1 << width) - 1;
+    let (mut held, mut count) = (0u128, 0);
+    let mut rest = packed;
+    std::iter::repeat_with(move || {
+        if count < width {
+            let (head, tail) = rest.split_at(rest.len().min(8));
+            let mut word = [0; 8];
+            word[..head.len()].copy_from_slice(head);
+            held |= u128::from(u64::from_le_bytes(word)) << count;
+            count += 64;
+            rest = tail;
+        }
+        let word = held as u64 & mask;
+        held >>= width;
+        count -= width;
+        word
+    })
 }

@@ -12,6 +12,7 @@ pub(crate) mod bits;
 pub(crate) mod block_transform;
 pub(crate) mod dualquant;
 pub(crate) mod exceptions;
+pub(crate) mod fields;
 pub(crate) mod halving;
 pub(crate) mod huffman;
 pub(crate) mod lags;

@@ -8,6 +8,9 @@ pub trait Word: Copy + Default + Ord + Send + Sync + bytemuck::Pod + 'static {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
+    /// Shifts by fewer bits than a word has.
+    fn shl(self, bits: u32) -> Self;
+    fn shr(self, bits: u32) -> Self;
     /// Small magnitudes of either sign to small numbers: 0, −1, 1, −2 … become 0, 1, 2, 3 …
     fn zigzag(self) -> Self;
     fn unzigzag(self) -> Self;
@@ -39,6 +42,14 @@ macro_rules! word {
             #[inline(always)]
             fn or(self, other: Self) -> Self {
                 self | other
+            }
+            #[inline(always)]
+            fn shl(self, bits: u32) -> Self {
+                self << bits
+            }
+            #[inline(always)]
+            fn shr(self, bits: u32) -> Self {
+                self >> bits
             }
             #[inline(always)]
             fn zigzag(self) -> Self {

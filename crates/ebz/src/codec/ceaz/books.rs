@@ -3,11 +3,12 @@
 
 use super::estimate::{POINT, entropy};
 use super::offline::SHELVES;
-use super::shelf::{Made, Shelved, Shelves};
+use super::shelf::{Kind, Made, Shelves};
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::huffman::{self, Book, Histogram, Sort, Symbol, Table};
+use crate::stage::huffman::{self, ALPHABET, Book, Histogram, Sort, Table};
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 /// How books are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,16 +60,18 @@ pub(super) struct Encoder<'a> {
 impl<'a> Encoder<'a> {
     /// Appends for each group that is not empty: the number of its book, the book if it is a new
     /// one, and the coded symbols.
-    pub fn encode<S: Shelved, const N: usize>(&mut self, groups: [&[S]; N], out: &mut Vec<u8>) {
+    pub fn encode<K: Kind, const N: usize>(&mut self, groups: [&[u8]; N], out: &mut Vec<u8>) {
         let few = groups.iter().map(|g| g.len()).sum::<usize>() < FEW;
         let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
-        let mut next = groups.peek().map(|symbols| Histogram::of(symbols));
+        let mut next = groups
+            .peek()
+            .map(|symbols| K::histogram(symbols, self.simd));
         while let Some(mut histogram) = next.take() {
             // 1. As many groups as are better off with one book.
             let mut run = Vec::with_capacity(N);
             run.extend(groups.next());
             while let Some(symbols) = groups.peek() {
-                let other = Histogram::of(symbols);
+                let other = K::histogram(symbols, self.simd);
                 if !few && !self.share(&histogram, &other) {
                     next = Some(other);
                     break;
@@ -77,11 +80,11 @@ impl<'a> Encoder<'a> {
                 run.extend(groups.next());
             }
             // 2. Their book. 3. Their symbols.
-            let (mut number, book) = self.choose(&histogram);
+            let (mut number, book) = self.choose::<K>(&histogram);
             if number == OWN
                 && let Some(made) = &mut self.made
             {
-                S::of(made).push(histogram);
+                K::of(made).push(histogram);
             }
             for symbols in run {
                 out.push(number);
@@ -95,21 +98,21 @@ impl<'a> Encoder<'a> {
     }
 
     /// Whether two groups take less space with one book than with two.
-    fn share<S: Symbol>(&self, a: &Histogram<S>, b: &Histogram<S>) -> bool {
+    fn share(&self, a: &Histogram, b: &Histogram) -> bool {
         if self.rule != Rule::Cost {
             return false;
         }
         let mut both = a.clone();
         both.add(b);
-        let cost = |h: &Histogram<S>| cost_with_book(h.occurring());
+        let cost = |h: &Histogram| cost_with_book(h.occurring());
         cost(&both) <= cost(a) + cost(b)
     }
 
     /// The book for symbols of these frequencies, and its number.
-    fn choose<S: Shelved>(&self, histogram: &Histogram<S>) -> (u8, Cow<'a, Book<S>>) {
+    fn choose<K: Kind>(&self, histogram: &Histogram) -> (u8, Cow<'a, Book>) {
         let counts = histogram.occurring();
         let best_of = |shelves: &'a Shelves, first: u8| {
-            let numbered = (first..).zip(S::on(shelves));
+            let numbered = (first..).zip(K::on(shelves));
             let costs =
                 numbered.filter_map(|(n, entry)| Some((entry.book.cost(counts)?, n, entry)));
             costs.min_by_key(|&(cost, number, _)| (cost, number))
@@ -118,11 +121,10 @@ impl<'a> Encoder<'a> {
         let offline = best_of(&SHELVES, 0);
         let common = self.common.and_then(|shelves| best_of(shelves, COMMON));
         let best = match self.rule {
-            Rule::Cost => offline
-                .into_iter()
-                .chain(common)
-                .min_by_key(|&(cost, ..)| cost),
-            // Books in common are made of new ones, so that this rule has none.
+            Rule::Cost => {
+                let both = offline.into_iter().chain(common);
+                both.min_by_key(|&(cost, ..)| cost)
+            }
             Rule::Offline => offline,
             Rule::Chi => {
                 let chi = |book| (deviation(histogram) - implied_deviation(book)).abs();
@@ -155,9 +157,10 @@ impl<'a> Encoder<'a> {
 }
 
 /// Decodes symbols with the books that the stream names.
-pub(super) struct Decoder<'a, S> {
+pub(super) struct Decoder<'a, K> {
     /// The table of the last new book.
-    table: &'a mut Table<S>,
+    table: &'a mut Table,
+    kind: PhantomData<K>,
     /// The books that the chunks of the frame have in common.
     common: Option<&'a Shelves>,
     /// The number of the last book.
@@ -165,19 +168,20 @@ pub(super) struct Decoder<'a, S> {
     simd: Level,
 }
 
-impl<'a, S: Shelved> Decoder<'a, S> {
+impl<'a, K: Kind> Decoder<'a, K> {
     /// A decoder; `table` is memory for its tables.
-    pub fn new(table: &'a mut Table<S>, common: Option<&'a Shelves>, simd: Level) -> Self {
+    pub fn new(table: &'a mut Table, common: Option<&'a Shelves>, simd: Level) -> Self {
         Self {
             table,
             common,
+            kind: PhantomData,
             number: None,
             simd,
         }
     }
 
     /// Fills the symbols of a group.
-    pub fn decode(&mut self, bytes: &mut &[u8], symbols: &mut [S]) -> Result<()> {
+    pub fn decode(&mut self, bytes: &mut &[u8], symbols: &mut [u8]) -> Result<()> {
         if symbols.is_empty() {
             return Ok(());
         }
@@ -194,12 +198,12 @@ impl<'a, S: Shelved> Decoder<'a, S> {
         let unknown = || Error::corrupt("unknown code book");
         let table = match self.number.ok_or_else(unknown)? {
             OWN => &*self.table,
-            number @ ..COMMON => S::on(&SHELVES)
+            number @ ..COMMON => K::on(&SHELVES)
                 .get(usize::from(number))
                 .ok_or_else(unknown)?
                 .table(),
             number => {
-                let shelf = S::on(self.common.ok_or_else(unknown)?);
+                let shelf = K::on(self.common.ok_or_else(unknown)?);
                 let entry = shelf.get(usize::from(number - COMMON));
                 entry.ok_or_else(unknown)?.table()
             }
@@ -216,20 +220,20 @@ fn cost_with_book(counts: &[u32]) -> u64 {
 }
 
 /// Standard deviation of the frequencies of all symbols, in thousandths.
-fn deviation<S: Symbol>(histogram: &Histogram<S>) -> f64 {
+fn deviation(histogram: &Histogram) -> f64 {
     let total = histogram.total().max(1) as f64;
     let counts = histogram.counts().iter();
-    deviation_of::<S>(counts.map(|&count| f64::from(count) / total))
+    deviation_of(counts.map(|&count| f64::from(count) / total))
 }
 
 /// The same of the frequencies that a book is best for.
-fn implied_deviation<S: Symbol>(book: &Book<S>) -> f64 {
+fn implied_deviation(book: &Book) -> f64 {
     let lengths = book.lengths().iter();
-    deviation_of::<S>(lengths.map(|&length| 0.5f64.powi(length.into())))
+    deviation_of(lengths.map(|&length| 0.5f64.powi(length.into())))
 }
 
-fn deviation_of<S: Symbol>(frequencies: impl Iterator<Item = f64>) -> f64 {
-    let mean = 1.0 / S::ALPHABET as f64;
+fn deviation_of(frequencies: impl Iterator<Item = f64>) -> f64 {
+    let mean = 1.0 / ALPHABET as f64;
     let squares: f64 = frequencies.map(|f| (f - mean) * (f - mean)).sum();
-    1000.0 * (squares / S::ALPHABET as f64).sqrt()
+    1000.0 * (squares / ALPHABET as f64).sqrt()
 }

@@ -1,11 +1,13 @@
 //! Bytes of a chunk to values: the steps of `encode.rs`, from its end to its beginning.
 
 use super::books::Decoder;
+use super::shelf::{OfMasks, OfResiduals};
 use super::{Residuals, Scratch, Tables, halved, head, labels, masks, symbols};
 use crate::codec::{Context, Dims};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::simd::Level;
+use crate::stage::bits::BitReader;
 use crate::stage::dualquant::{self, Fetch};
 use crate::stage::occupancy::{Cursor, GROUPS};
 use crate::stage::word::Word;
@@ -82,24 +84,31 @@ fn decode_residuals<W: Word>(
     let residuals = residuals.of_width::<W>();
 
     // 3.1 Labels of units.
-    let mut decoder = Decoder::new(mask_table, common, simd);
+    let mut decoder = Decoder::<OfMasks>::new(mask_table, common, simd);
     labels::read_from(bytes, &mut decoder, residuals.set_labels(units))?;
 
     // 3.2 Masks.
     masks::read_from(bytes, &mut decoder, thin, residuals)?;
 
-    // 3.3 and 3.4 Symbols, and what did not fit them.
-    let mut rest = varint::read_block(bytes)?;
-    let mut decoder = Decoder::new(symbol_table, common, simd);
+    // 3.3 What did not fit a symbol: low bits, exceptions.
+    let mut rests = Vec::with_capacity(GROUPS);
     for group in 0..GROUPS {
-        symbols::join(
-            residuals.set_values(group),
-            &mut symbols[0],
-            &mut rest,
-            |symbols| decoder.decode(bytes, symbols),
-        )?;
+        let count = residuals.count_values(group);
+        rests.push(symbols::Rest::<W>::read_from(bytes, count)?);
     }
-    if !rest.is_empty() {
+    let mut exceptions = BitReader::new(varint::read_block(bytes)?);
+
+    // 3.4 Symbols.
+    let mut decoder = Decoder::<OfResiduals>::new(symbol_table, common, simd);
+    let symbols = &mut symbols[0];
+    for (group, rest) in rests.iter().enumerate() {
+        let values = residuals.set_values(group);
+        symbols.resize(values.len().max(symbols.len()), 0);
+        let symbols = &mut symbols[..values.len()];
+        decoder.decode(bytes, symbols)?;
+        symbols::join(symbols, rest, simd, &mut exceptions, values)?;
+    }
+    if !exceptions.finish().is_empty() {
         return Err(Error::corrupt("exceptions are left over"));
     }
     Ok(())

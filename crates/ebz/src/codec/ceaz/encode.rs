@@ -2,11 +2,13 @@
 
 use super::books::Encoder;
 use super::estimate::Entropy;
+use super::shelf::OfResiduals;
 use super::{Made, Residuals, Scratch, halved, head, labels, masks, rule, sort, symbols};
 use crate::codec::{Context, Task};
 use crate::element::Element;
 use crate::error::Result;
 use crate::simd::Level;
+use crate::stage::bits::BitWriter;
 use crate::stage::dualquant::{self, Sink};
 use crate::stage::huffman::Histogram;
 use crate::stage::occupancy::{GROUPS, Occupancy};
@@ -128,16 +130,18 @@ fn encode_residuals<W: Word>(
     let all = std::array::from_fn(|group| residuals.masks(group));
     masks::write_to(all, &mut coder, thin, out);
 
-    // 3.3 What does not fit a symbol.
+    // 3.3 What does not fit a symbol: low bits, exceptions.
     rest.clear();
-    let mut groups: [&[u16]; GROUPS] = [&[]; GROUPS];
-    for ((group, symbols), slot) in (0..GROUPS).zip(symbols).zip(&mut groups) {
-        *slot = symbols::split(residuals.values(group), simd, symbols, rest);
+    let mut exceptions = BitWriter::new(rest);
+    for (group, symbols) in symbols.iter_mut().enumerate() {
+        let values = residuals.values(group);
+        symbols::split(values, simd, symbols, &mut exceptions, out);
     }
+    exceptions.finish();
     varint::write_block(rest, out);
 
     // 3.4 Symbols.
-    coder.encode(groups, out);
+    coder.encode::<OfResiduals, GROUPS>(symbols.each_ref().map(|s| s.as_slice()), out);
     Ok(())
 }
 
@@ -227,9 +231,17 @@ fn count<W: Word>(values: usize, simd: Level, scratch: &mut Scratch) -> Frequenc
         zeros: values.next_multiple_of(UNIT),
         ..Frequencies::default()
     };
+    let mut low_bits = Vec::new();
+    let mut exceptions = BitWriter::new(&mut scratch.rest);
     for (group, symbols) in (0..GROUPS).zip(&mut scratch.symbols) {
         let masks = Histogram::of(residuals.masks(group));
-        let symbols = symbols::split(residuals.values(group), simd, symbols, &mut scratch.rest);
+        symbols::split(
+            residuals.values(group),
+            simd,
+            symbols,
+            &mut exceptions,
+            &mut low_bits,
+        );
         found.zeros -= symbols.len();
         found.masks.push(masks.counts().to_vec());
         found.symbols.push(Histogram::of(symbols).counts().to_vec());

@@ -3,28 +3,21 @@
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::dualquant::Estimate;
+use crate::stage::occupancy;
 use crate::stage::word::Word;
-
-/// Residuals below this have a bucket of their own; further ones share a bucket with those that
-/// have the same two highest bits.
-const SINGLE: u64 = 32;
-const BUCKETS: usize = SINGLE as usize + 2 * 59;
 
 /// Frequencies in a sample.
 pub(super) struct Entropy {
     masks: [u32; 256],
-    /// In two tables that take turns: a counter that was just written is slow to read.
-    buckets: [[u32; BUCKETS]; 2],
-    /// Bits that tell the residuals of a bucket apart.
-    low_bits: u64,
+    /// How many residuals have more bits than this.
+    wider: [u32; 65],
 }
 
 impl Default for Entropy {
     fn default() -> Self {
         Self {
             masks: [0; 256],
-            buckets: [[0; BUCKETS]; 2],
-            low_bits: 0,
+            wider: [0; 65],
         }
     }
 }
@@ -34,31 +27,29 @@ impl Estimate for Entropy {
         (units / 16).clamp(1, 32)
     }
 
-    fn add<W: Word>(&mut self, _: Level, residuals: &[W; UNIT]) {
-        for octet in residuals.chunks_exact(8) {
-            let mut mask = 0;
-            for (i, residual) in octet.iter().enumerate() {
-                let residual = residual.unsigned();
-                mask |= usize::from(residual != 0) << i;
-                let bucket = if residual < SINGLE {
-                    residual as usize
-                } else {
-                    let width = residual.ilog2();
-                    self.low_bits += u64::from(width - 1);
-                    let half = (residual >> (width - 1) & 1) as usize;
-                    SINGLE as usize + 2 * (width as usize - 5) + half
-                };
-                self.buckets[i % 2][bucket] += 1;
-            }
-            self.masks[mask] += 1;
+    fn add<W: Word>(&mut self, level: Level, residuals: &[W; UNIT]) {
+        for mask in occupancy::masks(residuals, level) {
+            self.masks[usize::from(mask)] += 1;
         }
+        level.run(
+            #[inline(always)]
+            || {
+                let widths = 16 * W::PARTS;
+                for (bits, wider) in self.wider.iter_mut().enumerate().take(widths) {
+                    let least = W::truncate(1 << bits);
+                    let count = residuals.iter().map(|&r| u16::from(r >= least));
+                    *wider += u32::from(count.sum::<u16>());
+                }
+            },
+        );
     }
 
     fn cost(&self) -> u64 {
-        let [even, odd] = &self.buckets;
-        let buckets: [u32; BUCKETS] = std::array::from_fn(|i| even[i] + odd[i]);
-        // Zeros are in the masks.
-        entropy(&self.masks) + entropy(&buckets[1..]) + (self.low_bits << POINT)
+        // Residuals of equal width share a class; zeros are in the masks.
+        let classes: [u32; 64] = std::array::from_fn(|i| self.wider[i] - self.wider[i + 1]);
+        // Behind its highest bit a residual is noise.
+        let low_bits: u64 = self.wider[1..].iter().map(|&n| u64::from(n)).sum();
+        entropy(&self.masks) + entropy(&classes) + (low_bits << POINT)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The labels of units as bytes: runs where they are few, Huffman codes otherwise.
 
 use super::books::{Decoder, Encoder};
+use super::shelf::OfMasks;
 use crate::error::{Error, Result};
 use crate::stage::occupancy::LABELS;
 use crate::stage::varint;
@@ -23,7 +24,7 @@ pub(super) fn write_to(labels: &[u8], coder: &mut Encoder<'_>, out: &mut Vec<u8>
         if out.len() - start > most {
             out.truncate(start);
             out.push(CODED);
-            coder.encode([labels], out);
+            coder.encode::<OfMasks, 1>([labels], out);
             return;
         }
     }
@@ -32,7 +33,7 @@ pub(super) fn write_to(labels: &[u8], coder: &mut Encoder<'_>, out: &mut Vec<u8>
 /// Fills the labels of units from the front of `bytes`.
 pub(super) fn read_from(
     bytes: &mut &[u8],
-    decoder: &mut Decoder<'_, u8>,
+    decoder: &mut Decoder<'_, OfMasks>,
     labels: &mut [u8],
 ) -> Result<()> {
     let kind = bytes

@@ -4,6 +4,7 @@
 //! eight is not 0, then these masks alone.
 
 use super::books::{Decoder, Encoder};
+use super::shelf::OfMasks;
 use crate::error::{Error, Result};
 use crate::stage::occupancy::{GROUPS, Occupancy};
 use crate::stage::word::Word;
@@ -36,18 +37,18 @@ pub(super) fn write_to(
         }
     }
     let thinned = out[at];
-    coder.encode::<_, GROUPS>(std::array::from_fn(|i| thin[i].present.as_slice()), out);
+    coder.encode::<OfMasks, GROUPS>(std::array::from_fn(|i| thin[i].present.as_slice()), out);
     let masks = |i: usize| match thinned >> i & 1 {
         1 => thin[i].masks.as_slice(),
         _ => groups[i],
     };
-    coder.encode::<_, GROUPS>(std::array::from_fn(masks), out);
+    coder.encode::<OfMasks, GROUPS>(std::array::from_fn(masks), out);
 }
 
 /// Fills the masks of each group from the front of `bytes`.
 pub(super) fn read_from<W: Word>(
     bytes: &mut &[u8],
-    decoder: &mut Decoder<'_, u8>,
+    decoder: &mut Decoder<'_, OfMasks>,
     thin: &mut [Thin; GROUPS],
     residuals: &mut Occupancy<W>,
 ) -> Result<()> {

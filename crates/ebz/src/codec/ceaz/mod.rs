@@ -124,7 +124,7 @@ fn sort(params: &Params) -> Result<Sort> {
 struct Scratch {
     residuals: Residuals,
     exceptions: Exceptions,
-    symbols: [Vec<u16>; GROUPS],
+    symbols: [Vec<u8>; GROUPS],
     rest: Vec<u8>,
     streams: Vec<u8>,
     thin: [masks::Thin; GROUPS],
@@ -148,8 +148,8 @@ impl Scratch {
 /// The decoding tables of new books.
 #[derive(Default)]
 struct Tables {
-    masks: Table<u8>,
-    symbols: Table<u16>,
+    masks: Table,
+    symbols: Table,
 }
 
 /// Residuals without zeros, of the width that the chunk needs.

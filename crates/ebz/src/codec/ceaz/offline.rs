@@ -8,7 +8,7 @@
 
 use super::shelf::Shelves;
 use crate::error::{Error, Result};
-use crate::stage::huffman::{Book, Histogram, Sort, Symbol};
+use crate::stage::huffman::{Book, Histogram, Sort};
 use std::sync::LazyLock;
 
 /// The offline books.
@@ -21,13 +21,13 @@ fn read_from(mut bytes: &[u8]) -> Result<Shelves> {
     let mut shelves = Shelves::default();
     while !bytes.is_empty() {
         shelves.masks.push(Book::read_from(&mut bytes)?.into());
-        shelves.symbols.push(Book::read_from(&mut bytes)?.into());
+        shelves.residuals.push(Book::read_from(&mut bytes)?.into());
     }
     Ok(shelves)
 }
 
-/// The bytes of the offline books, from their histograms: lines of 256 and 1,024 frequencies, for
-/// masks and residuals, in turns. Lines that start with `#` are comments.
+/// The bytes of the offline books, from their histograms: lines of 256 frequencies, for masks
+/// and residuals in turns. Lines that start with `#` are comments.
 pub fn books(histograms: &str) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut lines = histograms.lines().filter(|line| !line.starts_with('#'));
@@ -35,33 +35,32 @@ pub fn books(histograms: &str) -> Result<Vec<u8>> {
         let residuals = lines
             .next()
             .ok_or_else(|| Error::invalid("a line of residuals is missing"))?;
-        book::<u8>(masks)?.write_to(&mut out);
-        book::<u16>(residuals)?.write_to(&mut out);
+        book(masks)?.write_to(&mut out);
+        book(residuals)?.write_to(&mut out);
     }
     Ok(out)
 }
 
-fn book<S: Symbol>(line: &str) -> Result<Book<S>> {
+fn book(line: &str) -> Result<Book> {
     let counts: std::result::Result<Vec<u32>, _> =
         line.split_whitespace().map(str::parse).collect();
     let histogram = counts.ok().and_then(Histogram::from_counts);
-    let histogram =
-        histogram.ok_or_else(|| Error::invalid("a line must hold 256 or 1024 frequencies"))?;
+    let histogram = histogram.ok_or_else(|| Error::invalid("a line must hold 256 frequencies"))?;
     Ok(Book::of(&histogram, Sort::Exact))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::ceaz::shelf::Entry;
 
     #[test]
     fn shipped_books_are_what_the_histograms_give() {
         let made = books(include_str!("offline_histograms.txt")).unwrap();
         assert_eq!(made, include_bytes!("offline_books.bin"));
-        let Shelves { masks, symbols } = read_from(&made).unwrap();
+        let Shelves { masks, residuals } = read_from(&made).unwrap();
         assert!(!masks.is_empty());
-        let complete = |lengths: &[u8]| lengths.iter().all(|&l| l > 0);
-        assert!(masks.iter().all(|e| complete(e.book.lengths())));
-        assert!(symbols.iter().all(|e| complete(e.book.lengths())));
+        let complete = |entry: &Entry| entry.book.lengths().iter().all(|&l| l > 0);
+        assert!(masks.iter().chain(&residuals).all(complete));
     }
 }

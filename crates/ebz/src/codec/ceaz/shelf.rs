@@ -2,59 +2,73 @@
 //! common.
 
 use crate::error::{Error, Result};
-use crate::stage::huffman::{Book, Histogram, Sort, Symbol, Table};
+use crate::simd::Level;
+use crate::stage::huffman::{Book, Histogram, Sort, Table};
 use std::sync::OnceLock;
 
 /// Books of both kinds of symbols.
 #[derive(Default)]
 pub(super) struct Shelves {
-    pub masks: Vec<Entry<u8>>,
-    pub symbols: Vec<Entry<u16>>,
+    pub masks: Vec<Entry>,
+    pub residuals: Vec<Entry>,
 }
 
 /// A book on a shelf.
-pub(super) struct Entry<S> {
-    pub book: Book<S>,
-    table: OnceLock<Table<S>>,
+pub(super) struct Entry {
+    pub book: Book,
+    table: OnceLock<Table>,
 }
 
-impl<S> From<Book<S>> for Entry<S> {
-    fn from(book: Book<S>) -> Self {
+impl From<Book> for Entry {
+    fn from(book: Book) -> Self {
         let table = OnceLock::new();
         Self { book, table }
     }
 }
 
-impl<S: Symbol> Entry<S> {
+impl Entry {
     /// The decoding table, made at its first use.
-    pub fn table(&self) -> &Table<S> {
+    pub fn table(&self) -> &Table {
         self.table.get_or_init(|| Table::of(&self.book, usize::MAX))
     }
 }
 
-/// Symbols that have books on shelves.
-pub(super) trait Shelved: Symbol {
+/// A kind of symbols, with books of its own.
+pub(super) trait Kind {
     /// The books of this kind.
-    fn on(shelves: &Shelves) -> &[Entry<Self>];
-    /// The histograms of this kind.
-    fn of(made: &mut Made) -> &mut Vec<Histogram<Self>>;
+    fn on(shelves: &Shelves) -> &[Entry];
+    /// What new books of this kind were made from.
+    fn of(made: &mut Made) -> &mut Vec<Histogram>;
+    /// The frequencies of symbols.
+    fn histogram(symbols: &[u8], simd: Level) -> Histogram;
 }
 
-impl Shelved for u8 {
-    fn on(shelves: &Shelves) -> &[Entry<Self>] {
+/// Masks, and labels of units.
+pub(super) struct OfMasks;
+/// Residuals.
+pub(super) struct OfResiduals;
+
+impl Kind for OfMasks {
+    fn on(shelves: &Shelves) -> &[Entry] {
         &shelves.masks
     }
-    fn of(made: &mut Made) -> &mut Vec<Histogram<Self>> {
+    fn of(made: &mut Made) -> &mut Vec<Histogram> {
         &mut made.masks
+    }
+    fn histogram(symbols: &[u8], _: Level) -> Histogram {
+        Histogram::of(symbols)
     }
 }
 
-impl Shelved for u16 {
-    fn on(shelves: &Shelves) -> &[Entry<Self>] {
-        &shelves.symbols
+impl Kind for OfResiduals {
+    fn on(shelves: &Shelves) -> &[Entry] {
+        &shelves.residuals
     }
-    fn of(made: &mut Made) -> &mut Vec<Histogram<Self>> {
-        &mut made.symbols
+    fn of(made: &mut Made) -> &mut Vec<Histogram> {
+        &mut made.residuals
+    }
+    fn histogram(symbols: &[u8], simd: Level) -> Histogram {
+        Histogram::estimate(symbols, simd)
     }
 }
 
@@ -66,30 +80,30 @@ pub(super) const MOST_BYTES: usize = 8 << 10;
 /// What the new books of a chunk were made from.
 #[derive(Default)]
 pub(super) struct Made {
-    masks: Vec<Histogram<u8>>,
-    symbols: Vec<Histogram<u16>>,
+    masks: Vec<Histogram>,
+    residuals: Vec<Histogram>,
 }
 
 impl Made {
     /// Appends such books for other chunks: the number of those for masks, and all books.
     pub fn write_to(mut self, sort: Sort, out: &mut Vec<u8>) {
-        if self.masks.is_empty() && self.symbols.is_empty() {
+        if self.masks.is_empty() && self.residuals.is_empty() {
             return;
         }
         self.masks.truncate(MOST);
-        self.symbols.truncate(MOST);
+        self.residuals.truncate(MOST);
         out.push(self.masks.len() as u8);
         self.masks
             .iter()
             .for_each(|h| open_book(h, sort).write_to(out));
-        self.symbols
+        self.residuals
             .iter()
             .for_each(|h| open_book(h, sort).write_to(out));
     }
 }
 
 /// A book for symbols like these, and for a few that other chunks may have besides.
-fn open_book<S: Symbol>(histogram: &Histogram<S>, sort: Sort) -> Book<S> {
+fn open_book(histogram: &Histogram, sort: Sort) -> Book {
     let mut counts = histogram.counts().to_vec();
     let used = counts.iter().rposition(|c| *c > 0).map_or(0, |i| i + 1);
     let holes = counts[..used].iter().filter(|c| **c == 0).count();
@@ -115,9 +129,9 @@ impl Shelves {
             shelves.masks.push(Book::read_from(&mut bytes)?.into());
         }
         while !bytes.is_empty() {
-            shelves.symbols.push(Book::read_from(&mut bytes)?.into());
+            shelves.residuals.push(Book::read_from(&mut bytes)?.into());
         }
-        match shelves.symbols.len() {
+        match shelves.residuals.len() {
             0..=MOST => Ok(shelves),
             _ => Err(Error::corrupt("too many books in common")),
         }

@@ -1,20 +1,18 @@
 //! A code book: the length of each symbol's code, from which the codes follow.
 
 use super::lengths::{Sort, lengths};
-use super::{Histogram, MAX_LENGTH, Symbol};
+use super::{ALPHABET, Histogram, MAX_LENGTH};
 use crate::error::{Error, Result};
 use crate::stage::bits::{BitReader, BitWriter};
-use std::marker::PhantomData;
 
 /// Where a code in a word is followed by its length: there is room for two codes below.
 pub(super) const LENGTH_AT: u32 = 24;
 
-/// A complete prefix code for symbols of kind `S`.
+/// A complete prefix code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Book<S> {
+pub struct Book {
     lengths: Vec<u8>,
-    codes: Vec<u32>,
-    kind: PhantomData<S>,
+    codes: [u32; ALPHABET],
 }
 
 /// How the next length is written, as prefixes of 1, 2, 3 and 3 bits.
@@ -30,11 +28,11 @@ const STEP: (u64, u32) = (0b01, 2);
 const LENGTH: (u64, u32) = (0b011, 3);
 const RUN: (u64, u32) = (0b111, 3);
 
-impl<S: Symbol> Book<S> {
+impl Book {
     /// The book for these frequencies.
-    pub fn of(histogram: &Histogram<S>, sort: Sort) -> Self {
+    pub fn of(histogram: &Histogram, sort: Sort) -> Self {
         let mut lengths = lengths(histogram.occurring(), sort);
-        lengths.resize(S::ALPHABET, 0);
+        lengths.resize(ALPHABET, 0);
         Self::of_lengths(lengths)
     }
 
@@ -42,7 +40,6 @@ impl<S: Symbol> Book<S> {
         Self {
             codes: codes(&lengths),
             lengths,
-            kind: PhantomData,
         }
     }
 
@@ -64,7 +61,7 @@ impl<S: Symbol> Book<S> {
 
     /// Each symbol's code, its first bit lowest: the code itself, and its length from bit
     /// [`LENGTH_AT`] on.
-    pub(super) fn codes(&self) -> &[u32] {
+    pub(super) fn codes(&self) -> &[u32; ALPHABET] {
         &self.codes
     }
 
@@ -101,9 +98,9 @@ impl<S: Symbol> Book<S> {
     /// Reads a book from the front of `bytes` and moves them past it.
     pub fn read_from(bytes: &mut &[u8]) -> Result<Self> {
         let mut bits = BitReader::new(bytes);
-        let mut lengths: Vec<u8> = Vec::with_capacity(S::ALPHABET);
+        let mut lengths: Vec<u8> = Vec::with_capacity(ALPHABET);
         let mut previous = 0u8;
-        while lengths.len() < S::ALPHABET {
+        while lengths.len() < ALPHABET {
             let mut run = 1;
             if bits.take(1)? != 0 {
                 if bits.take(1)? == 0 {
@@ -124,7 +121,7 @@ impl<S: Symbol> Book<S> {
                     return Err(Error::corrupt("code length above 12"));
                 }
             }
-            if run > S::ALPHABET - lengths.len() {
+            if run > ALPHABET - lengths.len() {
                 return Err(Error::corrupt("more code lengths than symbols"));
             }
             lengths.resize(lengths.len() + run, previous);
@@ -140,8 +137,8 @@ impl<S: Symbol> Book<S> {
 }
 
 /// Canonical codes: shorter before longer, then by symbol.
-fn codes(lengths: &[u8]) -> Vec<u32> {
-    let mut codes = vec![0; lengths.len()];
+fn codes(lengths: &[u8]) -> [u32; ALPHABET] {
+    let mut codes = [0; ALPHABET];
     // Most alphabets are used at their beginning only.
     let used = lengths.iter().rposition(|&l| l > 0).map_or(0, |i| i + 1);
     let mut per_length = [0u32; MAX_LENGTH as usize + 1];

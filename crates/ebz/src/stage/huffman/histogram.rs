@@ -1,40 +1,66 @@
 //! How often each symbol occurs.
 
-use super::{PAIRED, Symbol};
-use std::marker::PhantomData;
+use super::ALPHABET;
+use crate::simd::Level;
 
-/// Frequencies of the symbols of kind `S`.
+/// Frequencies of symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Histogram<S> {
+pub struct Histogram {
     counts: Vec<u32>,
-    kind: PhantomData<S>,
 }
 
-impl<S: Symbol> Histogram<S> {
+/// Of more symbols than this a part is counted.
+const MANY: usize = 1 << 14;
+/// This many are counted of every [`BLOCK`].
+const COUNTED: usize = 1024;
+const BLOCK: usize = 4 * COUNTED;
+/// Symbols below this all have a code if one does that is not below them.
+const SMALL: usize = 32;
+
+impl Histogram {
     /// A histogram from counts; `None` unless there is one for every symbol.
     pub fn from_counts(counts: Vec<u32>) -> Option<Self> {
-        (counts.len() == S::ALPHABET).then_some(Self {
-            counts,
-            kind: PhantomData,
-        })
+        (counts.len() == ALPHABET).then_some(Self { counts })
     }
 
     /// Counts `symbols`.
-    pub fn of(symbols: &[S]) -> Self {
-        let mut counts = vec![0u32; S::ALPHABET];
-        let mut rest = symbols;
-        if S::HAS_PAIRS && symbols.len() >= MANY {
-            rest = count_pairs(symbols, &mut counts);
-        } else if symbols.len() >= 4 * S::ALPHABET {
-            rest = count_in_turns(symbols, &mut counts);
+    pub fn of(symbols: &[u8]) -> Self {
+        let mut counter = Counter::default();
+        counter.add(symbols);
+        counter.finish()
+    }
+
+    /// About the frequencies of symbols that are mostly small: counted in a part of them. Every
+    /// symbol that occurs has a frequency.
+    pub fn estimate(symbols: &[u8], simd: Level) -> Self {
+        if symbols.len() < MANY {
+            return Self::of(symbols);
         }
-        for symbol in rest {
-            counts[symbol.index()] += 1;
+        let mut counter = Counter::default();
+        let mut seen = [0; ALPHABET];
+        let (blocks, rest) = symbols.as_chunks::<BLOCK>();
+        for block in blocks {
+            let (counted, others) = block.split_at(COUNTED);
+            counter.add(counted);
+            simd.run(
+                #[inline(always)]
+                || {
+                    others
+                        .as_chunks()
+                        .0
+                        .iter()
+                        .for_each(|some| see(some, &mut seen))
+                },
+            );
         }
-        Self {
-            counts,
-            kind: PhantomData,
+        let largest = seen[..SMALL].iter().rposition(|&s| s > 0);
+        seen[..largest.map_or(0, |largest| largest + 1)].fill(1);
+        let mut histogram = counter.finish();
+        for (count, seen) in histogram.counts.iter_mut().zip(seen) {
+            *count = (*count * (BLOCK / COUNTED) as u32).max(seen);
         }
+        histogram.add(&Self::of(rest));
+        histogram
     }
 
     /// Adds the frequencies of other symbols.
@@ -61,54 +87,52 @@ impl<S: Symbol> Histogram<S> {
     }
 }
 
-/// For more symbols than this it pays to count pairs.
-const MANY: usize = 1 << 15;
-
-/// Counts in several tables, because adjacent symbols are often equal and a counter that was just
-/// written is slow to read. Returns the symbols left over.
-fn count_in_turns<'a, S: Symbol>(symbols: &'a [S], counts: &mut [u32]) -> &'a [S] {
-    let mut others = vec![0u32; 3 * S::ALPHABET];
-    let (b, rest) = others.split_at_mut(S::ALPHABET);
-    let (c, d) = rest.split_at_mut(S::ALPHABET);
-    let (quads, rest) = symbols.as_chunks::<4>();
-    for quad in quads {
-        counts[quad[0].index()] += 1;
-        b[quad[1].index()] += 1;
-        c[quad[2].index()] += 1;
-        d[quad[3].index()] += 1;
+/// Marks the symbols that occur, and all that are small.
+#[inline(always)]
+fn see(symbols: &[u8; 64], seen: &mut [u32; ALPHABET]) {
+    let largest = symbols.iter().fold(0, |most, &s| most.max(s));
+    if usize::from(largest) < SMALL {
+        seen[usize::from(largest)] = 1;
+    } else {
+        symbols.iter().for_each(|s| seen[usize::from(*s)] = 1);
     }
-    for (((a, b), c), d) in counts.iter_mut().zip(b).zip(c).zip(d) {
-        *a += *b + *c + *d;
-    }
-    rest
 }
 
-/// Counts pairs of symbols below [`PAIRED`], and adds up what that says about symbols. Returns the
-/// symbols left over.
-fn count_pairs<'a, S: Symbol>(symbols: &'a [S], counts: &mut [u32]) -> &'a [S] {
-    let mut tables = vec![[[0u32; PAIRED]; PAIRED]; 2];
-    let (octets, rest) = symbols.as_chunks::<8>();
-    if let [even, odd] = &mut tables[..] {
-        let (even, odd) = (even.as_flattened_mut(), odd.as_flattened_mut());
+/// Counts in several tables, because adjacent symbols are often equal and a counter that was just
+/// written is slow to read.
+struct Counter([[u32; ALPHABET]; 4]);
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self([[0; ALPHABET]; 4])
+    }
+}
+
+impl Counter {
+    fn add(&mut self, symbols: &[u8]) {
+        let [a, b, c, d] = &mut self.0;
+        let (octets, rest) = symbols.as_chunks::<8>();
         for octet in octets {
-            match S::pairs(octet) {
-                Some(pairs) => {
-                    let [a, b, c, d] = pairs.map(|pair| pair % (PAIRED * PAIRED));
-                    even[a] += 1;
-                    odd[b] += 1;
-                    even[c] += 1;
-                    odd[d] += 1;
-                }
-                None => octet.iter().for_each(|s| counts[s.index()] += 1),
-            }
+            let word = u64::from_le_bytes(*octet);
+            let symbol = |i: u32| usize::from((word >> (8 * i)) as u8);
+            a[symbol(0)] += 1;
+            b[symbol(1)] += 1;
+            c[symbol(2)] += 1;
+            d[symbol(3)] += 1;
+            a[symbol(4)] += 1;
+            b[symbol(5)] += 1;
+            c[symbol(6)] += 1;
+            d[symbol(7)] += 1;
+        }
+        for symbol in rest {
+            a[usize::from(*symbol)] += 1;
         }
     }
-    // A pair is a + 64 b.
-    for (b, row) in tables.iter().flat_map(|table| table.iter().enumerate()) {
-        counts[b] += row.iter().sum::<u32>();
-        for (count, pairs) in counts.iter_mut().zip(row) {
-            *count += pairs;
+
+    fn finish(self) -> Histogram {
+        let [a, b, c, d] = &self.0;
+        Histogram {
+            counts: (0..ALPHABET).map(|i| a[i] + b[i] + c[i] + d[i]).collect(),
         }
     }
-    rest
 }

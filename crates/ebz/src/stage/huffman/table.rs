@@ -1,29 +1,31 @@
 //! The decoding table: the next twelve bits of a stream → the symbols they begin with.
 
 use super::book::LENGTH_AT;
-use super::{Book, MAX_LENGTH, Symbol};
-use std::marker::PhantomData;
+use super::{Book, MAX_LENGTH};
 
 /// Entries of a table.
 pub(super) const ENTRIES: usize = 1 << MAX_LENGTH;
 
-/// What the bits of each index decode to. An entry holds up to six byte symbols or three 16-bit
-/// ones from bit 0 on, the number of bits they take from bit 48 on, their number from bit 56 on.
-#[derive(Debug, Clone)]
-pub struct Table<S> {
+/// What the bits of each index decode to. An entry holds the number of bits that its symbols take
+/// in its lowest byte, where a shift by them takes it from; then up to six symbols; and their
+/// number in its highest byte.
+#[derive(Debug, Clone, Default)]
+pub struct Table {
     /// [`ENTRIES`] of them; none before the first book.
     entries: Vec<u64>,
-    kind: PhantomData<S>,
 }
 
-/// Where an entry holds the number of bits that it takes.
-pub(super) const BITS_AT: u32 = 48;
+/// Symbols that an entry holds at most.
+pub(super) const PER_ENTRY: usize = 6;
+
+/// Where an entry holds its first symbol, and the number of its symbols.
+pub(super) const SYMBOLS_AT: u32 = 8;
 const COUNT_AT: u32 = 56;
 
 /// Bits that the symbols of an entry take.
 #[inline(always)]
 pub(super) fn bits_of(entry: u64) -> u32 {
-    (entry >> BITS_AT & 0xff) as u32
+    (entry & 0xff) as u32
 }
 
 /// Number of symbols of an entry.
@@ -32,18 +34,15 @@ pub(super) fn count_of(entry: u64) -> usize {
     (entry >> COUNT_AT) as usize
 }
 
-impl<S: Symbol> Default for Table<S> {
-    fn default() -> Self {
-        Self {
-            entries: Vec::new(),
-            kind: PhantomData,
-        }
-    }
+/// The symbols of an entry, and what follows them in it.
+#[inline(always)]
+pub(super) fn symbols_of(entry: u64) -> [u8; 8] {
+    (entry >> SYMBOLS_AT).to_le_bytes()
 }
 
-impl<S: Symbol> Table<S> {
+impl Table {
     /// The table of a book that will decode `symbols` symbols.
-    pub fn of(book: &Book<S>, symbols: usize) -> Self {
+    pub fn of(book: &Book, symbols: usize) -> Self {
         let mut table = Self::default();
         table.rebuild(book, symbols);
         table
@@ -55,7 +54,7 @@ impl<S: Symbol> Table<S> {
     }
 
     /// Replaces the table by that of another book.
-    pub fn rebuild(&mut self, book: &Book<S>, symbols: usize) {
+    pub fn rebuild(&mut self, book: &Book, symbols: usize) {
         self.entries.resize(ENTRIES, 0);
         // 1. One symbol per entry, for as many bits as the longest code has; then repeated.
         let longest = book.lengths().iter().copied().max().unwrap_or(0);
@@ -63,7 +62,7 @@ impl<S: Symbol> Table<S> {
         for (symbol, &code) in book.codes().iter().enumerate() {
             let length = code >> LENGTH_AT;
             if length > 0 {
-                let entry = symbol as u64 | u64::from(length) << BITS_AT | 1 << COUNT_AT;
+                let entry = (symbol as u64) << SYMBOLS_AT | u64::from(length) | 1 << COUNT_AT;
                 let first = code as u16 as usize;
                 for slot in self.entries[first..short].iter_mut().step_by(1 << length) {
                     *slot = entry;
@@ -81,33 +80,34 @@ impl<S: Symbol> Table<S> {
         if symbols < 8 * ENTRIES {
             return;
         }
-        let width = 64 / S::PER_WORD as u32;
         for index in (1..ENTRIES).rev() {
             let mut entry = self.entries[index];
-            for _ in 1..S::PER_ENTRY {
+            for _ in 1..PER_ENTRY {
                 let used = bits_of(entry);
                 let next = self.entries[index >> used];
                 if used + bits_of(next) > MAX_LENGTH {
                     break;
                 }
-                let symbol = next & ((1 << BITS_AT) - 1);
-                entry += symbol << (width * count_of(entry) as u32);
-                entry += u64::from(bits_of(next)) << BITS_AT | 1 << COUNT_AT;
+                entry = appended(entry, next);
             }
             self.entries[index] = entry;
         }
-        self.extend_zero_entry(width);
+        self.extend_zero_entry();
     }
 
     /// Entry 0 looks up itself: its code is all zeros, as often as it fits.
-    fn extend_zero_entry(&mut self, width: u32) {
+    fn extend_zero_entry(&mut self) {
         let single = self.entries[0];
         let fits = (MAX_LENGTH / bits_of(single).max(1)) as usize;
-        let symbol = single & ((1 << BITS_AT) - 1);
-        for _ in 1..fits.min(S::PER_ENTRY) {
-            let entry = &mut self.entries[0];
-            *entry += symbol << (width * count_of(*entry) as u32);
-            *entry += u64::from(bits_of(single)) << BITS_AT | 1 << COUNT_AT;
+        for _ in 1..fits.min(PER_ENTRY) {
+            self.entries[0] = appended(self.entries[0], single);
         }
     }
+}
+
+/// An entry with the one symbol of another behind its own.
+fn appended(entry: u64, single: u64) -> u64 {
+    let symbol = u64::from(symbols_of(single)[0]) << SYMBOLS_AT;
+    let count = 1 << COUNT_AT;
+    entry + (symbol << (8 * count_of(entry))) + u64::from(bits_of(single)) + count
 }

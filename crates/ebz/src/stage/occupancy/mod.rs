@@ -61,6 +61,12 @@ impl<W: Word> Kernels<W> {
     }
 }
 
+/// Which residuals of a unit are not zero, eight to a byte.
+#[inline(always)]
+pub(crate) fn masks<W: Word>(unit: &[W; UNIT], simd: Level) -> [u8; MASKS] {
+    (Kernels::<W>::of(simd).masks)(unit)
+}
+
 /// Residuals without their zeros. Its memory is kept from chunk to chunk.
 #[derive(Default)]
 pub(crate) struct Occupancy<W> {
@@ -127,7 +133,7 @@ impl<W: Word> Occupancy<W> {
         let out = &mut group.values[group.count..];
         if present > UNIT - FEW_ZEROS {
             self.labels.push(number as Label | FULL);
-            out[..UNIT].copy_from_slice(unit);
+            copy(unit, &mut out[..UNIT]);
             group.count += UNIT;
         } else {
             self.labels.push(number as Label);
@@ -152,11 +158,17 @@ impl<W: Word> Occupancy<W> {
         &mut group.masks
     }
 
-    /// Then, once these are filled, room for the residuals of each group.
-    pub fn set_values(&mut self, group: usize) -> &mut [W] {
+    /// Then, once these are filled, the number of residuals of each group,
+    pub fn count_values(&mut self, group: usize) -> usize {
         let full = self.count(group as Label | FULL);
         let group = &mut self.groups[group];
         group.count = full * UNIT + ones(&group.masks);
+        group.count
+    }
+
+    /// and room for them.
+    pub fn set_values(&mut self, group: usize) -> &mut [W] {
+        let group = &mut self.groups[group];
         group.reserve(group.count);
         &mut group.values[..group.count]
     }
@@ -178,7 +190,7 @@ impl<W: Word> Occupancy<W> {
         };
         let values = &group.values[at.values[number]..];
         if label & FULL != 0 {
-            unit.copy_from_slice(&values[..UNIT]);
+            copy(&values[..UNIT], unit);
             at.values[number] += UNIT;
         } else {
             let masks = &group.masks[at.masks[number]..];
@@ -198,6 +210,14 @@ impl<W: Word> Group<W> {
         if self.values.len() < needed {
             self.values.resize(needed.next_power_of_two(), W::default());
         }
+    }
+}
+
+/// Copies a unit in the caller's vectors: faster than a call for so little.
+#[inline(always)]
+fn copy<W: Word>(from: &[W], to: &mut [W]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
     }
 }
 
@@ -261,6 +281,7 @@ mod tests {
                 assert_eq!(split.masks(group), portable.masks(group));
                 assert!(split.values(group) == portable.values(group));
                 joined.set_masks(group).copy_from_slice(split.masks(group));
+                assert_eq!(joined.count_values(group), split.values(group).len());
                 joined
                     .set_values(group)
                     .copy_from_slice(split.values(group));

@@ -1,0 +1,25 @@
+//! The inner loops with instructions made for this.
+
+use std::arch::x86_64::{_pdep_u64, _pext_u64};
+
+/// See [`super::pack_octets`].
+pub(super) fn pack(fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
+    #[target_feature(enable = "bmi2")]
+    fn with_bmi2(fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
+        let mask = super::spaced(width, 8);
+        super::pack_octets(fields, width, packed, |word, _| _pext_u64(word, mask))
+    }
+    // SAFETY: called for `Level::Avx2` and above, which include this feature.
+    unsafe { with_bmi2(fields, width, packed) }
+}
+
+/// See [`super::unpack_octets`].
+pub(super) fn unpack(packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
+    #[target_feature(enable = "bmi2")]
+    fn with_bmi2(packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
+        let mask = super::spaced(width, 8);
+        super::unpack_octets(packed, width, fields, |word, _| _pdep_u64(word, mask))
+    }
+    // SAFETY: called for `Level::Avx2` and above, which include this feature.
+    unsafe { with_bmi2(packed, width, fields) }
+}

@@ -1,0 +1,148 @@
+//! Fields of up to eight bits, one behind the other: eight of them take as many bytes as a field
+//! has bits, so that one instruction packs or unpacks eight.
+
+#[cfg(target_arch = "x86_64")]
+mod bmi2;
+
+use crate::simd::Level;
+
+/// Appends the lowest `width` bits, up to 8, of each byte of `fields`.
+pub(crate) fn pack(fields: &[u8], width: u32, simd: Level, out: &mut Vec<u8>) {
+    let start = out.len();
+    let size = packed_size(fields.len(), width);
+    // Whole words are written.
+    out.resize(start + size + 8, 0);
+    let packed = &mut out[start..];
+    let done = match simd {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => bmi2::pack(fields, width, packed),
+        _ => pack_octets(fields, width, packed, gather),
+    };
+    let (fields, packed) = (&fields[done..], &mut packed[done / 8 * width as usize..]);
+    let mut octet = [0; 8];
+    octet[..fields.len()].copy_from_slice(fields);
+    packed[..8].copy_from_slice(&gather(u64::from_le_bytes(octet), width).to_le_bytes());
+    out.truncate(start + size);
+}
+
+/// Fills `fields` from what [`pack`] appended.
+pub(crate) fn unpack(packed: &[u8], width: u32, simd: Level, fields: &mut [u8]) {
+    let done = match simd {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => bmi2::unpack(packed, width, fields),
+        _ => unpack_octets(packed, width, fields, scatter),
+    };
+    let mut rest = &packed[done / 8 * width as usize..];
+    for octet in fields[done..].chunks_mut(8) {
+        let (now, later) = rest.split_at(rest.len().min(width as usize));
+        rest = later;
+        let mut word = [0; 8];
+        word[..now.len()].copy_from_slice(now);
+        let spread = scatter(u64::from_le_bytes(word), width).to_le_bytes();
+        octet.copy_from_slice(&spread[..octet.len()]);
+    }
+}
+
+/// Bytes that so many fields take.
+pub(crate) fn packed_size(fields: usize, width: u32) -> usize {
+    (fields / 8 * width as usize) + (fields % 8 * width as usize).div_ceil(8)
+}
+
+/// Packs as many whole octets as there are; returns the number of fields done.
+#[inline(always)]
+fn pack_octets(
+    fields: &[u8],
+    width: u32,
+    packed: &mut [u8],
+    gather: impl Fn(u64, u32) -> u64,
+) -> usize {
+    let mut at = 0;
+    for octet in fields.as_chunks::<8>().0 {
+        let word = gather(u64::from_le_bytes(*octet), width);
+        packed[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        at += width as usize;
+    }
+    fields.len() / 8 * 8
+}
+
+/// Unpacks as many octets as whole words can be read for; returns the number of fields done.
+#[inline(always)]
+fn unpack_octets(
+    packed: &[u8],
+    width: u32,
+    fields: &mut [u8],
+    scatter: impl Fn(u64, u32) -> u64,
+) -> usize {
+    let mut words = packed.windows(8).step_by(width as usize);
+    let mut done = 0;
+    for (octet, word) in fields.as_chunks_mut::<8>().0.iter_mut().zip(&mut words) {
+        let word = word
+            .first_chunk()
+            .map_or(0, |word| u64::from_le_bytes(*word));
+        *octet = scatter(word, width).to_le_bytes();
+        done += 8;
+    }
+    done
+}
+
+/// The fields of eight bytes, without what is between them.
+fn gather(word: u64, width: u32) -> u64 {
+    let mut word = word & spaced(width, 8);
+    for space in [8, 16, 32] {
+        let wide = width * space / 8;
+        let low = word & spaced(wide, 2 * space);
+        word = low | (word & !spaced(wide, 2 * space)) >> (space - wide);
+    }
+    word
+}
+
+/// Undoes [`gather`].
+fn scatter(word: u64, width: u32) -> u64 {
+    let mut word = word & ones(8 * width);
+    for space in [32, 16, 8] {
+        let wide = width * space / 8;
+        let low = word & spaced(wide, 2 * space);
+        word = low | (word & !low) << (space - wide);
+    }
+    word
+}
+
+/// `width` ones, from bit 0 on.
+fn ones(width: u32) -> u64 {
+    u64::MAX.checked_shr(64 - width).unwrap_or(0)
+}
+
+/// Ones in the lowest `width` bits of every `space`.
+fn spaced(width: u32, space: u32) -> u64 {
+    (0..64)
+        .step_by(space as usize)
+        .fold(0, |all, at| all | ones(width) << at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stage::bits;
+
+    #[test]
+    fn fields_lie_one_behind_the_other_and_come_back() {
+        for count in [0, 1, 7, 8, 9, 64, 77, 300] {
+            let fields: Vec<u8> = (0..count).map(|i: u32| (i * 151 + i / 7) as u8).collect();
+            for width in 1..=8 {
+                let mask = 0xff >> (8 - width);
+                let kept: Vec<u8> = fields.iter().map(|f| f & mask).collect();
+                let mut expected = vec![9];
+                bits::pack(fields.iter().map(|f| u64::from(*f)), width, &mut expected);
+                for simd in Level::available() {
+                    let mut packed = vec![9];
+                    pack(&fields, width, simd, &mut packed);
+                    assert_eq!(packed, expected, "{count} {width} {simd:?}");
+                    assert_eq!(packed.len() - 1, packed_size(fields.len(), width));
+                    let mut back = vec![0xff; fields.len()];
+                    unpack(&packed[1..], width, simd, &mut back);
+                    assert_eq!(back, kept, "{count} {width} {simd:?}");
+                }
+            }
+        }
+    }
+}
