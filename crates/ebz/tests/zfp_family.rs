@@ -109,6 +109,7 @@ fn encode<T: Element>(
         tolerance,
         fill,
         params: &params,
+        advice: None,
     };
     let mut bytes = Vec::new();
     let entry = by_name(codec).unwrap();
@@ -333,6 +334,7 @@ fn segments_decode_alone() {
             tolerance: Tolerance::Abs(1e-3),
             fill: None,
             params: &params,
+            advice: None,
         };
         let mut bytes = Vec::new();
         let entry = by_name(codec).unwrap();

@@ -125,6 +125,7 @@ fn compress<T: Element>(
             tolerance,
             fill: None,
             params: &params,
+            advice: None,
         };
         if streams.len() <= i {
             streams.push(Vec::new());

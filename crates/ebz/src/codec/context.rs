@@ -1,5 +1,6 @@
 //! What one worker thread keeps between chunks.
 
+use super::Common;
 use crate::simd::Level;
 use std::any::Any;
 
@@ -11,6 +12,8 @@ pub struct Context {
     simd: Level,
     /// Decoded values go past the caches, because the output is too large to be found there later.
     pub streaming: bool,
+    /// What the chunks of the frame have in common, if anything.
+    pub common: Option<Common>,
     scratch: Vec<Box<dyn Any + Send>>,
 }
 
@@ -26,6 +29,7 @@ impl Context {
         Self {
             simd: simd.or_available(),
             streaming: false,
+            common: None,
             scratch: Vec::new(),
         }
     }

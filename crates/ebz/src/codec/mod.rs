@@ -20,6 +20,8 @@ pub use params::{Param, Params};
 use crate::bound::{BoundKind, Tolerance};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use std::any::Any;
+use std::sync::Arc;
 
 /// Extents of a chunk as a codec sees them, slowest axis first; arrays of fewer axes have leading
 /// ones, and further slow axes are merged into the first.
@@ -67,7 +69,13 @@ pub struct Task<'a> {
     pub fill: Option<f64>,
     /// The codec's own parameters, already checked by [`Codec::validate`].
     pub params: &'a Params,
+    /// What [`Codec::advise`] said about this chunk or one near it.
+    pub advice: Option<&'a Advice>,
 }
+
+/// What a codec found out about one chunk and may use for those around it; opaque to everybody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advice(pub [u8; 16]);
 
 /// A codec. Implementations are zero-sized; [`Entry::of`] makes a table row from one.
 pub trait Codec {
@@ -82,10 +90,44 @@ pub trait Codec {
         Ok(())
     }
 
+    /// The most bytes of what the chunks of a frame have in common.
+    const COMMON: usize = 0;
+
+    /// Appends what the chunks of a frame are to have in common, made from the first of them. It is
+    /// stored once, in the frame's header; every chunk decodes with it and without any other.
+    fn prepare<T: Element>(
+        _first: &[T],
+        _task: &Task<'_>,
+        _context: &mut Context,
+        _out: &mut Vec<u8>,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    /// Reads what [`Codec::prepare`] appended. The bytes are not trusted.
+    fn open(_common: &[u8]) -> Result<Common> {
+        Err(Error::corrupt(
+            "a frame whose chunks have nothing in common",
+        ))
+    }
+
+    /// Whether [`Codec::advise`] may have something to say.
+    const ADVISES: bool = false;
+
+    /// What is worth knowing when chunks near this one are coded, where finding it out for each chunk
+    /// would take too long. It depends on `values` and `task` only.
+    fn advise<T: Element>(
+        _values: &[T],
+        _task: &Task<'_>,
+        _context: &mut Context,
+    ) -> Result<Option<Advice>> {
+        Ok(None)
+    }
+
     /// Appends the coded chunk to `out`.
     ///
     /// Every value must satisfy the tolerance after [`Codec::decode`]; what cannot is stored
-    /// exactly. The bytes depend on `values` and `task` only. A result that is not smaller than
+    /// exactly. The bytes depend on `values`, `task` and [`Context::common`] only. A result that is not smaller than
     /// the raw values is thrown away by the caller, who stores the chunk raw; so an encoder may
     /// stop as soon as it has appended that much.
     fn encode<T: Element>(
@@ -106,6 +148,9 @@ pub trait Codec {
         out: &mut [T],
     ) -> Result<()>;
 }
+
+/// What the chunks of a frame have in common, as its codec reads it.
+pub type Common = Arc<dyn Any + Send + Sync>;
 
 /// How an array is cut into chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,16 +176,23 @@ pub struct Info {
     pub params: &'static [Param],
 }
 
+type Encode<T> = fn(&[T], &Task<'_>, &mut Context, &mut Vec<u8>) -> Result<()>;
+type Advise<T> = fn(&[T], &Task<'_>, &mut Context) -> Result<Option<Advice>>;
+
 /// A codec's functions for one element type.
 #[derive(Clone, Copy)]
 pub struct Coder<T> {
-    encode: fn(&[T], &Task<'_>, &mut Context, &mut Vec<u8>) -> Result<()>,
+    advise: Advise<T>,
+    prepare: Encode<T>,
+    encode: Encode<T>,
     decode: fn(&[u8], Dims, &mut Context, &mut [T]) -> Result<()>,
 }
 
 impl<T: Element> Coder<T> {
     const fn of<C: Codec>() -> Self {
         Self {
+            prepare: C::prepare::<T>,
+            advise: C::advise::<T>,
             encode: C::encode::<T>,
             decode: C::decode::<T>,
         }
@@ -153,7 +205,12 @@ pub struct Entry {
     pub info: Info,
     /// How it likes arrays to be cut.
     pub chunks: ChunkShape,
+    /// See [`Codec::COMMON`].
+    pub common: usize,
+    /// Whether it has advice for chunks near one that it has seen.
+    pub advises: bool,
     validate: fn(&Params) -> Result<()>,
+    open: fn(&[u8]) -> Result<Common>,
     pub(crate) f32: Coder<f32>,
     pub(crate) f64: Coder<f64>,
 }
@@ -201,7 +258,10 @@ impl Entry {
         Self {
             info: C::INFO,
             chunks: C::CHUNKS,
+            common: C::COMMON,
+            advises: C::ADVISES,
             validate: C::validate,
+            open: C::open,
             f32: Coder::of::<C>(),
             f64: Coder::of::<C>(),
         }
@@ -220,6 +280,32 @@ impl Entry {
     pub fn validate(&self, params: &Params) -> Result<()> {
         params.check_names(&self.info)?;
         (self.validate)(params)
+    }
+
+    /// See [`Codec::prepare`].
+    pub fn prepare<T: Element>(
+        &self,
+        first: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        (T::coder(self).prepare)(first, task, context, out)
+    }
+
+    /// See [`Codec::open`].
+    pub fn open(&self, common: &[u8]) -> Result<Common> {
+        (self.open)(common)
+    }
+
+    /// See [`Codec::advise`].
+    pub fn advise<T: Element>(
+        &self,
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+    ) -> Result<Option<Advice>> {
+        (T::coder(self).advise)(values, task, context)
     }
 
     /// See [`Codec::encode`].

@@ -53,11 +53,21 @@ impl<'a> Fields<'a> {
             .map_err(|_| Error::corrupt(format!("{} has an impossible size", self.what)))
     }
 
+    /// Bytes behind their 32-bit number.
+    pub fn bytes(&mut self) -> Result<&'a [u8]> {
+        let length = self.u32()? as usize;
+        self.take(length)
+    }
+
     /// Text behind its 32-bit length.
     pub fn text(&mut self) -> Result<&'a str> {
-        let length = self.u32()? as usize;
-        std::str::from_utf8(self.take(length)?)
+        std::str::from_utf8(self.bytes()?)
             .map_err(|_| Error::corrupt(format!("{} holds text that is not UTF-8", self.what)))
+    }
+
+    /// Whether everything has been read.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
     }
 
     /// Everything must have been read.
@@ -69,8 +79,16 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Bytes of the number in front of bytes or text.
+pub(super) const COUNT: usize = 4;
+
+/// Appends bytes behind their 32-bit number.
+pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+    out.extend_from_slice(bytes);
+}
+
 /// Appends text behind its 32-bit length.
 pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
-    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
-    out.extend_from_slice(text.as_bytes());
+    put_bytes(out, text.as_bytes());
 }

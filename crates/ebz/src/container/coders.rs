@@ -15,7 +15,38 @@ use std::io::Read;
 /// Where the values of a frame come from.
 pub(super) enum Input<'a, T> {
     Memory(&'a View<'a, T>),
-    Stream(&'a mut (dyn Read + Send)),
+    Stream(Stream<'a>),
+}
+
+/// An array that comes as bytes.
+pub(super) struct Stream<'a> {
+    bytes: &'a mut (dyn Read + Send),
+    /// The first slab, if it has been read.
+    first: Option<Vec<u64>>,
+}
+
+impl<'a> Stream<'a> {
+    pub fn new(bytes: &'a mut (dyn Read + Send)) -> Self {
+        Self { bytes, first: None }
+    }
+
+    /// Reads the next slab, of so many bytes.
+    fn read(&mut self, slab: &mut Vec<u64>, length: usize) -> Result<()> {
+        if let Some(first) = self.first.take() {
+            *slab = first;
+            return Ok(());
+        }
+        slab.resize(length.div_ceil(8), 0);
+        let buffer = &mut bytemuck::cast_slice_mut(slab)[..length];
+        self.bytes
+            .read_exact(buffer)
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => Error::invalid(
+                    "the input ends before the array does: check the shape and the element type",
+                ),
+                _ => error.into(),
+            })
+    }
 }
 
 /// The buffers of every thread, kept from frame to frame.
@@ -50,6 +81,35 @@ impl Coders {
         let _ = KEPT.try_with(|kept| kept.set(Some((simd, self))));
     }
 
+    /// Finds what the chunks of a frame have in common.
+    pub(super) fn prepare<T: Element>(
+        &mut self,
+        plan: &mut FramePlan,
+        input: &mut Input<'_, T>,
+        simd: Level,
+    ) -> Result<()> {
+        if plan.most_in_common() == 0 {
+            return Ok(());
+        }
+        self.0
+            .resize_with(self.0.len().max(1), || Worker::new(simd));
+        let coder = &mut self.0[0].coder;
+        match input {
+            Input::Memory(view) => {
+                let first = view.part(&plan.slab_region(0), &plan.whole());
+                coder.prepare(plan, &first)
+            }
+            Input::Stream(stream) => {
+                let mut first = Vec::new();
+                stream.read(&mut first, plan.slab_len(0) * T::SIZE)?;
+                let view = slab_view::<T>(plan, 0, &first)?;
+                coder.prepare(plan, &view)?;
+                stream.first = Some(first);
+                Ok(())
+            }
+        }
+    }
+
     /// Codes the slabs of frame number `frame` and hands them to `emit` in their order.
     pub(super) fn code<T: Element>(
         &mut self,
@@ -72,6 +132,7 @@ impl Coders {
             1 => None,
             _ => Some(plan.whole()),
         };
+        let advisor = plan.advisor();
         let mut slabs = 0..plan.slabs();
         parallel::ordered(
             &mut workers[..threads],
@@ -80,23 +141,21 @@ impl Coders {
                     return Ok(None);
                 };
                 if let Input::Stream(stream) = &mut input {
-                    let values: usize = extents(&plan.slab_region(slab)).iter().product();
-                    worker.read_slab(*stream, values * T::SIZE)?;
+                    stream.read(&mut worker.raw, plan.slab_len(slab) * T::SIZE)?;
                 }
                 Ok(Some(slab))
             },
             |worker, slab| {
                 let (coder, out) = (&mut worker.coder, &mut worker.slab);
-                let view = match (memory, &whole) {
-                    (Some(view), None) => return coder.encode(plan, frame, slab, view, out),
-                    (Some(view), Some(whole)) => view.part(&plan.slab_region(slab), whole),
-                    (None, _) => {
-                        let shape = extents(&plan.slab_region(slab));
-                        let values: &[T] = bytemuck::cast_slice(&worker.raw);
-                        View::new(&values[..shape.iter().product()], &shape)?
-                    }
+                let mut encode = |view: &View<'_, T>| {
+                    coder.encode_advised(plan, frame, slab, view, advisor.as_ref(), out)
                 };
-                coder.encode(plan, frame, slab, &view, out)
+                let view = match (memory, &whole) {
+                    (Some(view), None) => return encode(view),
+                    (Some(view), Some(whole)) => view.part(&plan.slab_region(slab), whole),
+                    (None, _) => slab_view(plan, slab, &worker.raw)?,
+                };
+                encode(&view)
             },
             |worker| emit(&mut worker.slab),
         )
@@ -111,19 +170,15 @@ impl Worker {
             slab: EncodedSlab::default(),
         }
     }
+}
 
-    fn read_slab(&mut self, stream: &mut dyn Read, bytes: usize) -> Result<()> {
-        self.raw.resize(bytes.div_ceil(8), 0);
-        let buffer = &mut bytemuck::cast_slice_mut(&mut self.raw)[..bytes];
-        stream
-            .read_exact(buffer)
-            .map_err(|error| match error.kind() {
-                std::io::ErrorKind::UnexpectedEof => Error::invalid(
-                    "the input ends before the array does: check the shape and the element type",
-                ),
-                _ => error.into(),
-            })
-    }
+/// A slab as it came from a stream.
+fn slab_view<'a, T: Element>(plan: &FramePlan, slab: usize, raw: &'a [u64]) -> Result<View<'a, T>> {
+    let values: &[T] = bytemuck::cast_slice(raw);
+    View::new(
+        &values[..plan.slab_len(slab)],
+        &extents(&plan.slab_region(slab)),
+    )
 }
 
 /// A frame that is coded but not written yet.
@@ -135,7 +190,7 @@ pub(crate) struct CodedFrame {
 impl CodedFrame {
     /// Codes an array as frame number `frame`.
     pub fn new<T: Element>(
-        plan: FramePlan,
+        mut plan: FramePlan,
         frame: u32,
         view: &View<'_, T>,
         coders: &mut Coders,
@@ -143,7 +198,9 @@ impl CodedFrame {
         simd: Level,
     ) -> Result<Self> {
         let mut slabs = Vec::new();
-        coders.code(&plan, frame, Input::Memory(view), threads, simd, |slab| {
+        let mut input = Input::Memory(view);
+        coders.prepare(&mut plan, &mut input, simd)?;
+        coders.code(&plan, frame, input, threads, simd, |slab| {
             slabs.push(std::mem::take(slab));
             Ok(())
         })?;

@@ -1,10 +1,10 @@
 //! The header of a frame: what the array is and how it was compressed.
 
-use super::bytes::{Fields, put_text};
-use super::grid::Grid;
+use super::bytes::{Fields, put_bytes, put_text};
+use super::grid::{Grid, dims};
 use crate::array::{MAX_AXES, element_count};
 use crate::bound::{Bound, BoundKind, Tolerance};
-use crate::codec::Params;
+use crate::codec::{Params, Task};
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 
@@ -30,6 +30,9 @@ pub struct FrameHeader {
     pub metadata: serde_json::Value,
     /// The version of the writer.
     pub writer: String,
+    /// What the chunks have in common, as the codec wrote it.
+    #[serde(skip)]
+    pub common: Vec<u8>,
 }
 
 impl FrameHeader {
@@ -41,6 +44,17 @@ impl FrameHeader {
     /// Bytes of the array before compression.
     pub fn raw_bytes(&self) -> usize {
         self.shape().iter().product::<usize>() * self.element.size()
+    }
+
+    /// What an encoder is to do with a chunk of this shape.
+    pub(super) fn task(&self, shape: &[usize]) -> Task<'_> {
+        Task {
+            dims: dims(shape),
+            tolerance: self.tolerance,
+            fill: self.fill,
+            params: &self.params,
+            advice: None,
+        }
     }
 
     /// Appends the body of a frame record.
@@ -73,6 +87,9 @@ impl FrameHeader {
             false => put_text(out, &json(&self.metadata)),
         }
         put_text(out, &self.writer);
+        if !self.common.is_empty() {
+            put_bytes(out, &self.common);
+        }
     }
 
     /// Reads the body of a frame record.
@@ -117,6 +134,10 @@ impl FrameHeader {
             fill: (has_fill == 1).then_some(fill),
             metadata: parse(fields.text()?)?,
             writer: fields.text()?.to_string(),
+            common: match fields.is_empty() {
+                true => Vec::new(),
+                false => fields.bytes()?.to_vec(),
+            },
         };
         fields.finish()?;
         Ok(header)

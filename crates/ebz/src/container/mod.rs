@@ -8,8 +8,10 @@
 //!
 //! `docs/format.md` gives every byte. The container knows codecs through their table only.
 
+mod advice;
 mod bytes;
 mod coders;
+mod coding;
 mod frame;
 mod grid;
 mod index;

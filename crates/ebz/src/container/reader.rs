@@ -1,14 +1,15 @@
 //! Reading with random access: any frame, any region, several threads.
 
+use super::coding::{Coded, Coding};
 use super::frame::FrameHeader;
-use super::grid::{self, dims, extents, intersect};
+use super::grid::{self, extents, intersect};
 use super::index::{self, FramePlace, Place};
 use super::record::{HEADER, Kind, Record};
 use super::slab::FramePlan;
 use super::source::Source;
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{Array, ViewMut, contiguous_strides, display, scatter};
-use crate::codec::{self, Context, Entry};
+use crate::codec::Context;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -211,7 +212,7 @@ impl<S: Source> Frame<'_, S> {
 
     /// What is needed to decode slabs of the array with a [`SlabCoder`](super::SlabCoder).
     pub fn plan(&self) -> Result<FramePlan> {
-        FramePlan::of(&self.header)
+        FramePlan::of(self.header.clone())
     }
 
     /// The bytes of the file that hold the records of a slab.
@@ -388,7 +389,7 @@ impl<S: Source> Frame<'_, S> {
             return Ok(());
         }
         let grid = &self.header.grid;
-        let entry = codec::by_id(self.header.codec)?;
+        let coding = &Coding::of(&self.header)?;
         let slabs = grid.slabs_touching(region);
         let mut workers = self.workers(slabs.len(), size_of_val(out));
         let mut rest = out;
@@ -404,7 +405,7 @@ impl<S: Source> Frame<'_, S> {
                     (slab, part, head)
                 }))
             },
-            |worker, (slab, part, out)| self.decode_slab(entry, worker, slab, &part, out),
+            |worker, (slab, part, out)| self.decode_slab(coding, worker, slab, &part, out),
         )
     }
 
@@ -418,7 +419,7 @@ impl<S: Source> Frame<'_, S> {
             return Ok(());
         }
         let grid = &self.header.grid;
-        let entry = codec::by_id(self.header.codec)?;
+        let coding = &Coding::of(&self.header)?;
         let slabs = grid.slabs_touching(region);
         let mut workers: Vec<_> = self
             .workers(slabs.len(), 0)
@@ -432,7 +433,7 @@ impl<S: Source> Frame<'_, S> {
             |(worker, part, values), slab| {
                 *part = intersect(&grid.slab_region(slab), region);
                 values.resize(part.iter().map(Range::len).product(), T::default());
-                self.decode_slab(entry, worker, slab, part, values)
+                self.decode_slab(coding, worker, slab, part, values)
             },
             |(_, part, values)| emit(part, values),
         )
@@ -447,7 +448,7 @@ impl<S: Source> Frame<'_, S> {
     /// Decodes the part of a slab that `part` asks for, into contiguous memory of that shape.
     fn decode_slab<T: Element>(
         &self,
-        entry: &Entry,
+        coding: &Coding,
         worker: &mut Worker,
         slab: usize,
         part: &[Range<usize>],
@@ -464,7 +465,7 @@ impl<S: Source> Frame<'_, S> {
             let (record, body) = self.reader.record(self.chunks[number], &mut worker.bytes)?;
             record.expect_chunk(self.number, number)?;
             let chunk = Coded { record, body };
-            place_chunk(entry, &chunk, &region, part, &mut worker.context, out)?;
+            place_chunk(coding, &chunk, &region, part, &mut worker.context, out)?;
         }
         Ok(())
     }
@@ -487,16 +488,10 @@ impl Worker {
     }
 }
 
-/// A verified chunk record.
-pub(super) struct Coded<'a> {
-    pub record: Record,
-    pub body: &'a [u8],
-}
-
 /// Decodes a chunk that holds the box `region`, and puts what `part` wants of it in its place in
 /// `out`, contiguous memory that holds the box `part`.
 pub(super) fn place_chunk<T: Element>(
-    entry: &Entry,
+    coding: &Coding,
     chunk: &Coded<'_>,
     region: &[Range<usize>],
     part: &[Range<usize>],
@@ -504,12 +499,12 @@ pub(super) fn place_chunk<T: Element>(
     out: &mut [T],
 ) -> Result<()> {
     if region == part {
-        return decode_chunk(entry, chunk, &extents(region), context, out);
+        return coding.decode(chunk, &extents(region), context, out);
     }
     let shape = extents(region);
     let mut values = context.take::<Vec<T>>();
     values.resize(shape.iter().product(), T::default());
-    let decoded = decode_chunk(entry, chunk, &shape, context, &mut values);
+    let decoded = coding.decode(chunk, &shape, context, &mut values);
     if decoded.is_ok() {
         let wanted = intersect(region, part);
         let wanted_shape = extents(&wanted);
@@ -534,20 +529,6 @@ impl<T> Default for Kept<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
-}
-
-fn decode_chunk<T: Element>(
-    entry: &Entry,
-    chunk: &Coded<'_>,
-    shape: &[usize],
-    context: &mut Context,
-    out: &mut [T],
-) -> Result<()> {
-    let entry = match chunk.record.kind {
-        Kind::Raw => codec::by_id(codec::RAW)?,
-        _ => entry,
-    };
-    entry.decode(chunk.body, dims(shape), context, out)
 }
 
 /// A claimed size that no codec reaches is an attack on memory.

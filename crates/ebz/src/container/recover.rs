@@ -179,6 +179,7 @@ fn nan_chunk_of<T: Element>(
         tolerance: header.tolerance,
         fill: None,
         params: &Params::default(),
+        advice: None,
     };
     codec::by_id(header.codec)?.encode(&values, &task, &mut Context::default(), body)?;
     if body.len() < values.len() * T::SIZE {

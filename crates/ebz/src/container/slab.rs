@@ -3,24 +3,32 @@
 //! [`Writer::begin`](super::Writer::begin) takes the coded slabs in order. Whole arrays go the
 //! same way: [`super::Writer::frame`] codes their slabs itself.
 
+use super::advice::Advisor;
+use super::coding::{Coded, Coding};
 use super::frame::FrameHeader;
-use super::grid::{Grid, dims, extents};
-use super::reader::{Coded, place_chunk};
+use super::grid::{Grid, extents};
+use super::reader::place_chunk;
 use super::record::{HEADER, Kind, Record};
 use crate::array::{View, display, gather};
 use crate::bound::{BoundKind, Tolerance};
-use crate::codec::{self, ChunkShape, Context, Entry, Params, Task};
+use crate::codec::{self, ChunkShape, Context, Params};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::simd::Level;
 use std::ops::Range;
 
+/// Fewer chunks than this have nothing in common.
+const MANY: usize = 4;
+
+/// This many values tell enough of a frame.
+const ENOUGH: usize = 1 << 18;
+
 /// What the frames of a series have in common: shape, cutting, codec and guarantee.
 #[derive(Clone)]
 pub struct FramePlan {
     header: FrameHeader,
-    entry: &'static Entry,
+    coding: Coding,
 }
 
 impl FramePlan {
@@ -47,7 +55,7 @@ impl FramePlan {
                 ChunkShape::Box => Grid::boxes(shape, T::SIZE)?,
             },
         };
-        let header = FrameHeader {
+        Self::of(FrameHeader {
             element: T::TYPE,
             grid,
             codec: entry.info.id,
@@ -57,15 +65,15 @@ impl FramePlan {
             fill: options.fill,
             metadata: options.metadata.clone().unwrap_or_default(),
             writer: concat!("ebz ", env!("CARGO_PKG_VERSION")).into(),
-        };
-        Ok(Self { header, entry })
+            common: Vec::new(),
+        })
     }
 
     /// The plan of a frame that exists.
-    pub(super) fn of(header: &FrameHeader) -> Result<Self> {
+    pub(super) fn of(header: FrameHeader) -> Result<Self> {
         Ok(Self {
-            entry: codec::by_id(header.codec)?,
-            header: header.clone(),
+            coding: Coding::of(&header)?,
+            header,
         })
     }
 
@@ -77,6 +85,20 @@ impl FramePlan {
     /// Number of slabs: runs of chunks that hold a contiguous part of the array.
     pub fn slabs(&self) -> usize {
         self.header.grid.slabs()
+    }
+
+    /// The most bytes of what the chunks have in common.
+    pub(super) fn most_in_common(&self) -> usize {
+        match self.header.grid.chunks() {
+            0..MANY => 0,
+            _ => self.coding.entry.common,
+        }
+    }
+
+    /// Where chunks hear of each other, if that is of use to the codec.
+    pub(super) fn advisor(&self) -> Option<Advisor> {
+        let grid = &self.header.grid;
+        (self.coding.entry.advises && grid.chunks() > 1).then(|| Advisor::new(grid))
     }
 
     /// The box of the whole array.
@@ -91,6 +113,11 @@ impl FramePlan {
     /// The box of the array that a slab holds.
     pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
         self.header.grid.slab_region(slab)
+    }
+
+    /// Number of values of a slab.
+    pub(super) fn slab_len(&self, slab: usize) -> usize {
+        extents(&self.slab_region(slab)).iter().product()
     }
 
     /// The numbers of a slab's chunks.
@@ -161,6 +188,20 @@ impl SlabCoder {
         values: &View<'_, T>,
         out: &mut EncodedSlab,
     ) -> Result<()> {
+        self.encode_advised(plan, frame, slab, values, None, out)
+    }
+
+    /// The same with advice from the chunks before.
+    pub(super) fn encode_advised<T: Element>(
+        &mut self,
+        plan: &FramePlan,
+        frame: u32,
+        slab: usize,
+        values: &View<'_, T>,
+        advisor: Option<&Advisor>,
+        out: &mut EncodedSlab,
+    ) -> Result<()> {
+        let _duty = advisor.map(|advisor| advisor.duty(plan.chunks_of(slab)));
         let outer = plan.check::<T>(slab, Some(values.shape()))?;
         out.frame = frame;
         out.slab = slab;
@@ -168,13 +209,38 @@ impl SlabCoder {
         out.chunks.clear();
         let chunks = plan.chunks_of(slab);
         if chunks.len() == 1 {
-            return self.encode_chunk(plan, values, frame, chunks.start as u32, out);
+            return self.encode_chunk(plan, values, frame, chunks.start as u32, advisor, out);
         }
         for chunk in chunks {
             let region = plan.header.grid.region(chunk);
             let part = values.part(&region, &outer);
-            self.encode_chunk(plan, &part, frame, chunk as u32, out)?;
+            self.encode_chunk(plan, &part, frame, chunk as u32, advisor, out)?;
         }
+        Ok(())
+    }
+
+    /// Finds what the chunks of a frame have in common from its first slab, before any slab is
+    /// coded. It makes files smaller but need not be done.
+    pub fn prepare<T: Element>(
+        &mut self,
+        plan: &mut FramePlan,
+        first_slab: &View<'_, T>,
+    ) -> Result<()> {
+        let outer = plan.check::<T>(0, Some(first_slab.shape()))?;
+        let mut common = Vec::new();
+        if plan.most_in_common() > 0 {
+            let view = first_slab.part(&corner(&outer), &outer);
+            let mut gathered = self.context.take::<Vec<T>>();
+            let values = contiguous(&view, &mut gathered);
+            let task = plan.header.task(view.shape());
+            let entry = plan.coding.entry;
+            entry.prepare(values, &task, &mut self.context, &mut common)?;
+            self.context.put_back(gathered);
+        }
+        if common.len() <= plan.most_in_common() {
+            plan.header.common = common;
+        }
+        plan.coding = Coding::of(&plan.header)?;
         Ok(())
     }
 
@@ -185,37 +251,27 @@ impl SlabCoder {
         view: &View<'_, T>,
         frame: u32,
         number: u32,
+        advisor: Option<&Advisor>,
         out: &mut EncodedSlab,
     ) -> Result<()> {
         let mut gathered = self.context.take::<Vec<T>>();
-        let shape = view.shape();
-        let values = view.as_slice().unwrap_or_else(|| {
-            gathered.resize(shape.iter().product(), T::default());
-            let layout = &view.layout;
-            gather(
-                view.data,
-                shape,
-                &layout.strides,
-                layout.offset,
-                &mut gathered,
-            );
-            &gathered
-        });
-        let task = Task {
-            dims: dims(shape),
-            tolerance: plan.header.tolerance,
-            fill: plan.header.fill,
-            params: &plan.header.params,
+        let values = contiguous(view, &mut gathered);
+        let mut task = plan.header.task(view.shape());
+        let ask = || plan.coding.entry.advise(values, &task, &mut self.context);
+        let advice = match advisor {
+            Some(advisor) => advisor.advice(number as usize, ask)?,
+            None => None,
         };
+        task.advice = advice.as_ref();
         let records = &mut out.records;
         let start = records.len();
         let body = start + HEADER;
         records.resize(body, 0);
-        plan.entry
+        plan.coding
             .encode(values, &task, &mut self.context, records)?;
         let raw: &[u8] = bytemuck::cast_slice(values);
         let shrunk = records.len() - body < raw.len();
-        if !shrunk && plan.entry.info.id != codec::RAW {
+        if !shrunk && plan.coding.entry.info.id != codec::RAW {
             records.truncate(body);
             records.extend_from_slice(raw);
         }
@@ -255,10 +311,39 @@ impl SlabCoder {
             record.expect_chunk(frame, chunk)?;
             let region = plan.header.grid.region(chunk);
             let coded = Coded { record, body };
-            place_chunk(plan.entry, &coded, &region, &outer, &mut self.context, out)?;
+            place_chunk(
+                &plan.coding,
+                &coded,
+                &region,
+                &outer,
+                &mut self.context,
+                out,
+            )?;
         }
         Ok(())
     }
+}
+
+/// The beginning of a box, with few enough values: its longest axis is halved until it is.
+fn corner(whole: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut corner = whole.to_vec();
+    while extents(&corner).iter().product::<usize>() > ENOUGH {
+        if let Some(longest) = corner.iter_mut().max_by_key(|axis| axis.len()) {
+            longest.end = longest.start + longest.len().div_ceil(2);
+        }
+    }
+    corner
+}
+
+/// The values of a view, gathered where they are not contiguous.
+fn contiguous<'a, T: Element>(view: &View<'a, T>, gathered: &'a mut Vec<T>) -> &'a [T] {
+    let shape = view.shape();
+    view.as_slice().unwrap_or_else(|| {
+        gathered.resize(shape.iter().product(), T::default());
+        let layout = &view.layout;
+        gather(view.data, shape, &layout.strides, layout.offset, gathered);
+        gathered
+    })
 }
 
 impl<'a, T: Element> View<'a, T> {

@@ -1,12 +1,13 @@
 //! Reading front to back, from a pipe.
 
+use super::coding::{Coded, Coding};
 use super::frame::FrameHeader;
 use super::index;
 use super::reader::{
-    Coded, FILE_HEADER, Limits, check_expansion, check_file_header, not_ebz, place_chunk,
+    FILE_HEADER, Limits, check_expansion, check_file_header, not_ebz, place_chunk,
 };
 use super::record::{HEADER, Kind, Record};
-use crate::codec::{self, Context};
+use crate::codec::Context;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -105,7 +106,7 @@ impl<R: Read + Send> StreamReader<R> {
             values: Vec<T>,
         }
         let grid = &header.grid;
-        let entry = codec::by_id(header.codec)?;
+        let coding = Coding::of(header)?;
         let frame = self.frames - 1;
         let threads = parallel::threads(self.threads).min(grid.slabs()).max(1);
         let mut workers: Vec<_> = (0..threads)
@@ -161,7 +162,7 @@ impl<R: Read + Send> StreamReader<R> {
                     let chunk = Coded { record, body };
                     let region = grid.region(number);
                     let values = &mut worker.values;
-                    place_chunk(entry, &chunk, &region, &part, &mut worker.context, values)?;
+                    place_chunk(&coding, &chunk, &region, &part, &mut worker.context, values)?;
                 }
                 Ok(())
             },

@@ -3,7 +3,8 @@
 //! Steps of a frame: 1 resolve the bound, 2 frame record, 3 chunk records by several threads in
 //! the order of the chunks, 4 end record.
 
-use super::coders::{self, CodedFrame, Coders, Input};
+use super::bytes::COUNT;
+use super::coders::{self, CodedFrame, Coders, Input, Stream};
 use super::frame::FrameHeader;
 use super::index::{self, FramePlace, Place};
 use super::reader::{FILE_HEADER, Reader};
@@ -185,7 +186,7 @@ impl<W: Write + Send> Writer<W> {
                 Error::invalid("a range bound on a stream needs the range of its values")
             })
         })?;
-        self.write_frame::<T>(Input::Stream(input), shape, tolerance)
+        self.write_frame::<T>(Input::Stream(Stream::new(input)), shape, tolerance)
     }
 
     /// Writes the index and hands the output back. A file is complete only then.
@@ -199,14 +200,15 @@ impl<W: Write + Send> Writer<W> {
 
     fn write_frame<T: Element>(
         &mut self,
-        input: Input<'_, T>,
+        mut input: Input<'_, T>,
         shape: &[usize],
         tolerance: Tolerance,
     ) -> Result<FrameStats> {
-        let plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
+        let mut plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
         let number = frame_number(self.frames.len())?;
         let (threads, simd) = (self.options.threads, self.options.simd);
         let mut coders = std::mem::take(&mut self.coders);
+        coders.prepare(&mut plan, &mut input, simd)?;
         let mut frame = self.begin(&plan)?;
         coders.code(&plan, number, input, threads, simd, |slab| {
             frame.slab(slab).map(drop)
@@ -369,8 +371,13 @@ pub fn max_compressed_size(
     let mut frame = Vec::new();
     for tolerance in [Tolerance::Abs(1.0), Tolerance::Lossless] {
         frame.clear();
-        plan(tolerance)?.header().write_to(&mut frame);
-        longest = longest.max(frame.len());
+        let plan = plan(tolerance)?;
+        plan.header().write_to(&mut frame);
+        let common = match plan.most_in_common() {
+            0 => 0,
+            most => COUNT + most,
+        };
+        longest = longest.max(frame.len() + common);
     }
     let plan = plan(Tolerance::Lossless)?;
     let header = plan.header();

@@ -1,7 +1,9 @@
-//! Which code book a chunk uses: one of the offline books, named by its number, or one of its own.
+//! Which code book a chunk uses: one of the offline books or of those that the chunks of the frame
+//! have in common, named by its number, or one of its own.
 
 use super::estimate::{POINT, entropy};
-use super::offline;
+use super::offline::SHELVES;
+use super::shelf::{Kind, Made, Shelves};
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::huffman::{self, ALPHABET, Book, Histogram, Sort, Table};
@@ -13,7 +15,8 @@ use std::marker::PhantomData;
 pub(super) enum Rule {
     /// By the exact size of the coded chunk, book included.
     Cost,
-    /// By the paper's χ: the offline book while the frequencies resemble those it was made from.
+    /// By the paper's χ: the book in common while the frequencies resemble those it was made from,
+    /// an offline one if they are very different, a new one in between.
     Chi,
     /// Always an offline book, the best of them.
     Offline,
@@ -25,6 +28,8 @@ pub(super) enum Rule {
 /// thousandths of the chunk's symbols: a unit in which the paper's thresholds separate
 /// histograms that share a book from those that do not.
 const KEEP: f64 = 5.18;
+/// The paper's threshold τ₁: up to here a new book is made.
+const RENEW: f64 = 9.69;
 
 /// Fewer symbols than this share one book, without a look at anything else: it takes longer to find
 /// a better way than to code them.
@@ -32,58 +37,35 @@ const FEW: usize = 2048;
 /// Fewer symbols than this get no book of their own.
 const FEWEST: u64 = 320;
 
-/// In place of an offline book's number: the book follows.
+/// Number of the first book in common; offline ones have lower numbers.
+const COMMON: u8 = 128;
+/// In place of a book's number: the book follows.
 const OWN: u8 = 255;
-/// In place of an offline book's number: the book of the group before.
+/// In place of a book's number: the book of the group before.
 const SAME: u8 = 254;
-
-/// A kind of symbols, with books of its own.
-pub(super) trait Kind {
-    /// The offline books.
-    fn shelf() -> &'static [offline::Entry];
-    /// The frequencies of symbols.
-    fn histogram(symbols: &[u8], simd: Level) -> Histogram;
-}
-
-/// Masks, and labels of units.
-pub(super) struct OfMasks;
-/// Residuals.
-pub(super) struct OfResiduals;
-
-impl Kind for OfMasks {
-    fn shelf() -> &'static [offline::Entry] {
-        offline::masks()
-    }
-    fn histogram(symbols: &[u8], _: Level) -> Histogram {
-        Histogram::of(symbols)
-    }
-}
-
-impl Kind for OfResiduals {
-    fn shelf() -> &'static [offline::Entry] {
-        offline::residuals()
-    }
-    fn histogram(symbols: &[u8], simd: Level) -> Histogram {
-        Histogram::estimate(symbols, simd)
-    }
-}
 
 /// Codes symbols with the books that the rule chooses.
 pub(super) struct Encoder<'a> {
     pub rule: Rule,
     pub sort: Sort,
     pub simd: Level,
+    /// The books that the chunks of the frame have in common.
+    pub common: Option<&'a Shelves>,
+    /// Takes what new books are made from.
+    pub made: Option<&'a mut Made>,
     /// Memory for streams.
     pub streams: &'a mut Vec<u8>,
 }
 
-impl Encoder<'_> {
+impl<'a> Encoder<'a> {
     /// Appends for each group that is not empty: the number of its book, the book if it is a new
     /// one, and the coded symbols.
     pub fn encode<K: Kind, const N: usize>(&mut self, groups: [&[u8]; N], out: &mut Vec<u8>) {
         let few = groups.iter().map(|g| g.len()).sum::<usize>() < FEW;
         let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
-        let mut next = groups.peek().map(|symbols| K::histogram(symbols, self.simd));
+        let mut next = groups
+            .peek()
+            .map(|symbols| K::histogram(symbols, self.simd));
         while let Some(mut histogram) = next.take() {
             // 1. As many groups as are better off with one book.
             let mut run = Vec::with_capacity(N);
@@ -99,6 +81,11 @@ impl Encoder<'_> {
             }
             // 2. Their book. 3. Their symbols.
             let (mut number, book) = self.choose::<K>(&histogram);
+            if number == OWN
+                && let Some(made) = &mut self.made
+            {
+                K::of(made).push(histogram);
+            }
             for symbols in run {
                 out.push(number);
                 if number == OWN {
@@ -122,44 +109,50 @@ impl Encoder<'_> {
     }
 
     /// The book for symbols of these frequencies, and its number.
-    fn choose<K: Kind>(&self, histogram: &Histogram) -> (u8, Cow<'static, Book>) {
+    fn choose<K: Kind>(&self, histogram: &Histogram) -> (u8, Cow<'a, Book>) {
         let counts = histogram.occurring();
+        let best_of = |shelves: &'a Shelves, first: u8| {
+            let numbered = (first..).zip(K::on(shelves));
+            let costs =
+                numbered.filter_map(|(n, entry)| Some((entry.book.cost(counts)?, n, entry)));
+            costs.min_by_key(|&(cost, number, _)| (cost, number))
+        };
         // Offline books have a code for every symbol.
-        let costs = K::shelf().iter().enumerate().map(|(number, entry)| {
-            let cost = entry.book.cost(counts).unwrap_or(u64::MAX);
-            (cost, number as u8, entry)
-        });
+        let offline = best_of(&SHELVES, 0);
+        let common = self.common.and_then(|shelves| best_of(shelves, COMMON));
+        let best = match self.rule {
+            Rule::Cost => {
+                let both = offline.into_iter().chain(common);
+                both.min_by_key(|&(cost, ..)| cost)
+            }
+            Rule::Offline => offline,
+            Rule::Chi => {
+                let chi = |book| (deviation(histogram) - implied_deviation(book)).abs();
+                let kept = common.or(offline);
+                match kept.map(|(_, _, entry)| chi(&entry.book)) {
+                    Some(0.0..=KEEP) => kept,
+                    Some(KEEP..=RENEW) => None,
+                    _ => offline,
+                }
+            }
+        };
         let own = || Book::of(histogram, self.sort);
-        let best = costs.min_by_key(|&(cost, number, _)| (cost, number));
         let Some((cost, number, entry)) = best else {
             return (OWN, Cow::Owned(own()));
         };
-        let offline = (number, Cow::Borrowed(&entry.book));
-        match self.rule {
-            Rule::Offline => offline,
-            Rule::Chi => {
-                let chi = (deviation(histogram) - implied_deviation(&entry.book)).abs();
-                if chi <= KEEP {
-                    offline
-                } else {
-                    (OWN, Cow::Owned(own()))
-                }
-            }
-            // A new book is not worth making.
-            Rule::Cost if histogram.total() < FEWEST => offline,
-            Rule::Cost if cost <= cost_with_book(counts) => offline,
-            Rule::Cost => {
-                let own = own();
-                let mut stored = Vec::new();
-                own.write_to(&mut stored);
-                let own_cost = own.cost(counts).unwrap_or(u64::MAX);
-                if cost <= own_cost.saturating_add(8 * stored.len() as u64) {
-                    offline
-                } else {
-                    (OWN, Cow::Owned(own))
-                }
-            }
+        let kept = (number, Cow::Borrowed(&entry.book));
+        // A new book is not worth making, or cannot be better.
+        if self.rule != Rule::Cost || histogram.total() < FEWEST || cost <= cost_with_book(counts) {
+            return kept;
         }
+        let own = own();
+        let mut stored = Vec::new();
+        own.write_to(&mut stored);
+        let own_cost = own.cost(counts).unwrap_or(u64::MAX);
+        if cost <= own_cost.saturating_add(8 * stored.len() as u64) {
+            return kept;
+        }
+        (OWN, Cow::Owned(own))
     }
 }
 
@@ -168,16 +161,19 @@ pub(super) struct Decoder<'a, K> {
     /// The table of the last new book.
     table: &'a mut Table,
     kind: PhantomData<K>,
+    /// The books that the chunks of the frame have in common.
+    common: Option<&'a Shelves>,
     /// The number of the last book.
     number: Option<u8>,
-    simd: Level,
+    pub simd: Level,
 }
 
 impl<'a, K: Kind> Decoder<'a, K> {
     /// A decoder; `table` is memory for its tables.
-    pub fn new(table: &'a mut Table, simd: Level) -> Self {
+    pub fn new(table: &'a mut Table, common: Option<&'a Shelves>, simd: Level) -> Self {
         Self {
             table,
+            common,
             kind: PhantomData,
             number: None,
             simd,
@@ -202,10 +198,15 @@ impl<'a, K: Kind> Decoder<'a, K> {
         let unknown = || Error::corrupt("unknown code book");
         let table = match self.number.ok_or_else(unknown)? {
             OWN => &*self.table,
-            number => K::shelf()
+            number @ ..COMMON => K::on(&SHELVES)
                 .get(usize::from(number))
                 .ok_or_else(unknown)?
                 .table(),
+            number => {
+                let shelf = K::on(self.common.ok_or_else(unknown)?);
+                let entry = shelf.get(usize::from(number - COMMON));
+                entry.ok_or_else(unknown)?.table()
+            }
         };
         huffman::decode(bytes, table, self.simd, symbols)
     }

@@ -80,7 +80,10 @@ mod tests {
 
     #[test]
     fn logarithms_are_linear_between_powers_of_two() {
-        assert_eq!([0, 1, 2, 4, 1 << 31].map(log2), [0, 0, 1 << 16, 2 << 16, 31 << 16]);
+        assert_eq!(
+            [0, 1, 2, 4, 1 << 31].map(log2),
+            [0, 0, 1 << 16, 2 << 16, 31 << 16]
+        );
         assert_eq!([3, 5, 6].map(log2), [3 << 15, 9 << 14, 5 << 15]);
         assert_eq!(entropy(&[]), 0);
         assert_eq!(entropy(&[7, 0]), 0);

@@ -1,6 +1,7 @@
 //! The labels of units as bytes: runs where they are few, Huffman codes otherwise.
 
-use super::books::{Decoder, Encoder, OfMasks};
+use super::books::{Decoder, Encoder};
+use super::shelf::OfMasks;
 use crate::error::{Error, Result};
 use crate::stage::occupancy::LABELS;
 use crate::stage::varint;

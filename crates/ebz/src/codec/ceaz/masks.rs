@@ -3,10 +3,9 @@
 //! A group with few masks other than 0 is thinned out: first bytes whose bit i says that mask i of
 //! eight is not 0, then these masks alone.
 
-use super::books::{Decoder, Encoder, OfMasks};
+use super::books::{Decoder, Encoder};
+use super::shelf::OfMasks;
 use crate::error::{Error, Result};
-use crate::simd::Level;
-use crate::stage::huffman::Table;
 use crate::stage::nonzero;
 use crate::stage::occupancy::{GROUPS, Occupancy};
 use crate::stage::word::Word;
@@ -50,8 +49,7 @@ pub(super) fn write_to(
 /// Fills the masks of each group from the front of `bytes`.
 pub(super) fn read_from<W: Word>(
     bytes: &mut &[u8],
-    table: &mut Table,
-    simd: Level,
+    decoder: &mut Decoder<'_, OfMasks>,
     thin: &mut [Thin; GROUPS],
     residuals: &mut Occupancy<W>,
 ) -> Result<()> {
@@ -62,21 +60,19 @@ pub(super) fn read_from<W: Word>(
     if thinned >> GROUPS != 0 {
         return Err(Error::corrupt("unknown form of masks"));
     }
-    let mut decoder = Decoder::<OfMasks>::new(table, simd);
     for group in (0..GROUPS).filter(|&group| is_thin(group)) {
         let present = &mut thin[group].present;
         present.clear();
         present.resize(residuals.set_masks(group).len() / 8, 0);
         decoder.decode(bytes, present)?;
     }
-    let mut decoder = Decoder::<OfMasks>::new(table, simd);
     for (group, thin) in thin.iter_mut().enumerate() {
         if is_thin(group) {
             let count = thin.present.iter().map(|p| p.count_ones() as usize).sum();
             thin.masks.resize(count, 0);
             decoder.decode(bytes, &mut thin.masks)?;
             let masks = residuals.set_masks(group);
-            nonzero::give(&thin.present, &thin.masks, simd, masks);
+            nonzero::give(&thin.present, &thin.masks, decoder.simd, masks);
         } else {
             decoder.decode(bytes, residuals.set_masks(group))?;
         }

@@ -6,54 +6,24 @@
 //! the best of them by number. `examples/offline_books.rs` makes the histograms from fields and
 //! the books from the histograms.
 
+use super::shelf::Shelves;
 use crate::error::{Error, Result};
-use crate::stage::huffman::{Book, Histogram, Sort, Table};
-use std::sync::{LazyLock, OnceLock};
+use crate::stage::huffman::{Book, Histogram, Sort};
+use std::sync::LazyLock;
 
-/// An offline book.
-pub(super) struct Entry {
-    pub book: Book,
-    table: OnceLock<Table>,
-}
-
-impl Entry {
-    /// The decoding table, made at its first use.
-    pub fn table(&self) -> &Table {
-        self.table.get_or_init(|| Table::of(&self.book, usize::MAX))
-    }
-}
-
-type Shelf = Vec<Entry>;
-
-static SHELVES: LazyLock<(Shelf, Shelf)> = LazyLock::new(|| {
+/// The offline books.
+pub(super) static SHELVES: LazyLock<Shelves> = LazyLock::new(|| {
     // The test `shipped_books_are_what_the_histograms_give` reads the same bytes.
     read_from(include_bytes!("offline_books.bin")).unwrap_or_default()
 });
 
-/// Books for masks.
-pub(super) fn masks() -> &'static [Entry] {
-    &SHELVES.0
-}
-
-/// Books for residuals.
-pub(super) fn residuals() -> &'static [Entry] {
-    &SHELVES.1
-}
-
-fn read_from(mut bytes: &[u8]) -> Result<(Shelf, Shelf)> {
-    let mut shelves = (Vec::new(), Vec::new());
+fn read_from(mut bytes: &[u8]) -> Result<Shelves> {
+    let mut shelves = Shelves::default();
     while !bytes.is_empty() {
-        shelves.0.push(entry(Book::read_from(&mut bytes)?));
-        shelves.1.push(entry(Book::read_from(&mut bytes)?));
+        shelves.masks.push(Book::read_from(&mut bytes)?.into());
+        shelves.residuals.push(Book::read_from(&mut bytes)?.into());
     }
     Ok(shelves)
-}
-
-fn entry(book: Book) -> Entry {
-    Entry {
-        book,
-        table: OnceLock::new(),
-    }
 }
 
 /// The bytes of the offline books, from their histograms: lines of 256 frequencies, for masks
@@ -75,30 +45,22 @@ fn book(line: &str) -> Result<Book> {
     let counts: std::result::Result<Vec<u32>, _> =
         line.split_whitespace().map(str::parse).collect();
     let histogram = counts.ok().and_then(Histogram::from_counts);
-    let histogram =
-        histogram.ok_or_else(|| Error::invalid("a line must hold 256 frequencies"))?;
+    let histogram = histogram.ok_or_else(|| Error::invalid("a line must hold 256 frequencies"))?;
     Ok(Book::of(&histogram, Sort::Exact))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::ceaz::shelf::Entry;
 
     #[test]
     fn shipped_books_are_what_the_histograms_give() {
         let made = books(include_str!("offline_histograms.txt")).unwrap();
         assert_eq!(made, include_bytes!("offline_books.bin"));
-        let (masks, residuals) = read_from(&made).unwrap();
+        let Shelves { masks, residuals } = read_from(&made).unwrap();
         assert!(!masks.is_empty());
-        assert!(
-            masks
-                .iter()
-                .all(|e| e.book.lengths().iter().all(|&l| l > 0))
-        );
-        assert!(
-            residuals
-                .iter()
-                .all(|e| e.book.lengths().iter().all(|&l| l > 0))
-        );
+        let complete = |entry: &Entry| entry.book.lengths().iter().all(|&l| l > 0);
+        assert!(masks.iter().chain(&residuals).all(complete));
     }
 }

@@ -165,7 +165,9 @@ fn shift_if_noise<W: Word>(sample: &[u64]) -> u32 {
         costs.push(entropy(&widths[..=widest - shift]) + ((noise as u64) << POINT));
     }
     let least = costs.iter().min().copied().unwrap_or(0);
-    let good = costs.iter().rposition(|&cost| cost <= least + least / WORTH);
+    let good = costs
+        .iter()
+        .rposition(|&cost| cost <= least + least / WORTH);
     good.unwrap_or(0) as u32
 }
 
@@ -300,7 +302,13 @@ mod tests {
         let mut values = vec![W::default(); symbols.len()];
         let rest = Rest::read_from(bytes, symbols.len())?;
         let mut exceptions = BitReader::new(bytes);
-        join(symbols, &rest, Level::detect(), &mut exceptions, &mut values)?;
+        join(
+            symbols,
+            &rest,
+            Level::detect(),
+            &mut exceptions,
+            &mut values,
+        )?;
         *bytes = exceptions.finish();
         Ok(values)
     }
@@ -308,7 +316,13 @@ mod tests {
     fn round_trip<W: Word + std::fmt::Debug>(values: &[W]) -> Vec<u8> {
         let (mut symbols, mut exceptions, mut bytes) = (vec![7], Vec::new(), Vec::new());
         let mut writer = BitWriter::new(&mut exceptions);
-        split(values, Level::detect(), &mut symbols, &mut writer, &mut bytes);
+        split(
+            values,
+            Level::detect(),
+            &mut symbols,
+            &mut writer,
+            &mut bytes,
+        );
         writer.finish();
         bytes.extend(exceptions);
         let mut left = bytes.as_slice();

@@ -5,8 +5,7 @@ use super::encode::{self, Memory, Source};
 use super::forecast::{Forecast, Sampler};
 use super::geometry::Extents;
 use super::kernel::launch;
-use super::pack::WIDTH;
-use super::real::{Real, Step};
+use super::real::Real;
 use super::stream::{Mode, ORDERS, Plan};
 use crate::codec::{Dims, Params};
 use crate::error::{Error, Result};
@@ -23,6 +22,35 @@ pub(super) enum Request {
 }
 
 impl Request {
+    /// The request that makes a plan of this kind.
+    pub(super) fn of(plan: &Plan) -> Self {
+        match plan.mode {
+            Mode::Isotropic => Self::Isotropic,
+            Mode::Packet => Self::Packet(ORDERS[plan.order][0]),
+            Mode::Lorenzo(axes) => Self::Lorenzo(axes),
+        }
+    }
+
+    /// As a number.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Self::Auto => 0,
+            Self::Isotropic => 1,
+            Self::Packet(axis) => 2 + axis as u8,
+            Self::Lorenzo(axes) => 5 + axes,
+        }
+    }
+
+    /// From a number.
+    pub(super) fn from_code(code: u8) -> Self {
+        match code {
+            1 => Self::Isotropic,
+            2..=4 => Self::Packet(usize::from(code - 2)),
+            5..=12 => Self::Lorenzo(code - 5),
+            _ => Self::Auto,
+        }
+    }
+
     /// Reads the parameters of the codec.
     pub(super) fn from_params(params: &Params) -> Result<Self> {
         let text = params.get("mode").unwrap_or("auto");
@@ -48,7 +76,7 @@ impl Request {
 }
 
 /// Chunks of at most so many values are coded with every plan.
-const SMALL: usize = 16 << 10;
+pub(super) const SMALL: usize = 16 << 10;
 /// Extents of a block: rows fill their lanes, and with an odd number of values, nothing needs
 /// extrapolation.
 const BLOCK: Extents = [9, 9, 127];
@@ -98,20 +126,9 @@ impl<T: Real> Chooser<T> {
             mode: Mode::Isotropic,
             order,
         };
-        let Some(step) = Step::<T>::new(source.bound, 1.0) else {
-            return Ok(isotropic);
-        };
-        let (extents, strides) = isotropic.arrange(source.dims);
+        let (extents, _) = isotropic.arrange(source.dims);
         let small = source.values.len() <= SMALL;
-        let forecast = (extents[2] >= WIDTH).then(|| {
-            let sampler = Sampler {
-                source,
-                extents,
-                strides,
-                step,
-            };
-            launch(isa, sampler)
-        });
+        let forecast = Sampler::new(source, order).map(|sampler| launch(isa, sampler));
         let plans = match forecast {
             Some(forecast) if !small => candidates(&forecast, order, extents),
             _ => everything(forecast.map(|f| f.lorenzo_axes), order, extents),
@@ -247,7 +264,7 @@ fn block_extents(dims: Dims, order: usize) -> Extents {
 }
 
 /// The order in which axes of one value come first and the last axis is not short.
-fn natural_order(dims: Dims) -> usize {
+pub(super) fn natural_order(dims: Dims) -> usize {
     let extents = [dims.nz, dims.ny, dims.nx];
     let longest = (0..3).rev().max_by_key(|&a| extents[a]).unwrap_or(2);
     let last = if extents[2] < SHORT_ROW && extents[longest] >= 2 * extents[2] {

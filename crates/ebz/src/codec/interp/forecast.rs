@@ -12,6 +12,7 @@ use super::geometry::Extents;
 use super::kernel::Kernel;
 use super::pack::{Pack, WIDTH, build, each, zip};
 use super::real::{Real, Step};
+use super::stream::arrange;
 
 /// Windows at distances 1, 2, 4, … of neighbours. Few values are predicted from far.
 const WINDOWS: [usize; 5] = [48, 32, 24, 16, 8];
@@ -37,10 +38,24 @@ pub(super) struct Forecast {
 
 /// Makes a [`Forecast`] for values arranged in some order; the last axis has at least [`WIDTH`] values.
 pub(super) struct Sampler<'a, 'b, T> {
-    pub(super) source: &'a Source<'b, T>,
+    source: &'a Source<'b, T>,
     pub(super) extents: Extents,
     pub(super) strides: Extents,
     pub(super) step: Step<T>,
+}
+
+impl<'a, 'b, T: Real> Sampler<'a, 'b, T> {
+    /// For values in an order; nothing if rows are too short or steps too small.
+    pub(super) fn new(source: &'a Source<'b, T>, order: usize) -> Option<Self> {
+        let (extents, strides) = arrange(order, source.dims);
+        let step = Step::new(source.bound, 1.0)?;
+        (extents[2] >= WIDTH).then_some(Self {
+            source,
+            extents,
+            strides,
+            step,
+        })
+    }
 }
 
 impl<T: Real> Kernel for Sampler<'_, '_, T> {
@@ -85,16 +100,16 @@ struct Scale {
 
 /// How far from both ends of an axis windows stay.
 #[derive(Clone, Copy)]
-struct Reach {
-    margin: usize,
+pub(super) struct Reach {
+    pub(super) margin: usize,
     /// 0: no neighbours; 1: linear interpolation; 2: cubic too.
-    kinds: usize,
+    pub(super) kinds: usize,
     inside: usize,
 }
 
 impl Reach {
     #[inline(always)]
-    fn new(count: usize, distance: usize) -> Self {
+    pub(super) fn new(count: usize, distance: usize) -> Self {
         let fits = |margin: usize| count > 2 * margin;
         let (margin, kinds) = match (fits(3 * distance), fits(distance)) {
             (true, _) => (3 * distance, 2),
@@ -127,18 +142,25 @@ struct Tally {
 
 impl Tally {
     /// Adds a window of residuals, in steps of which each is 1 / `inverse`, with `noise` from the
-    /// reconstruction of the neighbours. What is no number, or a spike, counts as 0.
+    /// reconstruction of the neighbours.
     #[inline(always)]
     fn add<T: Real>(&mut self, residuals: Pack<T>, inverse: T, tightening: f32, noise: f32) {
-        let steps = each(residuals, |r| (r * inverse).to_f32());
-        let squares = each(steps, |s| if s.abs() < 1e6 { s * s } else { 0.0 });
-        let eight: [f32; 8] = build(|i| squares[i] + squares[i + 8]);
-        let four: [f32; 4] = build(|i| eight[i] + eight[i + 4]);
-        let sum = (four[0] + four[1]) + (four[2] + four[3]);
+        let sum = sum_of_squares(residuals, inverse);
         let variance = sum * (tightening * tightening / WIDTH as f32);
         self.bits += bits(variance, noise);
         self.error += f32::min(variance + noise, ROUNDING);
     }
+}
+
+/// The sum of squared residuals, in steps of which each is 1 / `inverse`. What is no number, or a spike,
+/// counts as 0.
+#[inline(always)]
+pub(super) fn sum_of_squares<T: Real>(residuals: Pack<T>, inverse: T) -> f32 {
+    let steps = each(residuals, |r| (r * inverse).to_f32());
+    let squares = each(steps, |s| if s.abs() < 1e6 { s * s } else { 0.0 });
+    let eight: [f32; 8] = build(|i| squares[i] + squares[i + 8]);
+    let four: [f32; 4] = build(|i| eight[i] + eight[i + 4]);
+    (four[0] + four[1]) + (four[2] + four[3])
 }
 
 /// Entropy of a residual. The noise is bounded: if it is small, it alone never leaves the step.
@@ -151,7 +173,7 @@ fn bits(variance: f32, noise: f32) -> f32 {
 
 /// About the binary logarithm of a positive number.
 #[inline(always)]
-fn log2(x: f32) -> f32 {
+pub(super) fn log2(x: f32) -> f32 {
     let bits = x.to_bits();
     let exponent = (bits >> 23) as i32 - 127;
     let mantissa = f32::from_bits(bits & 0x7f_ffff | 0x3f80_0000);
@@ -187,12 +209,12 @@ fn weigh<T: Real>(near: Pack<T>, far: Pack<T>) -> [Pack<T>; 2] {
 }
 
 /// A window: where its first value is.
-type Place = usize;
+pub(super) type Place = usize;
 
 impl<T: Real> Sampler<'_, '_, T> {
     /// The place of one of the windows of a scale.
     #[inline(always)]
-    fn place(&self, reach: &[Reach; 3], number: usize) -> Place {
+    pub(super) fn place(&self, reach: &[Reach; 3], number: usize) -> Place {
         let mut at = 0;
         for (axis, reach) in reach.iter().enumerate() {
             // Multiples of irrational numbers are spread evenly.
@@ -206,7 +228,7 @@ impl<T: Real> Sampler<'_, '_, T> {
 
     /// The values of a window.
     #[inline(always)]
-    fn window(&self, place: Place) -> Pack<T> {
+    pub(super) fn window(&self, place: Place) -> Pack<T> {
         let stride = self.strides[2];
         let values = &self.source.values[place..];
         match values.first_chunk::<WIDTH>() {
@@ -223,7 +245,7 @@ impl<T: Real> Sampler<'_, '_, T> {
 
     /// Linear and cubic interpolation between the windows `distance` and three times as far away.
     #[inline(always)]
-    fn interpolate(&self, place: Place, distance: usize, kinds: usize) -> [Pack<T>; 2] {
+    pub(super) fn interpolate(&self, place: Place, distance: usize, kinds: usize) -> [Pack<T>; 2] {
         let around = |distance| add(self.window(place - distance), self.window(place + distance));
         let near = around(distance);
         if kinds < 2 {

@@ -7,6 +7,7 @@
 //! [`encode`] and [`decode`] go through a chunk in the same way ([`walk`]); [`lorenzo`] is the mode
 //! for noisy fields and particles; [`choose`] picks mode and order of the axes per chunk.
 
+mod advice;
 mod choose;
 mod context;
 mod decode;
@@ -30,7 +31,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use super::{ChunkShape, Codec, Context, Dims, Info, Param, Params, Task};
+use super::{Advice, ChunkShape, Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::{BoundKind, Tolerance};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
@@ -58,6 +59,19 @@ impl Codec for Interp {
 
     fn validate(params: &Params) -> Result<()> {
         choose::Request::from_params(params).map(|_| ())
+    }
+
+    const ADVISES: bool = true;
+
+    fn advise<T: Element>(
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+    ) -> Result<Option<Advice>> {
+        match T::TYPE {
+            ElementType::F32 => advise_real::<f32>(bytemuck::cast_slice(values), task, context),
+            ElementType::F64 => advise_real::<f64>(bytemuck::cast_slice(values), task, context),
+        }
     }
 
     fn encode<T: Element>(
@@ -93,6 +107,31 @@ impl Codec for Interp {
     }
 }
 
+fn advise_real<T: Real>(
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+) -> Result<Option<Advice>> {
+    if choose::Request::from_params(task.params)? != choose::Request::Auto {
+        return Ok(None);
+    }
+    match task.tolerance {
+        Tolerance::Abs(bound) => advice::advise(&source(values, bound, task), context),
+        Tolerance::Pointwise(bound) => pointwise::advise(values, bound, task, context),
+        _ => Ok(None),
+    }
+}
+
+/// What a task with an absolute bound says about values.
+fn source<'a, T: Real>(values: &'a [T], bound: f64, task: &Task<'_>) -> Source<'a, T> {
+    Source {
+        values,
+        dims: task.dims,
+        bound,
+        fill: task.fill.map(T::from_f64),
+    }
+}
+
 fn encode_real<T: Real>(
     values: &[T],
     task: &Task<'_>,
@@ -108,16 +147,7 @@ fn encode_real<T: Real>(
         ));
     }
     match task.tolerance {
-        Tolerance::Abs(bound) => {
-            let source = Source {
-                values,
-                dims: task.dims,
-                bound,
-                fill: task.fill.map(T::from_f64),
-            };
-            let request = choose::Request::from_params(task.params)?;
-            encode_within(&source, request, context, out)
-        }
+        Tolerance::Abs(bound) => encode_within(&source(values, bound, task), task, context, out),
         Tolerance::Pointwise(bound) => pointwise::encode(values, bound, task, context, out),
         _ => Err(Error::unsupported(
             "interp guarantees absolute and pointwise bounds only",
@@ -128,7 +158,7 @@ fn encode_real<T: Real>(
 /// Appends a chunk within an absolute bound.
 fn encode_within<T: Real>(
     source: &Source<'_, T>,
-    request: choose::Request,
+    task: &Task<'_>,
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
@@ -138,6 +168,10 @@ fn encode_within<T: Real>(
         return Ok(());
     }
     let isa = context.simd();
+    let mut request = choose::Request::from_params(task.params)?;
+    if let (choose::Request::Auto, Some(advice)) = (request, task.advice) {
+        request = advice::follow(isa, source, advice);
+    }
     let mut chooser = context.take::<choose::Chooser<T>>();
     let plan = chooser.plan(isa, source, request);
     context.put_back(chooser);

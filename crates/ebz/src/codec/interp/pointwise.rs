@@ -7,12 +7,11 @@
 //! Coordinates are integers. Coded with a bound below one half, they come back by rounding. So two checks
 //! prove the bound of a value: that of the lattice ([`crate::stage::relative`]), and that of the coordinates.
 
-use super::choose::Request;
 use super::encode::Source;
 use super::escape::{Reader, Writer};
 use super::kernel::{Kernel, launch};
 use super::real::Real;
-use crate::codec::{Context, Dims, Task};
+use crate::codec::{Advice, Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::stage::UNIT;
@@ -50,31 +49,62 @@ pub(super) fn encode<T: Real>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let start = out.len();
-    if let Some(lattice) = relative::<T, T, u16>(bound, values, task.fill) {
-        let most = values.len() / RARE;
-        if encode_on::<T, f32, u16>(NARROW, &lattice, values, most, task, context, out)? {
-            return Ok(());
-        }
-        out.truncate(start);
+    if !place(values, bound, task, context, Wanted::Bytes(out))? {
+        out.extend_from_slice(bytemuck::cast_slice(values));
     }
-    if let Some(lattice) = relative::<T, f64, u32>(bound, values, task.fill) {
-        encode_on::<T, f64, u32>(WIDE, &lattice, values, usize::MAX, task, context, out)?;
-        return Ok(());
-    }
-    out.extend_from_slice(bytemuck::cast_slice(values));
     Ok(())
 }
 
-/// Codes with a lattice; gives up and says so if more than `most` values are out of its reach.
-fn encode_on<T: Real, C: Real, W: Word>(
+/// What the mode of the coordinates means for other chunks.
+pub(super) fn advise<T: Real>(
+    values: &[T],
+    bound: f64,
+    task: &Task<'_>,
+    context: &mut Context,
+) -> Result<Option<Advice>> {
+    let mut advice = None;
+    place(values, bound, task, context, Wanted::Advice(&mut advice))?;
+    Ok(advice)
+}
+
+/// What coordinates are made for.
+enum Wanted<'a> {
+    Bytes(&'a mut Vec<u8>),
+    Advice(&'a mut Option<Advice>),
+}
+
+/// Makes coordinates on the first lattice that serves the values, if there is one.
+fn place<T: Real>(
+    values: &[T],
+    bound: f64,
+    task: &Task<'_>,
+    context: &mut Context,
+    mut wanted: Wanted<'_>,
+) -> Result<bool> {
+    if let Some(lattice) = relative::<T, T, u16>(bound, values, task.fill) {
+        let most = values.len() / RARE;
+        if place_on::<T, f32, u16>(NARROW, &lattice, values, most, task, context, &mut wanted)? {
+            return Ok(true);
+        }
+    }
+    match relative::<T, f64, u32>(bound, values, task.fill) {
+        Some(lattice) => {
+            let most = usize::MAX;
+            place_on::<T, f64, u32>(WIDE, &lattice, values, most, task, context, &mut wanted)
+        }
+        None => Ok(false),
+    }
+}
+
+/// Makes coordinates on a lattice; gives up and says so if more than `most` values are out of its reach.
+fn place_on<T: Real, C: Real, W: Word>(
     kind: u8,
     lattice: &impl Scale<T>,
     values: &[T],
     most: usize,
     task: &Task<'_>,
     context: &mut Context,
-    out: &mut Vec<u8>,
+    wanted: &mut Wanted<'_>,
 ) -> Result<bool> {
     let mut memory = context.take::<Memory<C>>();
     let Memory {
@@ -116,12 +146,6 @@ fn encode_on<T: Real, C: Real, W: Word>(
     let serves = escaped <= most;
     let mut result = Ok(());
     if serves {
-        out.push(kind);
-        out.extend_from_slice(&lattice.step().to_le_bytes());
-        out.extend_from_slice(&lattice.base().to_le_bytes());
-        let (runs, words) = escapes.finish::<T>(values.len() as u32);
-        varint::write_block(runs, out);
-        varint::write_block(words, out);
         // 2. An array of numbers like any other.
         let source = Source {
             values: coordinates,
@@ -129,8 +153,20 @@ fn encode_on<T: Real, C: Real, W: Word>(
             bound: ALMOST_HALF,
             fill: None,
         };
-        let request = Request::from_params(task.params);
-        result = request.and_then(|request| super::encode_within(&source, request, context, out));
+        result = match wanted {
+            Wanted::Bytes(out) => {
+                out.push(kind);
+                out.extend_from_slice(&lattice.step().to_le_bytes());
+                out.extend_from_slice(&lattice.base().to_le_bytes());
+                let (runs, words) = escapes.finish::<T>(values.len() as u32);
+                varint::write_block(runs, out);
+                varint::write_block(words, out);
+                super::encode_within(&source, task, context, out)
+            }
+            Wanted::Advice(advice) => {
+                super::advice::advise(&source, context).map(|found| **advice = found)
+            }
+        };
     }
     context.put_back(memory);
     result.map(|()| serves)

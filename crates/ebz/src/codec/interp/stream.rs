@@ -44,13 +44,18 @@ pub(super) struct Plan {
     pub(super) order: usize,
 }
 
+/// Extents in an order of the axes, and how far apart neighbours along each axis are.
+pub(super) fn arrange(order: usize, dims: Dims) -> (Extents, Extents) {
+    let extents = [dims.nz, dims.ny, dims.nx];
+    let strides = [dims.ny * dims.nx, dims.nx, 1];
+    let order = ORDERS[order];
+    (order.map(|a| extents[a]), order.map(|a| strides[a]))
+}
+
 impl Plan {
     /// Extents in the plan's order, and how far apart neighbours along each axis are.
     pub(super) fn arrange(&self, dims: Dims) -> (Extents, Extents) {
-        let extents = [dims.nz, dims.ny, dims.nx];
-        let strides = [dims.ny * dims.nx, dims.nx, 1];
-        let order = ORDERS[self.order];
-        (order.map(|a| extents[a]), order.map(|a| strides[a]))
+        arrange(self.order, dims)
     }
 
     /// Writes the head of a chunk.

@@ -85,7 +85,9 @@ fn unpack_octets(
     let mut words = packed.windows(8).step_by(width as usize);
     let mut done = 0;
     for (octet, word) in fields.as_chunks_mut::<8>().0.iter_mut().zip(&mut words) {
-        let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+        let word = word
+            .first_chunk()
+            .map_or(0, |word| u64::from_le_bytes(*word));
         *octet = scatter(word, width).to_le_bytes();
         done += 8;
     }
@@ -121,7 +123,9 @@ fn ones(width: u32) -> u64 {
 
 /// Ones in the lowest `width` bits of every `space`.
 fn spaced(width: u32, space: u32) -> u64 {
-    (0..64).step_by(space as usize).fold(0, |all, at| all | ones(width) << at)
+    (0..64)
+        .step_by(space as usize)
+        .fold(0, |all, at| all | ones(width) << at)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The inner loops, compiled for x86-64 with BMI2: shifts by a variable amount take one
 //! instruction there, and the loops consist of little else.
 
+use super::Table;
 use super::decode::{LOOKUPS, Stream, safe_rounds};
 use super::encode::{Codes, join, longest_stream};
 use super::table::{ENTRIES, SYMBOLS_AT, count_of};
-use super::Table;
 
 pub(super) fn encode_stream(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]) -> usize {
     /// The same steps as the portable loop, without bounds checks of the stream: twice as fast.
@@ -98,9 +98,13 @@ pub(super) fn decode_bulk<const STREAMS: usize>(
         let entries = table.entries().as_ptr();
         while let rounds @ 1.. = safe_rounds(streams) {
             // SAFETY: the next bit of a stream is one of its source.
-            let mut from = streams.each_ref().map(|s| unsafe { s.source.as_ptr().add(s.bit >> 3) });
+            let mut from = streams
+                .each_ref()
+                .map(|s| unsafe { s.source.as_ptr().add(s.bit >> 3) });
             // SAFETY: the next symbol of a stream is one of its output.
-            let mut to = streams.each_mut().map(|s| unsafe { s.out.as_mut_ptr().add(s.done) });
+            let mut to = streams
+                .each_mut()
+                .map(|s| unsafe { s.out.as_mut_ptr().add(s.done) });
             let mut bit = streams.each_ref().map(|s| s.bit & 7);
             for _ in 0..rounds {
                 let mut held = [0u64; STREAMS];

@@ -8,12 +8,7 @@ use crate::stage::varint;
 use std::cmp::Reverse;
 
 /// Fills `symbols` from the front of `bytes` and moves them past what was read.
-pub fn decode(
-    bytes: &mut &[u8],
-    table: &Table,
-    simd: Level,
-    symbols: &mut [u8],
-) -> Result<()> {
+pub fn decode(bytes: &mut &[u8], table: &Table, simd: Level, symbols: &mut [u8]) -> Result<()> {
     let mut streams: [Stream<'_>; STREAMS] = Default::default();
     let mut sizes = [0; STREAMS];
     for size in &mut sizes[..streams_for(symbols.len())] {

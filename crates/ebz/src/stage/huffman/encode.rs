@@ -8,13 +8,7 @@ use crate::stage::varint;
 /// Appends the coded symbols to `out`: the length of each stream in bytes, then the streams.
 ///
 /// Every symbol must have a code in `book`.
-pub fn encode(
-    symbols: &[u8],
-    book: &Book,
-    simd: Level,
-    scratch: &mut Vec<u8>,
-    out: &mut Vec<u8>,
-) {
+pub fn encode(symbols: &[u8], book: &Book, simd: Level, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
     let streams = streams_for(symbols.len());
     let longest = longest_stream(symbols.len().div_ceil(streams));
     if scratch.len() < longest * streams {

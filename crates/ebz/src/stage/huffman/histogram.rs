@@ -44,7 +44,13 @@ impl Histogram {
             counter.add(counted);
             simd.run(
                 #[inline(always)]
-                || others.as_chunks().0.iter().for_each(|some| see(some, &mut seen)),
+                || {
+                    others
+                        .as_chunks()
+                        .0
+                        .iter()
+                        .for_each(|some| see(some, &mut seen))
+                },
             );
         }
         let largest = seen[..SMALL].iter().rposition(|&s| s > 0);

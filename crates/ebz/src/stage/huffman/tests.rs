@@ -101,7 +101,10 @@ fn estimated_histograms_have_every_symbol_and_cost_little() {
             assert!(both.all(|(&estimate, &count)| estimate > 0 || count == 0));
             round_trip(&symbols, &estimate, Sort::Exact);
             let cost = |h: &Histogram| Book::of(h, Sort::Exact).cost(exact.counts()).unwrap();
-            assert!(cost(&estimate) <= cost(&exact) + cost(&exact) / 50, "{spread}");
+            assert!(
+                cost(&estimate) <= cost(&exact) + cost(&exact) / 50,
+                "{spread}"
+            );
         }
     }
 }
@@ -126,7 +129,12 @@ fn streams_are_what_the_book_says() {
     for (size, count) in sizes.into_iter().zip(segments(symbols.len())) {
         let decoded = naive_decode(&rest[..size], &book, count);
         let (segment, tail) = expected.split_at(count);
-        assert!(decoded.iter().zip(segment).all(|(&d, s)| d == usize::from(*s)));
+        assert!(
+            decoded
+                .iter()
+                .zip(segment)
+                .all(|(&d, s)| d == usize::from(*s))
+        );
         rest = &rest[size..];
         expected = tail;
     }

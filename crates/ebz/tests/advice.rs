@@ -1,0 +1,117 @@
+//! Chunks that hear of each other: the same bytes however they are coded, and a choice that serves them.
+
+use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
+use ebz::{Bound, Options, Tolerance, View, Writer};
+
+/// Sixteen slabs of chunks that are large enough for advice.
+const SHAPE: [usize; 3] = [16 * 16, 33, 40];
+const PLANE: usize = SHAPE[1] * SHAPE[2];
+
+/// Waves up to a plane, steps with noise from there on: the best modes differ.
+fn two_kinds(border: usize) -> Vec<f32> {
+    let value = |i: usize| {
+        let (z, y, x) = (i / PLANE, i / SHAPE[2] % SHAPE[1], i % SHAPE[2]);
+        if z < border {
+            let [z, y, x] = [z, y, x].map(|a| a as f32);
+            (z * 0.11).sin() + (y * 0.07).cos() * (x * 0.05).sin()
+        } else {
+            let noise = (i as u32).wrapping_mul(2_654_435_761) >> 28;
+            ((y * 7 + x / 3) / 40 * 37 % 11) as f32 + noise as f32 * 1e-3
+        }
+    };
+    (0..SHAPE.iter().product()).map(value).collect()
+}
+
+fn options(bound: Bound, chunk: &[usize]) -> Options {
+    Options::new(bound).codec("interp").chunk(chunk)
+}
+
+/// Whole planes, parts of planes, and more parts than a group has chunks.
+const CHUNKS: [[usize; 3]; 3] = [[16, 33, 40], [32, 17, 40], [128, 11, 13]];
+
+#[test]
+fn threads_and_streams_do_not_change_a_byte() {
+    let frames = [two_kinds(40), two_kinds(200), vec![0.0; 256 * PLANE]];
+    for bound in [Bound::Abs(1e-3), Bound::Pointwise(1e-3)] {
+        for chunk in CHUNKS {
+            let mut files = Vec::new();
+            for threads in [1, 2, 4] {
+                for stream in [false, true] {
+                    let options = options(bound, &chunk).threads(threads);
+                    let mut writer = Writer::new(Vec::new(), options).unwrap();
+                    for values in &frames {
+                        if stream {
+                            let mut bytes: &[u8] = bytemuck::cast_slice(values);
+                            writer.frame_from::<f32>(&mut bytes, &SHAPE, None).unwrap();
+                        } else {
+                            writer.frame(&View::new(values, &SHAPE).unwrap()).unwrap();
+                        }
+                    }
+                    files.push(writer.finish().unwrap());
+                }
+            }
+            assert!(
+                files.iter().all(|file| *file == files[0]),
+                "{bound:?} {chunk:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_stream_that_ends_early_leaves_nobody_waiting() {
+    let values = two_kinds(128);
+    let bytes: &[u8] = bytemuck::cast_slice(&values);
+    for chunk in CHUNKS {
+        for slabs in [0, 1, 3] {
+            let options = options(Bound::Abs(1e-3), &chunk).threads(4);
+            let mut writer = Writer::new(Vec::new(), options).unwrap();
+            let mut cut = &bytes[..slabs * chunk[0] * PLANE * 4 / 2];
+            assert!(writer.frame_from::<f32>(&mut cut, &SHAPE, None).is_err());
+        }
+    }
+}
+
+/// Bytes of the file where every chunk chooses for itself.
+fn alone(values: &[f32], options: &Options, bound: f64) -> usize {
+    let plan = FramePlan::new::<f32>(&SHAPE, Tolerance::Abs(bound), options).unwrap();
+    let mut coder = SlabCoder::new(options.simd);
+    let mut coded = EncodedSlab::default();
+    let mut writer = Writer::new(Vec::new(), options.clone()).unwrap();
+    let mut frame = writer.begin(&plan).unwrap();
+    for slab in 0..plan.slabs() {
+        let region = plan.slab_region(slab);
+        let shape: Vec<_> = region.iter().map(|r| r.len()).collect();
+        let part = &values[region[0].start * PLANE..region[0].end * PLANE];
+        let view = View::new(part, &shape).unwrap();
+        coder.encode(&plan, 0, slab, &view, &mut coded).unwrap();
+        frame.slab(&coded).unwrap();
+    }
+    frame.end().unwrap();
+    writer.finish().unwrap().len()
+}
+
+#[test]
+fn an_array_of_two_kinds_is_near_the_best_choice_for_each_chunk() {
+    for border in [128, 200] {
+        let values = two_kinds(border);
+        let view = View::new(&values, &SHAPE).unwrap();
+        for (bound, chunk) in [(2e-2, CHUNKS[0]), (1e-3, CHUNKS[0]), (1e-3, CHUNKS[1])] {
+            let options = options(Bound::Abs(bound), &chunk);
+            let size = |options: &Options| ebz::compress(&view, options).unwrap().len();
+            let advised = size(&options);
+            let alone = alone(&values, &options, bound);
+            assert!(
+                advised as f64 <= 1.02 * alone as f64,
+                "{border} {bound}: {advised} bytes instead of {alone}"
+            );
+            for mode in ["isotropic", "packet-z", "lorenzo-x", "lorenzo-zyx"] {
+                let fixed = size(&options.clone().param("mode", mode));
+                assert!(
+                    advised < fixed,
+                    "{border} {bound}: {mode} is better than the choice"
+                );
+            }
+        }
+    }
+}
