@@ -24,7 +24,7 @@ const MASKS: usize = UNIT / 8;
 /// the next. It is below ¼ in the first, and above 256 in the last.
 pub(crate) const GROUPS: usize = 7;
 /// A unit with fewer zeros than this has no mask, which would cost more than it saves.
-const FEW_ZEROS: usize = 40;
+const FEW_ZEROS: usize = 72;
 
 /// The label of a unit: its group, or [`EMPTY`], and [`FULL`] if it has no mask.
 type Label = u8;
