@@ -11,7 +11,7 @@ pub(super) fn take(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> u
     fn with_bmi2(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
         super::take_octets(octets, present, kept, |word| {
             // A byte's highest bit is set, or the sum of the others and all ones carries into it.
-            let nonzero = ((word & !HIGHEST) + !HIGHEST | word) & HIGHEST;
+            let nonzero = (((word & !HIGHEST) + !HIGHEST) | word) & HIGHEST;
             let bytes = (nonzero >> 7) * 0xff;
             (_pext_u64(nonzero, HIGHEST) as u8, _pext_u64(word, bytes))
         })
