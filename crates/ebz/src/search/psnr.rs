@@ -55,7 +55,8 @@ pub(super) fn of<T: Element>(
             (state.sum, state.count) = (0.0, 0);
             for (&value, &decoded) in values.iter().zip(decoded.iter()) {
                 if value.is_finite() && Some(value) != fill {
-                    let error = value.to_f64() - decoded.to_f64();
+                    // Shares of the range, whose squares are neither too large nor too small.
+                    let error = (value.to_f64() - decoded.to_f64()) / range;
                     state.sum += error * error;
                     state.count += 1;
                 }
@@ -71,6 +72,5 @@ pub(super) fn of<T: Element>(
     if sum == 0.0 {
         return Ok(f64::INFINITY);
     }
-    let rmse = (sum / count.max(1) as f64).sqrt();
-    Ok(20.0 * (range / rmse).log10())
+    Ok(-10.0 * (sum / count.max(1) as f64).log10())
 }

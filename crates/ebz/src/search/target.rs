@@ -75,6 +75,15 @@ impl Target {
         above - self.aim()
     }
 
+    /// How far from the aim a level may be and still be close.
+    pub fn width(self) -> f64 {
+        let above = self.level(match self {
+            Self::Ratio { ratio, .. } => ratio * 1.05,
+            Self::Psnr(decibels) => decibels + 1.0,
+        });
+        above - self.aim()
+    }
+
     /// Whether so many bits per value are left that bounds come close to the last digits of the
     /// values.
     pub fn is_fine(self) -> bool {
