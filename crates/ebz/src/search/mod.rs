@@ -199,9 +199,6 @@ impl<T: Element> Search<'_, T> {
                 psnr::of(&frame, self.number, self.values, self.range, self.options)?
             }
         };
-        if std::env::var("S4_TRACE").is_ok() {
-            eprintln!("  {} {tolerance:?} -> {found:.4}", self.values.len());
-        }
         let trial = Trial { tolerance, found };
         self.trials.push(trial);
         let best = self.best.as_ref().map(|(_, best)| *best);
@@ -296,7 +293,7 @@ impl<T: Element> Search<'_, T> {
     fn first_guess(&self) -> f64 {
         match self.target {
             // Errors that are spread evenly between the bounds.
-            Target::Psnr(decibels) => self.range * 3f64.sqrt() * 10f64.powf(-decibels / 20.0),
+            Target::Psnr(decibels) => self.range * (3f64.sqrt() * 10f64.powf(-decibels / 20.0)),
             // Neighbours differ by so much that the bits which the target allows would code it.
             Target::Ratio { ratio, bits } => match self.difference() {
                 Some(difference) => difference * (2.0 - bits / ratio).exp2(),

@@ -83,7 +83,7 @@ impl<T: Element> Search<'_, T> {
             return Ok(true);
         };
         self.sampled += 1;
-        Ok(self.part(&sample).measure(Tolerance::Lossless)? > 0.7 * ratio)
+        Ok(self.part(&sample).measure(Tolerance::Lossless)? > 0.6 * ratio)
     }
 
     /// The bound that is best for a sample, the one on the other side of the target if the curve of

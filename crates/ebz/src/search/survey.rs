@@ -4,10 +4,10 @@
 //! down so much from one bound to the next that no step can be told from the last one. But mostly a
 //! sample goes up and down with the whole.
 
-use super::Search;
 use super::sample::Sample;
 use super::target::Target;
 use super::walk::{NARROW, Walk};
+use super::{Search, Trial};
 use crate::bound::Tolerance;
 use crate::element::Element;
 use crate::error::Result;
@@ -21,7 +21,7 @@ const PASSES: usize = 4;
 /// How often the bounds on either side of such a place are brought closer together.
 const HALVINGS: usize = 18;
 /// Bounds that are tried on the whole array because of the sample, and because they are near.
-const TRIALS: usize = 12;
+const TRIALS: usize = 8;
 const NEARBY: usize = 3;
 /// Trials because of the sample after which it must have led somewhere.
 const FRUITLESS: usize = 4;
@@ -52,23 +52,71 @@ impl<T: Element> Search<'_, T> {
         let Some(sample) = sample else {
             return Ok(walk.nearby().is_some());
         };
-        let mut guide = self.guide(&sample, walk, middle)?;
+        // Around the jump, and if that led somewhere, more closely around where it led.
+        for (middle, step) in [(Some(middle), STEP), (None, 0.2 * STEP)] {
+            let gap = self.gap();
+            let middle = middle.unwrap_or_else(|| self.nearest());
+            if self.follow(&sample, walk, middle, step)? {
+                return Ok(false);
+            }
+            if self.gap() == gap {
+                return self.halve(walk);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tries what a sample leads to; whether it led to what is close.
+    fn follow(&mut self, sample: &Sample<T>, walk: &Walk, middle: f64, step: f64) -> Result<bool> {
+        let mut guide = self.guide(sample, walk, middle, step)?;
         let gap = self.gap();
         for trial in 0..TRIALS {
             // A sample that follows the whole does not take long to lead into the gap.
             if trial == FRUITLESS && self.gap() == gap {
-                return Ok(false);
+                break;
             }
             let Some((place, level)) = guide.next(self.target) else {
-                return Ok(false);
+                break;
             };
             let found = self.measured(Tolerance::Abs(walk.bound(place)))?;
             if self.target.is_close(found) {
-                return Ok(false);
+                return Ok(true);
             }
             guide.pairs.push((level, self.target.level(found)));
         }
-        Ok(guide.next(self.target).is_some())
+        Ok(false)
+    }
+
+    /// Closes in on a crossing of the PSNR, which changes little by little except where it has
+    /// stairs; whether trials were left.
+    fn halve(&mut self, walk: &mut Walk) -> Result<bool> {
+        if matches!(self.target, Target::Ratio { .. }) {
+            return Ok(false);
+        }
+        let mut stairs = 0;
+        for _ in 0..TRIALS {
+            let Some(bound) = walk.halfway() else {
+                return Ok(false);
+            };
+            let known = self.trials.len();
+            let close = self.step(walk, bound)?;
+            let (before, new) = self.trials.split_at(known);
+            let same = |trial: &Trial| (trial.found - new[0].found).abs() < 1e-6;
+            stairs += usize::from(before.iter().any(same));
+            if close || stairs == 2 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The place of the trial that came nearest to the target.
+    fn nearest(&self) -> f64 {
+        let target = self.target;
+        let miss = |trial: &&Trial| (target.level(trial.found) - target.aim()).abs();
+        let bounds = self.trials.iter().filter(|trial| trial.bound() > 0.0);
+        let nearest = bounds.min_by(|a, b| miss(a).total_cmp(&miss(b)));
+        target.place(nearest.map_or(self.range, Trial::bound))
     }
 
     /// The most that was found below the target, and the least above.
@@ -80,7 +128,7 @@ impl<T: Element> Search<'_, T> {
     }
 
     /// What a sample gives, around a place.
-    fn guide(&mut self, sample: &Sample<T>, walk: &Walk, middle: f64) -> Result<Guide> {
+    fn guide(&mut self, sample: &Sample<T>, walk: &Walk, middle: f64, step: f64) -> Result<Guide> {
         let target = self.target;
         let tried = self.trials.clone();
         let mut part = self.part(sample);
@@ -98,8 +146,8 @@ impl<T: Element> Search<'_, T> {
             guide.pairs.push((level(place)?, target.level(trial.found)));
         }
         // 2. At regular steps.
-        for step in 0..=2 * REACH {
-            let place = middle + (step as f64 - REACH as f64) * STEP;
+        for number in 0..=2 * REACH {
+            let place = middle + (number as f64 - REACH as f64) * step;
             guide.known.push((place, level(place)?));
         }
         // 3. Where the target is passed within a step.

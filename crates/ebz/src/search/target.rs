@@ -54,7 +54,7 @@ impl Target {
                 bits => 2.0 * (MODEL_BITS / bits).ln(),
             },
             // Exact copies have an infinite PSNR.
-            Self::Psnr(_) => 0.05 * std::f64::consts::LN_10 * found.min(1e3),
+            Self::Psnr(_) => 0.05 * std::f64::consts::LN_10 * found.clamp(-1e3, 1e3),
         }
     }
 

@@ -188,15 +188,7 @@ impl Walk {
     /// Between neighbours of which one meets the target and the other misses it.
     fn crossing(&self) -> Option<f64> {
         let aim = self.target.aim();
-        let near = |tried: &Tried| (tried.level - aim).abs() < 2.5 * self.target.width();
-        let open = |(from, to): &(Tried, Tried)| {
-            // Errors change little by little where sizes jump, however steep the curve is.
-            let narrow = match self.target {
-                Target::Psnr(_) if near(from) && near(to) => 0.05 * NARROW,
-                _ => 0.5 * NARROW,
-            };
-            to.place - from.place > narrow
-        };
+        let open = |(from, to): &(Tried, Tried)| to.place - from.place > 0.5 * NARROW;
         let pair = self.crossings().into_iter().next().filter(open)?;
         let (from, to) = pair;
         let width = to.place - from.place;
@@ -219,6 +211,14 @@ impl Walk {
             _ => 0.5,
         };
         Some(from.place + share * (to.place - from.place))
+    }
+
+    /// Half way between the neighbours on either side of the target, however close they are.
+    pub fn halfway(&self) -> Option<f64> {
+        let (from, to) = *self.crossings().first()?;
+        let bound = self.bound(0.5 * (from.place + to.place));
+        let apart = |tried: &Tried| (tried.place - self.target.place(bound)).abs() > 1e-7;
+        (apart(&from) && apart(&to)).then_some(bound)
     }
 
     /// Where trials that came near say that the target is, or a little beside that.
@@ -270,7 +270,7 @@ mod tests {
             if target.is_close(found) {
                 return (trial, best);
             }
-            match walk.next() {
+            match walk.next().or_else(|| walk.nearby()) {
                 Some(next) => bound = next,
                 None => return (trial, best),
             }
@@ -291,6 +291,34 @@ mod tests {
         }
         let (trials, found) = walk(Target::Psnr(60.0), 1e-5, |e| 4.77 - 20.0 * e.log10());
         assert!(trials <= 3 && (60.0..60.7).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn a_curve_that_bends_is_followed_in_a_few_steps() {
+        // Steeper and steeper towards the largest bound, as with block transforms.
+        let curve = |bound: f64| 4.0 + bound.ln().max(0.0) / 4.0 + 120.0 / (1.0 + 1e3 - bound);
+        for target in [8.0, 16.0, 32.0, 64.0] {
+            let (trials, found) = walk(ratio(target), 1.0, curve);
+            assert!(trials <= 12, "{target}: {trials}");
+            assert!((target..=1.05 * target).contains(&found), "{found}");
+        }
+    }
+
+    #[test]
+    fn half_way_ends_where_bounds_do_not_differ() {
+        let mut walk = Walk::new(Target::Psnr(60.0), 1e-9, 1e3);
+        let curve = |bound: f64| if bound < 0.37 { 70.0 } else { 50.0 };
+        for bound in [0.1, 1.0] {
+            walk.note(bound, curve(bound));
+        }
+        let mut last = 0.0;
+        for _ in 0..40 {
+            let Some(bound) = walk.halfway() else { break };
+            walk.note(bound, curve(bound));
+            last = bound;
+        }
+        assert!(walk.halfway().is_none());
+        assert!((last / 0.37 - 1.0).abs() < 1e-5, "{last}");
     }
 
     #[test]
