@@ -16,6 +16,7 @@ pub(crate) mod fields;
 pub(crate) mod halving;
 pub(crate) mod huffman;
 pub(crate) mod lags;
+pub(crate) mod nonzero;
 pub(crate) mod occupancy;
 pub(crate) mod ordered;
 pub(crate) mod planes;

@@ -165,7 +165,7 @@ pub(super) struct Decoder<'a, K> {
     common: Option<&'a Shelves>,
     /// The number of the last book.
     number: Option<u8>,
-    simd: Level,
+    pub simd: Level,
 }
 
 impl<'a, K: Kind> Decoder<'a, K> {

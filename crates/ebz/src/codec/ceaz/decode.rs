@@ -93,7 +93,7 @@ fn decode_residuals<W: Word>(
     // 3.3 What did not fit a symbol: low bits, exceptions.
     let mut rests = Vec::with_capacity(GROUPS);
     for group in 0..GROUPS {
-        let count = residuals.count_values(group);
+        let count = residuals.count_values(group, simd);
         rests.push(symbols::Rest::<W>::read_from(bytes, count)?);
     }
     let mut exceptions = BitReader::new(varint::read_block(bytes)?);

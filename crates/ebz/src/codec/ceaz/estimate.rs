@@ -58,17 +58,35 @@ pub(super) const POINT: u32 = 16;
 
 /// Bits that symbols of these frequencies take at best, times 2^[`POINT`].
 pub(super) fn entropy(counts: &[u32]) -> u64 {
-    let total: u64 = counts.iter().map(|&c| u64::from(c)).sum();
-    let bits = |&count: &u32| u64::from(count) * (log2(total) - log2(count.into()));
-    counts.iter().filter(|c| **c > 0).map(bits).sum()
+    let (mut total, mut saved) = (0, 0);
+    for &count in counts {
+        total += u64::from(count);
+        saved += u64::from(count) * log2(count.into());
+    }
+    total * log2(total) - saved
 }
 
-/// Logarithm times 2^[`POINT`], linear between powers of two: whole numbers, so that every
-/// machine makes the same choice.
+/// Logarithm times 2^[`POINT`], linear between powers of two and 0 for 0: from the exponent and the
+/// leading digits of a floating-point number, so that every machine makes the same choice.
 fn log2(value: u64) -> u64 {
-    let Some(whole) = value.checked_ilog2() else {
-        return 0;
-    };
-    let fraction = ((value - (1 << whole)) << POINT) >> whole;
-    (u64::from(whole) << POINT) + fraction
+    const DIGITS: u32 = f64::MANTISSA_DIGITS - 1;
+    const ONE: u64 = 1023 << DIGITS;
+    (value as f64).to_bits().saturating_sub(ONE) >> (DIGITS - POINT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_are_linear_between_powers_of_two() {
+        assert_eq!(
+            [0, 1, 2, 4, 1 << 31].map(log2),
+            [0, 0, 1 << 16, 2 << 16, 31 << 16]
+        );
+        assert_eq!([3, 5, 6].map(log2), [3 << 15, 9 << 14, 5 << 15]);
+        assert_eq!(entropy(&[]), 0);
+        assert_eq!(entropy(&[7, 0]), 0);
+        assert_eq!(entropy(&[5, 5, 5, 5]), (5 * 8) << POINT);
+    }
 }

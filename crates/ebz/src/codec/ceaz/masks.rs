@@ -6,6 +6,7 @@
 use super::books::{Decoder, Encoder};
 use super::shelf::OfMasks;
 use crate::error::{Error, Result};
+use crate::stage::nonzero;
 use crate::stage::occupancy::{GROUPS, Occupancy};
 use crate::stage::word::Word;
 
@@ -32,7 +33,7 @@ pub(super) fn write_to(
         thin.present.clear();
         let zeros = masks.iter().filter(|m| **m == 0).count();
         if zeros > masks.len() / 2 {
-            thin.take_from(masks);
+            nonzero::take(masks, coder.simd, &mut thin.present, &mut thin.masks);
             out[at] |= 1 << group;
         }
     }
@@ -70,64 +71,11 @@ pub(super) fn read_from<W: Word>(
             let count = thin.present.iter().map(|p| p.count_ones() as usize).sum();
             thin.masks.resize(count, 0);
             decoder.decode(bytes, &mut thin.masks)?;
-            thin.give_to(residuals.set_masks(group));
+            let masks = residuals.set_masks(group);
+            nonzero::give(&thin.present, &thin.masks, decoder.simd, masks);
         } else {
             decoder.decode(bytes, residuals.set_masks(group))?;
         }
     }
     Ok(())
-}
-
-impl Thin {
-    /// Takes the masks of a group, eight for each byte of `present`.
-    fn take_from(&mut self, masks: &[u8]) {
-        self.masks.resize(masks.len(), 0);
-        let mut count = 0;
-        let (octets, _) = masks.as_chunks::<8>();
-        for octet in octets {
-            let mut present = 0;
-            for (i, &mask) in octet.iter().enumerate() {
-                self.masks[count] = mask;
-                count += usize::from(mask != 0);
-                present |= u8::from(mask != 0) << i;
-            }
-            self.present.push(present);
-        }
-        self.masks.truncate(count);
-    }
-
-    /// Undoes [`Self::take_from`].
-    fn give_to(&self, masks: &mut [u8]) {
-        let mut given = self.masks.iter();
-        let (octets, _) = masks.as_chunks_mut::<8>();
-        for (octet, present) in octets.iter_mut().zip(&self.present) {
-            for (i, mask) in octet.iter_mut().enumerate() {
-                let here = present >> i & 1 == 1;
-                *mask = if here {
-                    given.next().copied().unwrap_or(0)
-                } else {
-                    0
-                };
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thinned_masks_come_back() {
-        let masks: Vec<u8> = (0..320u32)
-            .map(|i| if i % 7 < 5 { 0 } else { (i * 37) as u8 })
-            .collect();
-        let mut thin = Thin::default();
-        thin.take_from(&masks);
-        assert_eq!(thin.present.len(), 40);
-        assert!(thin.masks.len() < 100 && thin.masks.iter().all(|m| *m != 0));
-        let mut back = vec![1; masks.len()];
-        thin.give_to(&mut back);
-        assert_eq!(back, masks);
-    }
 }

@@ -21,8 +21,9 @@ const NARROWEST: u32 = u8::BITS - ESCAPE.leading_zeros();
 const PALETTE: u8 = 255;
 /// The longest such list.
 const FEW: usize = 32;
-/// Residuals looked at to find the shift.
-const SAMPLE: usize = 2048;
+/// Residuals looked at to find the shift, at most, and of which so many are neighbours.
+const SAMPLE: usize = 1024;
+const RUN: usize = 32;
 /// A larger shift, which makes everything faster, may cost one bit in this many.
 const WORTH: u64 = 128;
 /// No shift is better by more than one bit in this many where low bits are no noise.
@@ -130,8 +131,10 @@ fn max_shift<W: Word>() -> u32 {
 
 /// A shift that costs little, as far as a sample tells.
 fn shift_for<W: Word>(values: &[W]) -> u32 {
-    let step = values.len().div_ceil(SAMPLE).max(1);
-    let sample: Vec<u64> = values.iter().step_by(step).map(|v| v.unsigned()).collect();
+    // Neighbours come with a value for free.
+    let step = values.len().div_ceil(SAMPLE);
+    let runs = values.chunks(RUN).step_by(step);
+    let sample: Vec<u64> = runs.flatten().map(|v| v.unsigned()).collect();
     let shift = shift_if_noise::<W>(&sample);
     // Residuals of few kinds are no noise.
     if shift > 0 {
@@ -346,7 +349,7 @@ mod tests {
         assert_eq!(round_trip(&values).len(), 2 + 3 * 2);
         let kinds = (0..40).zip(&mut values);
         kinds.for_each(|(kind, value)| *value = kind);
-        assert_eq!(round_trip(&values).len(), 1 + 2 * 2);
+        assert_eq!(round_trip(&values).len(), 1 + (7 + 15usize).div_ceil(8));
         let wide: Vec<u16> = (0..2000).map(|i| i * 17).collect();
         assert!(round_trip(&wide)[0] > 0);
         let wider: Vec<u32> = (0..2000).map(|i| i * 2_000_003).collect();

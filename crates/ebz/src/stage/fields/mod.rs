@@ -1,6 +1,8 @@
 //! Fields of up to eight bits, one behind the other: eight of them take as many bytes as a field
-//! has bits, so that one instruction packs or unpacks eight.
+//! has bits, so that one instruction packs or unpacks eight, and a few do 64.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod bmi2;
 
@@ -10,18 +12,23 @@ use crate::simd::Level;
 pub(crate) fn pack(fields: &[u8], width: u32, simd: Level, out: &mut Vec<u8>) {
     let start = out.len();
     let size = packed_size(fields.len(), width);
-    // Whole words are written.
-    out.resize(start + size + 8, 0);
+    // Whole vectors are written.
+    out.resize(start + size + 64, 0);
     let packed = &mut out[start..];
     let done = match simd {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if width <= avx512::WIDEST => avx512::pack(fields, width, packed),
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => bmi2::pack(fields, width, packed),
         _ => pack_octets(fields, width, packed, gather),
     };
-    let (fields, packed) = (&fields[done..], &mut packed[done / 8 * width as usize..]);
-    let mut octet = [0; 8];
-    octet[..fields.len()].copy_from_slice(fields);
-    packed[..8].copy_from_slice(&gather(u64::from_le_bytes(octet), width).to_le_bytes());
+    let mut packed = &mut packed[done / 8 * width as usize..];
+    for some in fields[done..].chunks(8) {
+        let mut octet = [0; 8];
+        octet[..some.len()].copy_from_slice(some);
+        packed[..8].copy_from_slice(&gather(u64::from_le_bytes(octet), width).to_le_bytes());
+        packed = &mut packed[width as usize..];
+    }
     out.truncate(start + size);
 }
 
@@ -29,7 +36,9 @@ pub(crate) fn pack(fields: &[u8], width: u32, simd: Level, out: &mut Vec<u8>) {
 pub(crate) fn unpack(packed: &[u8], width: u32, simd: Level, fields: &mut [u8]) {
     let done = match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => bmi2::unpack(packed, width, fields),
+        Level::Avx512 => avx512::unpack(packed, width, fields),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => bmi2::unpack(packed, width, fields),
         _ => unpack_octets(packed, width, fields, scatter),
     };
     let mut rest = &packed[done / 8 * width as usize..];

@@ -45,15 +45,12 @@ pub(super) fn encode_stream(symbols: &[u8], book: &Book, stream: &mut [u8]) -> u
                 _mm512_unpackhi_epi64(a.1, b.1),
             );
             let lengths = _mm512_add_epi64(first.1, last.1);
-            let most = _mm512_set1_epi64(56);
+            let fit = _mm512_cmpgt_epu64_mask(lengths, _mm512_set1_epi64(56)) == 0;
             // SAFETY: these are the codes of the block, each written once.
             unsafe {
-                if _mm512_cmpgt_epu64_mask(lengths, most) == 0 {
+                if fit {
                     let shifted = _mm512_sllv_epi64(last.0, first.1);
-                    let words = words_of(_mm512_or_si512(first.0, shifted));
-                    for (word, length) in words.into_iter().zip(words_of(lengths)) {
-                        writer.put((word, length as u32));
-                    }
+                    put_octets(&mut writer, _mm512_or_si512(first.0, shifted), lengths);
                 } else {
                     let words = words_of(first.0).into_iter().zip(words_of(last.0));
                     let lengths = words_of(first.1).into_iter().zip(words_of(last.1));
@@ -81,12 +78,8 @@ impl Bytes {
     #[inline(always)]
     fn of(byte: impl Fn(usize) -> u8) -> Self {
         let bytes: [u8; ALPHABET] = std::array::from_fn(byte);
-        bytemuck::cast::<_, [[u64; 8]; ALPHABET / BLOCK]>(bytes)
-            .map(|eight| {
-                // SAFETY: both are 64 bytes of whatever they hold.
-                unsafe { std::mem::transmute::<[u64; 8], __m512i>(eight) }
-            })
-            .into()
+        // SAFETY: both are 256 bytes of whatever they hold.
+        Self(unsafe { std::mem::transmute::<[u8; ALPHABET], [__m512i; ALPHABET / BLOCK]>(bytes) })
     }
 
     /// The bytes of symbols below 64.
@@ -104,13 +97,6 @@ impl Bytes {
         let lower = _mm512_permutex2var_epi8(a, symbols, b);
         let upper = _mm512_permutex2var_epi8(c, symbols, d);
         _mm512_mask_blend_epi8(_mm512_movepi8_mask(symbols), lower, upper)
-    }
-}
-
-impl From<[__m512i; ALPHABET / BLOCK]> for Bytes {
-    #[inline(always)]
-    fn from(registers: [__m512i; ALPHABET / BLOCK]) -> Self {
-        Self(registers)
     }
 }
 
@@ -132,6 +118,40 @@ fn quads(codes: __m512i, lengths: __m512i) -> (__m512i, __m512i) {
     let quads = _mm512_or_si512(_mm512_and_si512(pairs, low), shifted);
     let second_length = _mm512_srli_epi64::<32>(lengths);
     (quads, _mm512_add_epi64(first_length, second_length))
+}
+
+/// Writes the codes of eight times eight symbols, of 8 to 56 bits each.
+///
+/// # Safety
+///
+/// As for [`Writer::put`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn put_octets(writer: &mut Writer, codes: __m512i, lengths: __m512i) {
+    // 1. Where each begins: sums of the lengths before it.
+    let zero = _mm512_setzero_si512();
+    let mut ends = _mm512_add_epi64(lengths, _mm512_alignr_epi64::<7>(lengths, zero));
+    ends = _mm512_add_epi64(ends, _mm512_alignr_epi64::<6>(ends, zero));
+    ends = _mm512_add_epi64(ends, _mm512_alignr_epi64::<4>(ends, zero));
+    ends = _mm512_add_epi64(ends, _mm512_set1_epi64(writer.bits.into()));
+    let starts = _mm512_sub_epi64(ends, lengths);
+    // 2. Its bits from there on, which are at least eight. What they leave in their last byte goes
+    //    before the next.
+    let bit = _mm512_and_si512(starts, _mm512_set1_epi64(7));
+    let placed = _mm512_sllv_epi64(codes, bit);
+    let whole = _mm512_and_si512(_mm512_add_epi64(bit, lengths), _mm512_set1_epi64(0x38));
+    let left = _mm512_srlv_epi64(placed, whole);
+    let held = _mm512_set1_epi64(writer.held.cast_signed());
+    let words = _mm512_or_si512(placed, _mm512_alignr_epi64::<7>(left, held));
+    // 3. Each word writes over what the one before it left: they are written in order.
+    let places = _mm512_srli_epi64::<3>(starts);
+    // SAFETY: a stream has eight bytes more than its symbols take.
+    unsafe { _mm512_i64scatter_epi64::<1>(writer.at.cast(), places, words) };
+    let end = words_of(ends)[7];
+    // SAFETY: the same.
+    writer.at = unsafe { writer.at.add((end >> 3) as usize) };
+    writer.bits = end as u32 & 7;
+    writer.held = words_of(left)[7];
 }
 
 #[inline(always)]

@@ -36,10 +36,10 @@ pub(super) fn encode_stream(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]
 
 /// Where a stream stands: whole bytes written, and up to seven bits held.
 pub(super) struct Writer {
-    held: u64,
-    bits: u32,
+    pub held: u64,
+    pub bits: u32,
     start: *const u8,
-    at: *mut u8,
+    pub at: *mut u8,
 }
 
 impl Writer {

@@ -12,8 +12,8 @@ pub struct Histogram {
 /// Of more symbols than this a part is counted.
 const MANY: usize = 1 << 14;
 /// This many are counted of every [`BLOCK`].
-const COUNTED: usize = 1024;
-const BLOCK: usize = 4 * COUNTED;
+const COUNTED: usize = 512;
+const BLOCK: usize = 8 * COUNTED;
 /// Symbols below this all have a code if one does that is not below them.
 const SMALL: usize = 32;
 

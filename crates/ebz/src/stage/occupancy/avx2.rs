@@ -39,10 +39,11 @@ const fn shuffles(together: bool) -> [[u8; 16]; 256] {
     table
 }
 
-fn masks(unit: &[u16; UNIT]) -> [u8; MASKS] {
-    #[target_feature(enable = "avx2")]
-    fn with_avx2(unit: &[u16; UNIT]) -> [u8; MASKS] {
+fn masks(unit: &[u16; UNIT]) -> ([u8; MASKS], usize) {
+    #[target_feature(enable = "avx2,popcnt")]
+    fn with_avx2(unit: &[u16; UNIT]) -> ([u8; MASKS], usize) {
         let mut masks = [0; MASKS];
+        let mut count = 0;
         for (four, values) in masks.chunks_exact_mut(4).zip(unit.chunks_exact(32)) {
             let zero = _mm256_setzero_si256();
             // SAFETY: there are 32 values of two bytes.
@@ -53,9 +54,11 @@ fn masks(unit: &[u16; UNIT]) -> [u8; MASKS] {
             let zeros =
                 _mm256_packs_epi16(_mm256_cmpeq_epi16(a, zero), _mm256_cmpeq_epi16(b, zero));
             let in_order = _mm256_permute4x64_epi64::<0b11_01_10_00>(zeros);
-            four.copy_from_slice(&(!_mm256_movemask_epi8(in_order)).to_le_bytes());
+            let bits = !_mm256_movemask_epi8(in_order);
+            four.copy_from_slice(&bits.to_le_bytes());
+            count += bits.count_ones() as usize;
         }
-        masks
+        (masks, count)
     }
     // SAFETY: these kernels are used for `Level::Avx2` and above.
     unsafe { with_avx2(unit) }

@@ -24,7 +24,7 @@ const MASKS: usize = UNIT / 8;
 /// the next. It is below ¼ in the first, and above 256 in the last.
 pub(crate) const GROUPS: usize = 7;
 /// A unit with fewer zeros than this has no mask, which would cost more than it saves.
-const FEW_ZEROS: usize = 40;
+const FEW_ZEROS: usize = 72;
 
 /// The label of a unit: its group, or [`EMPTY`], and [`FULL`] if it has no mask.
 type Label = u8;
@@ -38,8 +38,8 @@ pub(crate) const LABELS: u8 = 16;
 /// The inner loops for residuals of type `V`.
 #[derive(Clone, Copy)]
 struct Kernels<W> {
-    /// Which residuals of a unit are not zero.
-    masks: fn(&[W; UNIT]) -> [u8; MASKS],
+    /// Which residuals of a unit are not zero, and how many.
+    masks: fn(&[W; UNIT]) -> ([u8; MASKS], usize),
     /// Moves residuals that are not zero to the front of a buffer of at least `UNIT`.
     compact: fn(&[W; UNIT], &[u8; MASKS], &mut [W]),
     /// Moves residuals from the front of a buffer, which holds at least `UNIT` and as many as the masks have
@@ -64,7 +64,7 @@ impl<W: Word> Kernels<W> {
 /// Which residuals of a unit are not zero, eight to a byte.
 #[inline(always)]
 pub(crate) fn masks<W: Word>(unit: &[W; UNIT], simd: Level) -> [u8; MASKS] {
-    (Kernels::<W>::of(simd).masks)(unit)
+    (Kernels::<W>::of(simd).masks)(unit).0
 }
 
 /// Residuals without their zeros. Its memory is kept from chunk to chunk.
@@ -121,8 +121,7 @@ impl<W: Word> Occupancy<W> {
     #[inline(always)]
     pub fn forward(&mut self, unit: &[W; UNIT], simd: Level) {
         let kernels = Kernels::<W>::of(simd);
-        let masks = (kernels.masks)(unit);
-        let present = ones(&masks);
+        let (masks, present) = (kernels.masks)(unit);
         if present == 0 {
             self.labels.push(EMPTY);
             return;
@@ -159,10 +158,15 @@ impl<W: Word> Occupancy<W> {
     }
 
     /// Then, once these are filled, the number of residuals of each group,
-    pub fn count_values(&mut self, group: usize) -> usize {
+    pub fn count_values(&mut self, group: usize, simd: Level) -> usize {
         let full = self.count(group as Label | FULL);
         let group = &mut self.groups[group];
-        group.count = full * UNIT + ones(&group.masks);
+        let masks = &group.masks;
+        group.count = full * UNIT
+            + simd.run(
+                #[inline(always)]
+                || ones(masks),
+            );
         group.count
     }
 
@@ -231,11 +235,17 @@ fn size_of_residuals<W: Word>(unit: &[W; UNIT]) -> usize {
 }
 
 /// Number of bits set.
+#[inline(always)]
 fn ones(masks: &[u8]) -> usize {
     let (words, rest) = masks.as_chunks::<8>();
-    let words = words.iter().map(|w| u64::from_le_bytes(*w).count_ones());
-    let rest = rest.iter().map(|m| m.count_ones());
-    words.chain(rest).map(|n| n as usize).sum()
+    let mut count = 0;
+    for word in words {
+        count += u64::from_le_bytes(*word).count_ones() as usize;
+    }
+    for mask in rest {
+        count += mask.count_ones() as usize;
+    }
+    count
 }
 
 #[cfg(test)]
@@ -281,7 +291,7 @@ mod tests {
                 assert_eq!(split.masks(group), portable.masks(group));
                 assert!(split.values(group) == portable.values(group));
                 joined.set_masks(group).copy_from_slice(split.masks(group));
-                assert_eq!(joined.count_values(group), split.values(group).len());
+                assert_eq!(joined.count_values(group, simd), split.values(group).len());
                 joined
                     .set_values(group)
                     .copy_from_slice(split.values(group));

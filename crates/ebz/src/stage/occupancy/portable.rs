@@ -12,11 +12,12 @@ pub(super) fn kernels<W: Word>() -> Kernels<W> {
     }
 }
 
-fn masks<W: Word>(unit: &[W; UNIT]) -> [u8; MASKS] {
-    std::array::from_fn(|j| {
+fn masks<W: Word>(unit: &[W; UNIT]) -> ([u8; MASKS], usize) {
+    let masks = std::array::from_fn(|j| {
         let octet = unit[8 * j..8 * j + 8].iter().enumerate();
         octet.fold(0, |mask, (i, &r)| mask | u8::from(r != W::default()) << i)
-    })
+    });
+    (masks, super::ones(&masks))
 }
 
 fn compact<W: Word>(unit: &[W; UNIT], _: &[u8; MASKS], out: &mut [W]) {

@@ -1,0 +1,33 @@
+//! The inner loops with instructions that move the bits of a mask together or apart.
+
+use std::arch::x86_64::{_pdep_u64, _pext_u64};
+
+/// The lowest and the highest bit of each byte.
+const LOWEST: u64 = 0x0101_0101_0101_0101;
+const HIGHEST: u64 = LOWEST << 7;
+
+pub(super) fn take(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn with_bmi2(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
+        super::take_octets(octets, present, kept, |word| {
+            // A byte's highest bit is set, or the sum of the others and all ones carries into it.
+            let nonzero = ((word & !HIGHEST) + !HIGHEST | word) & HIGHEST;
+            let bytes = (nonzero >> 7) * 0xff;
+            (_pext_u64(nonzero, HIGHEST) as u8, _pext_u64(word, bytes))
+        })
+    }
+    // SAFETY: called for `Level::Avx2` and above, which include these features.
+    unsafe { with_bmi2(octets, present, kept) }
+}
+
+pub(super) fn give(present: &[u8], kept: &[u8], octets: &mut [[u8; 8]]) {
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn with_bmi2(present: &[u8], kept: &[u8], octets: &mut [[u8; 8]]) {
+        super::give_octets(present, kept, octets, |bits, word| {
+            let bytes = _pdep_u64(bits.into(), LOWEST) * 0xff;
+            _pdep_u64(word, bytes)
+        });
+    }
+    // SAFETY: called for `Level::Avx2` and above, which include these features.
+    unsafe { with_bmi2(present, kept, octets) }
+}
