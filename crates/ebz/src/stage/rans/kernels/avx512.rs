@@ -29,12 +29,30 @@ fn store(states: &mut [u32; LANES], group: usize, value: __m512i) {
     unsafe { _mm512_storeu_si512(part.as_mut_ptr().cast(), value) }
 }
 
+/// The low and the high halves of some spans; indices must be below their number.
+#[target_feature(enable = "avx512f")]
+unsafe fn gather(spans: &[u64], index: __m512i) -> [__m512i; 2] {
+    let at = spans.as_ptr().cast::<i64>();
+    // SAFETY: the caller's promise.
+    let (a, b) = unsafe {
+        (
+            _mm512_i32gather_epi64::<8>(_mm512_castsi512_si256(index), at),
+            _mm512_i32gather_epi64::<8>(_mm512_extracti64x4_epi64::<1>(index), at),
+        )
+    };
+    let low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    let high = _mm512_or_si512(low, _mm512_set1_epi32(1));
+    [
+        _mm512_permutex2var_epi32(a, low, b),
+        _mm512_permutex2var_epi32(a, high, b),
+    ]
+}
+
 /// See [`super::encode`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
 pub(super) fn encode(
     encoder: &mut Encoder,
-    symbols: &[u8],
-    contexts: &[u8],
+    places: &[u16],
     states: &mut [u32; LANES],
 ) -> usize {
     let Encoder {
@@ -43,42 +61,36 @@ pub(super) fn encode(
         rare,
         ..
     } = encoder;
-    let size = tables.spans.len().min(tables.reciprocals.len());
-    let largest_context = _mm512_set1_epi32((size / ALPHABET) as i32 - 1);
+    let size = tables.spans.len();
+    let last = _mm512_set1_epi32(size as i32 - 1);
     let symbol_mask = _mm512_set1_epi32(ALPHABET as i32 - 1);
     let low_half = _mm512_set1_epi32(0xffff);
     let one = _mm512_set1_epi32(1);
     assert!(size >= ALPHABET && size.is_multiple_of(ALPHABET) && size < 1 << 20);
-    assert!(words.len() >= symbols.len() + WIDTH && symbols.len() == contexts.len());
+    assert!(words.len() >= places.len() + WIDTH);
     let mut first = words.len();
     let mut x: [__m512i; LANES / WIDTH] = std::array::from_fn(|group| load(states, group));
-    let segments = symbols.as_chunks::<LANES>().0.iter();
-    for (symbols, contexts) in segments.zip(contexts.as_chunks::<LANES>().0).rev() {
+    for places in places.as_chunks::<LANES>().0.iter().rev() {
         for group in (0..LANES / WIDTH).rev() {
-            let symbol_bytes = &symbols.as_chunks::<WIDTH>().0[group];
-            let context_bytes = &contexts.as_chunks::<WIDTH>().0[group];
-            let symbol = _mm512_and_si512(widen(symbol_bytes), symbol_mask);
-            let context = _mm512_min_epu32(widen(context_bytes), largest_context);
-            let mut index = _mm512_add_epi32(_mm512_slli_epi32::<6>(context), symbol);
-            // SAFETY: context < size / ALPHABET and symbol < ALPHABET, so index < size.
-            let mut span =
-                unsafe { _mm512_i32gather_epi32::<4>(index, tables.spans.as_ptr().cast()) };
+            let places: &[u16; WIDTH] = &places.as_chunks().0[group];
+            // SAFETY: the reference is to 32 readable bytes.
+            let index = unsafe { _mm256_loadu_si256(places.as_ptr().cast()) };
+            let mut index = _mm512_min_epu32(_mm512_cvtepu16_epi32(index), last);
+            // SAFETY: index < size.
+            let [mut span, mut reciprocal] = unsafe { gather(&tables.spans, index) };
             let mut escaped = _mm512_testn_epi32_mask(span, low_half);
             if escaped != 0 {
                 // Rare symbols become escapes.
                 index = _mm512_mask_or_epi32(index, escaped, index, symbol_mask);
                 // SAFETY: as above; setting the low six bits keeps the index in its context.
-                span = unsafe { _mm512_i32gather_epi32::<4>(index, tables.spans.as_ptr().cast()) };
+                [span, reciprocal] = unsafe { gather(&tables.spans, index) };
                 while escaped != 0 {
                     let lane = 15 - escaped.leading_zeros();
-                    rare.push(symbol_bytes[lane as usize]);
+                    rare.push((places[lane as usize] % ALPHABET as u16) as u8);
                     escaped &= !(1 << lane);
                 }
             }
             let frequency = _mm512_and_si512(span, low_half);
-            // SAFETY: index < size as above.
-            let reciprocal =
-                unsafe { _mm512_i32gather_epi32::<4>(index, tables.reciprocals.as_ptr().cast()) };
             // Full states give their low halves away.
             let top = _mm512_srli_epi32::<{ 32 - PRECISION }>(x[group]);
             let full = _mm512_cmpge_epu32_mask(top, frequency);

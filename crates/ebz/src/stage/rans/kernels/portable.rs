@@ -6,8 +6,7 @@ use crate::stage::rans::{Decoder, ESCAPE, Encoder, LANES, LOWEST, PRECISION, TOT
 /// See [`super::encode`].
 pub(super) fn encode(
     encoder: &mut Encoder,
-    symbols: &[u8],
-    contexts: &[u8],
+    places: &[u16],
     states: &mut [u32; LANES],
 ) -> usize {
     let Encoder {
@@ -17,10 +16,9 @@ pub(super) fn encode(
         ..
     } = encoder;
     let mut first = words.len();
-    for at in (0..symbols.len()).rev() {
+    for (at, &place) in places.iter().enumerate().rev() {
         let state = &mut states[at % LANES];
-        let span = tables.spans[tables.locate(contexts[at], symbols[at], rare)];
-        let (frequency, start) = (span & 0xffff, span >> 16);
+        let (frequency, start) = tables.locate(place, rare);
         if *state >> (32 - PRECISION) >= frequency {
             first -= 1;
             words[first] = *state as u16;
