@@ -38,7 +38,13 @@ impl Encoder {
     ///
     /// The number of [`place`]s is a multiple of [`LANES`]. Contexts are below `context_count`, or equal
     /// to it in idle lanes, whose symbol must be 0.
-    pub fn encode(&mut self, level: Level, context_count: usize, places: &[u16], out: &mut Vec<u8>) {
+    pub fn encode(
+        &mut self,
+        level: Level,
+        context_count: usize,
+        places: &[u16],
+        out: &mut Vec<u8>,
+    ) {
         assert!(places.len().is_multiple_of(LANES) && context_count < 256);
         // 1. Count, choose a distribution per context, write it.
         self.count(context_count, places);

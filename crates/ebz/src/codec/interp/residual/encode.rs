@@ -2,7 +2,7 @@
 
 use super::segment::{lanes, lanes_above, split};
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
-use crate::codec::interp::kernel::{Kernel, launch};
+use crate::codec::interp::kernel::{Kernel, launch_wide};
 use crate::codec::interp::pack::{each, store, zip};
 use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitWriter;
@@ -36,7 +36,7 @@ impl Encoder {
     /// Adds a row: whole segments, zeros in idle lanes.
     pub(in crate::codec::interp) fn push(&mut self, isa: Isa, contexts: &Contexts, row: &[i16]) {
         let encoder = self;
-        launch(
+        launch_wide(
             isa,
             Push {
                 isa,

@@ -2,6 +2,7 @@
 
 use super::portable;
 use crate::error::Result;
+use crate::stage::rans::decode::{OFFSET, SYMBOL};
 use crate::stage::rans::{ALPHABET, Decoder, ESCAPE, Encoder, LANES, PRECISION, TOTAL};
 use std::arch::x86_64::*;
 
@@ -72,11 +73,7 @@ fn store(states: &mut [u32; LANES], group: usize, value: __m256i) {
 
 /// See [`super::encode`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn encode(
-    encoder: &mut Encoder,
-    places: &[u16],
-    states: &mut [u32; LANES],
-) -> usize {
+pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; LANES]) -> usize {
     let Encoder {
         tables,
         words,
@@ -194,11 +191,16 @@ pub(super) fn decode(
             // SAFETY: context < size / TOTAL and slot < TOTAL, so index < size.
             let entry =
                 unsafe { _mm256_i32gather_epi32::<4>(decoder.slots.as_ptr().cast(), index) };
-            decoded[group] = _mm256_and_si256(entry, _mm256_set1_epi32(0xff));
-            let offset = _mm256_and_si256(_mm256_srli_epi32::<8>(entry), _mm256_set1_epi32(0xfff));
-            let frequency = _mm256_srli_epi32::<20>(entry);
-            let high = _mm256_srli_epi32::<{ PRECISION as i32 }>(x[group]);
-            let state = _mm256_add_epi32(_mm256_mullo_epi32(frequency, high), offset);
+            decoded[group] = _mm256_srli_epi32::<{ SYMBOL as i32 }>(entry);
+            let offset = _mm256_srli_epi32::<{ OFFSET as i32 }>(entry);
+            let offset = _mm256_and_si256(offset, slot_mask);
+            // Frequency times state in two parts: as 16-bit numbers this takes half as long.
+            let below = _mm256_srli_epi32::<{ PRECISION as i32 }>(x[group]);
+            let below = _mm256_and_si256(below, _mm256_set1_epi32(0x7fff));
+            let above = _mm256_srli_epi32::<{ PRECISION as i32 + 15 }>(x[group]);
+            let above = _mm256_slli_epi32::<15>(_mm256_madd_epi16(entry, above));
+            let below = _mm256_add_epi32(_mm256_madd_epi16(entry, below), offset);
+            let state = _mm256_add_epi32(above, below);
             // Small states take a word each.
             let small = _mm256_cmpeq_epi32(_mm256_srli_epi32::<16>(state), _mm256_setzero_si256());
             let set = _mm256_movemask_ps(_mm256_castsi256_ps(small)) as usize;

@@ -2,6 +2,7 @@
 
 use super::portable;
 use crate::error::Result;
+use crate::stage::rans::decode::{OFFSET, SYMBOL};
 use crate::stage::rans::{ALPHABET, Decoder, ESCAPE, Encoder, LANES, PRECISION, TOTAL};
 use std::arch::x86_64::*;
 
@@ -50,11 +51,7 @@ unsafe fn gather(spans: &[u64], index: __m512i) -> [__m512i; 2] {
 
 /// See [`super::encode`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
-pub(super) fn encode(
-    encoder: &mut Encoder,
-    places: &[u16],
-    states: &mut [u32; LANES],
-) -> usize {
+pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; LANES]) -> usize {
     let Encoder {
         tables,
         words,
@@ -139,6 +136,7 @@ pub(super) fn decode(
     assert!(size >= TOTAL as usize && size < 1 << 20);
     let largest_context = _mm512_set1_epi32((size / TOTAL as usize) as i32 - 1);
     let slot_mask = _mm512_set1_epi32(TOTAL as i32 - 1);
+    let low_bits = _mm512_set1_epi32(0x7fff);
     let mut x: [__m512i; LANES / WIDTH] = std::array::from_fn(|group| load(&decoder.states, group));
     let mut position = decoder.position;
     let mut escapes = 0;
@@ -158,10 +156,13 @@ pub(super) fn decode(
             // SAFETY: context < size / TOTAL and slot < TOTAL, so index < size.
             let entry =
                 unsafe { _mm512_i32gather_epi32::<4>(index, decoder.slots.as_ptr().cast()) };
-            let offset = _mm512_and_si512(_mm512_srli_epi32::<8>(entry), _mm512_set1_epi32(0xfff));
-            let frequency = _mm512_srli_epi32::<20>(entry);
-            let high = _mm512_srli_epi32::<PRECISION>(*x);
-            let state = _mm512_add_epi32(_mm512_mullo_epi32(frequency, high), offset);
+            let offset = _mm512_and_si512(_mm512_srli_epi32::<OFFSET>(entry), slot_mask);
+            // Frequency times state in two parts: as 16-bit numbers this takes half as long.
+            let below = _mm512_and_si512(_mm512_srli_epi32::<PRECISION>(*x), low_bits);
+            let above = _mm512_srli_epi32::<{ PRECISION + 15 }>(*x);
+            let above = _mm512_slli_epi32::<15>(_mm512_madd_epi16(entry, above));
+            let below = _mm512_add_epi32(_mm512_madd_epi16(entry, below), offset);
+            let state = _mm512_add_epi32(above, below);
             // Small states take a word each.
             let small = _mm512_testn_epi32_mask(state, _mm512_set1_epi32(0xffff_0000u32 as i32));
             // SAFETY: the group before read at most 2 * WIDTH bytes, so by the test above 32 bytes
@@ -171,7 +172,7 @@ pub(super) fn decode(
             let grown = _mm512_or_si512(_mm512_slli_epi32::<16>(state), next);
             *x = _mm512_mask_mov_epi32(state, small, grown);
             position += 2 * small.count_ones() as usize;
-            let bytes = _mm512_cvtepi32_epi8(entry);
+            let bytes = _mm512_cvtepi32_epi8(_mm512_srli_epi32::<SYMBOL>(entry));
             escapes |= _mm_cmpeq_epi8_mask(bytes, _mm_set1_epi8(ESCAPE as i8));
             let to: &mut [u8; WIDTH] = &mut symbols.as_chunks_mut().0[group];
             // SAFETY: the reference is to 16 writable bytes.

@@ -1,14 +1,11 @@
 //! The coding loops lane by lane.
 
 use crate::error::{Error, Result};
+use crate::stage::rans::decode::{OFFSET, SYMBOL};
 use crate::stage::rans::{Decoder, ESCAPE, Encoder, LANES, LOWEST, PRECISION, TOTAL};
 
 /// See [`super::encode`].
-pub(super) fn encode(
-    encoder: &mut Encoder,
-    places: &[u16],
-    states: &mut [u32; LANES],
-) -> usize {
+pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; LANES]) -> usize {
     let Encoder {
         tables,
         words,
@@ -41,9 +38,9 @@ pub(super) fn decode(
         let state = &mut decoder.states[at % LANES];
         let slot = usize::from(context) * TOTAL as usize + (*state % TOTAL) as usize;
         let entry = decoder.slots[slot];
-        *symbol = entry as u8;
+        *symbol = (entry >> SYMBOL) as u8;
         escaped |= *symbol == ESCAPE;
-        *state = (entry >> 20) * (*state >> PRECISION) + (entry >> 8 & 0xfff);
+        *state = (entry & 0xffff) * (*state >> PRECISION) + (entry >> OFFSET) % TOTAL;
         if *state < LOWEST {
             let word = words
                 .get(decoder.position..decoder.position + 2)
