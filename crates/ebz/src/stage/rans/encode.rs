@@ -65,14 +65,9 @@ impl Encoder {
     /// About the size in bits of the symbols in [`Encoder::encode`], without tables.
     pub fn estimate(&mut self, context_count: usize, places: &[u16]) -> u64 {
         self.count(context_count, places);
-        let used = self.counts(context_count).iter();
-        let used = used.filter(|c| c.iter().any(|&n| n > 0));
+        let counts = by_context(&self.counts[0], context_count).iter();
+        let used = counts.filter(|c| c.iter().any(|&n| n > 0));
         used.map(Distribution::estimate).sum()
-    }
-
-    /// What was counted, by context.
-    fn counts(&self, context_count: usize) -> &[[u32; ALPHABET]] {
-        &self.counts[0].as_chunks().0[..context_count]
     }
 
     fn count(&mut self, context_count: usize, places: &[u16]) {
@@ -114,7 +109,7 @@ impl Encoder {
         self.bits.clear();
         let bitmap = out.len();
         out.resize(bitmap + context_count.div_ceil(8), 0);
-        let counts = &self.counts[0].as_chunks().0[..context_count];
+        let counts = by_context(&self.counts[0], context_count);
         for (context, counts) in counts.iter().enumerate() {
             if counts.iter().all(|&c| c == 0) {
                 push(&Distribution::CERTAIN);
@@ -131,6 +126,10 @@ impl Encoder {
         out.extend_from_slice(&(bits.len() as u16).to_le_bytes());
         out.extend_from_slice(bits);
     }
+}
+
+fn by_context(counts: &[u32], context_count: usize) -> &[[u32; ALPHABET]] {
+    &counts.as_chunks().0[..context_count]
 }
 
 impl Tables {
