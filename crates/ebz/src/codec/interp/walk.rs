@@ -5,7 +5,7 @@
 
 use super::context::{Around, Contexts, Magnitudes, classify};
 use super::geometry::{Block, Extents, Pyramid, lanes};
-use super::kernel::launch_wide;
+use super::kernel::launch;
 use super::pack::Taps;
 use super::predict::{Predictor, extend, positions, taps};
 use super::quantize::{Prediction, Row};
@@ -279,7 +279,7 @@ impl<T: Real> ClassJob<'_, T> {
             // Classes with odd x will be interpolated from this row.
             extend(source, start, count, level.extents[2].is_multiple_of(2));
         }
-        launch_wide(
+        launch(
             pass.isa,
             Magnitudes {
                 residuals: &row.residuals,
