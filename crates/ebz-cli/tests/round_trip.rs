@@ -251,9 +251,17 @@ fn a_series_with_a_ratio_tells_its_bounds() {
     let jump = sandbox.run(&["compress", "two_200x200.f32", "--ratio", "100"]);
     let said = String::from_utf8_lossy(&jump.stderr).into_owned();
     assert!(
-        jump.status.success() && said.contains("not hit closely"),
+        jump.status.success() && said.contains("the curve jumps over it"),
         "{said}"
     );
+    // Both sides of the jump.
+    assert_eq!(said.matches(" with |error| <= ").count(), 2, "{said}");
+    let exact = sandbox.run(&["compress", "two_200x200.f32", "--ratio", "1.5", "-f"]);
+    let said = String::from_utf8_lossy(&exact.stderr).into_owned();
+    assert!(said.contains("exceeded by an exact copy"), "{said}");
+    let least = sandbox.run(&["compress", "two_200x200.f32", "--psnr", "0.1", "-f"]);
+    let said = String::from_utf8_lossy(&least.stderr).into_owned();
+    assert!(said.contains("exceeded by every bound"), "{said}");
     sandbox.fails(
         2,
         &["compress", "two_200x200.f32", "--ratio", "1e9", "-fq"],

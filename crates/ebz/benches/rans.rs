@@ -5,7 +5,7 @@
 //! ```
 
 use ebz::simd::Level;
-use ebz::stage::rans::{Decoder, Encoder, LANES};
+use ebz::stage::rans::{Decoder, Encoder, LANES, place};
 use std::time::{Duration, Instant};
 
 const SYMBOLS: usize = 1 << 22;
@@ -15,12 +15,14 @@ fn main() {
     println!("magnitudes,level,bits_per_symbol,encode_Msymbols,decode_Msymbols");
     for spread in [1u32, 2, 4, 12] {
         let (symbols, contexts) = sample(spread);
+        let places = symbols.iter().zip(&contexts).map(|(&s, &c)| place(c, s));
+        let places: Vec<u16> = places.collect();
         for level in Level::available() {
             let mut encoder = Encoder::default();
             let mut bytes = Vec::new();
             let encode = best(|| {
                 bytes.clear();
-                encoder.encode(level, CONTEXTS, &symbols, &contexts, &mut bytes);
+                encoder.encode(level, CONTEXTS, &places, &mut bytes);
             });
             let mut decoder = Decoder::default();
             let mut back = vec![0; symbols.len()];

@@ -37,7 +37,7 @@ pub mod slab {
 pub use element::{Element, ElementType};
 pub use error::{Error, Result};
 pub use options::Options;
-pub use search::Searched;
+pub use search::{Landing, Searched};
 
 /// Compresses an array to a stream of its own.
 pub fn compress<T: Element>(view: &View<'_, T>, options: &Options) -> Result<Vec<u8>> {

@@ -3,8 +3,8 @@
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Bound, Options, Tolerance, View, Writer};
 
-/// Sixteen slabs of chunks that are large enough for advice.
-const SHAPE: [usize; 3] = [16 * 16, 33, 40];
+/// Several groups of chunks that are large enough for advice.
+const SHAPE: [usize; 3] = [24 * 16, 33, 40];
 const PLANE: usize = SHAPE[1] * SHAPE[2];
 
 /// Waves up to a plane, steps with noise from there on: the best modes differ.
@@ -27,11 +27,11 @@ fn options(bound: Bound, chunk: &[usize]) -> Options {
 }
 
 /// Whole planes, parts of planes, and more parts than a group has chunks.
-const CHUNKS: [[usize; 3]; 3] = [[16, 33, 40], [32, 17, 40], [128, 11, 13]];
+const CHUNKS: [[usize; 3]; 3] = [[16, 33, 40], [32, 17, 40], [192, 8, 11]];
 
 #[test]
 fn threads_and_streams_do_not_change_a_byte() {
-    let frames = [two_kinds(40), two_kinds(200), vec![0.0; 256 * PLANE]];
+    let frames = [two_kinds(40), two_kinds(300), vec![0.0; SHAPE[0] * PLANE]];
     for bound in [Bound::Abs(1e-3), Bound::Pointwise(1e-3)] {
         for chunk in CHUNKS {
             let mut files = Vec::new();
@@ -93,7 +93,7 @@ fn alone(values: &[f32], options: &Options, bound: f64) -> usize {
 
 #[test]
 fn an_array_of_two_kinds_is_near_the_best_choice_for_each_chunk() {
-    for border in [128, 200] {
+    for border in [200, 300] {
         let values = two_kinds(border);
         let view = View::new(&values, &SHAPE).unwrap();
         for (bound, chunk) in [(2e-2, CHUNKS[0]), (1e-3, CHUNKS[0]), (1e-3, CHUNKS[1])] {

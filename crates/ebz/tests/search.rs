@@ -1,7 +1,9 @@
 //! `ratio` and `psnr` bounds, for every codec that offers absolute bounds.
 
 use ebz::codec::TABLE;
-use ebz::{Bound, BoundKind, FiniteRange, FrameStats, Options, Tolerance, View};
+use ebz::{
+    Bound, BoundKind, Element, FiniteRange, FrameStats, Landing, Options, Searched, Tolerance, View,
+};
 
 /// Waves and some noise.
 fn field(shape: [usize; 3]) -> Vec<f32> {
@@ -72,26 +74,151 @@ fn psnr_is_met_and_hardly_exceeded() {
     }
 }
 
+/// What a search found, after a look at what it wrote.
+fn search<T: Element>(values: &[T], shape: &[usize], options: &Options) -> ebz::Result<Searched> {
+    let mut bytes = Vec::new();
+    let stats = ebz::compress_into(&View::new(values, shape)?, options, &mut bytes)?;
+    let search = stats.search.unwrap();
+    let what = format!("{} {}: {search:?}", options.codec, options.bound);
+    match options.bound {
+        Bound::Ratio(ratio) => {
+            assert!(
+                std::mem::size_of_val(values) as f64 >= ratio * bytes.len() as f64,
+                "{what}"
+            );
+        }
+        _ => assert!(search.found >= options.bound.value(), "{what}"),
+    }
+    let decoded = ebz::decompress::<T>(&bytes)?;
+    for (value, decoded) in values.iter().zip(decoded.values()) {
+        let (value, decoded) = (value.to_f64(), decoded.to_f64());
+        let kept = match stats.tolerance {
+            Tolerance::Abs(bound) if value.is_finite() => (value - decoded).abs() <= bound,
+            _ => value.to_bits() == decoded.to_bits() || value.is_nan() && decoded.is_nan(),
+        };
+        assert!(kept, "{what}: {value} became {decoded}");
+    }
+    Ok(search)
+}
+
+/// The two numbers that an error says are reachable.
+fn reachable(message: &str) -> (f64, f64) {
+    let (_, after) = message.split_once("this array allows ").expect(message);
+    let numbers: Vec<f64> = after
+        .split([' ', ',', ':'])
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    (numbers[0], numbers[numbers.len() - 1])
+}
+
+/// Asks for what cannot be, and for what the answer says can be.
+fn check_reach<T: Element>(values: &[T], shape: &[usize], codec: &str) {
+    let options = |bound| Options::new(bound).codec(codec);
+    let message = search(values, shape, &options(Bound::Ratio(1e9)))
+        .unwrap_err()
+        .to_string();
+    let (exact, most) = reachable(&message);
+    assert!(exact <= most, "{codec}: {message}");
+    for ratio in [0.99 * exact, 0.99 * most] {
+        if ratio >= 1.0 {
+            let found = search(values, shape, &options(Bound::Ratio(ratio)));
+            assert!(found.is_ok(), "{codec} {ratio}: {found:?} after {message}");
+        }
+    }
+    // An exact copy has any PSNR.
+    for decibels in [0.1, 50.0, 1e4] {
+        search(values, shape, &options(Bound::Psnr(decibels))).unwrap();
+    }
+}
+
 #[test]
-fn unreachable_ratios_say_what_is_reachable() {
-    let shape = [10, 40, 40];
-    let values = field(shape);
-    let view = View::new(&values, &shape).unwrap();
+fn what_is_reachable_is_told_and_can_be_reached() {
+    let single = field([10, 40, 40]);
+    let double: Vec<f64> = single.iter().map(|&v| f64::from(v) * 1.1).collect();
+    let scaled = |scale: f64| -> Vec<f64> { double.iter().map(|v| v * scale).collect() };
+    let mut holes = single.clone();
+    for (place, value) in holes.iter_mut().enumerate() {
+        match place % 50 {
+            0 => *value = f32::NAN,
+            1 => *value = f32::INFINITY,
+            2 => *value = -0.0,
+            _ => {}
+        }
+    }
     for codec in codecs() {
-        let options = Options::new(Bound::Ratio(1e9)).codec(codec);
-        let message = ebz::compress(&view, &options).unwrap_err().to_string();
-        assert!(message.contains("this array allows"), "{message}");
+        check_reach(&single, &[10, 40, 40], codec);
+        check_reach(&double, &[10, 40, 40], codec);
+        check_reach(&holes, &[16_000], codec);
+        // Ranges of which squares, or the range itself, are no numbers.
+        check_reach(&scaled(1e-305), &[100, 160], codec);
+        check_reach(&scaled(1e200), &[100, 160], codec);
+        let full = scaled(1e308);
+        assert!(full.iter().all(|v| v.is_finite()));
+        check_reach(&full, &[100, 160], codec);
+        // Nothing to lose, or nearly nothing.
+        check_reach(&[2.5f64; 1000], &[1000], codec);
+        check_reach(&[f32::NAN; 1000], &[10, 100], codec);
+        check_reach(&[1.0f32], &[1], codec);
+        check_reach(&[1.0f32, 7.0, f32::NAN], &[3], codec);
     }
 }
 
 #[test]
 fn constant_arrays_are_exact() {
     let values = vec![2.5f64; 1000];
-    let view = View::new(&values, &[1000]).unwrap();
     for bound in [Bound::Psnr(60.0), Bound::Ratio(4.0)] {
-        let options = Options::new(bound).codec("ceaz");
-        let bytes = ebz::compress(&view, &options).unwrap();
-        assert_eq!(ebz::decompress::<f64>(&bytes).unwrap().values(), values);
+        let found = search(&values, &[1000], &Options::new(bound).codec("ceaz")).unwrap();
+        assert_eq!((found.landing, found.codings), (Landing::Exact, 1));
+    }
+}
+
+#[test]
+fn a_psnr_below_that_of_every_bound_gets_the_largest_one() {
+    let values: Vec<f32> = field([10, 40, 40]).iter().map(|v| v.signum()).collect();
+    for codec in codecs() {
+        let options = Options::new(Bound::Psnr(0.5)).codec(codec);
+        let found = search(&values, &[10, 40, 40], &options).unwrap();
+        assert_eq!(found.landing, Landing::Least, "{codec}: {found:?}");
+        assert!(
+            found.beyond.is_none() && found.found > 1.5,
+            "{codec}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn erratic_curves_are_met() {
+    // Huge values mark what is missing: the PSNR is how near to them a multiple of the bound comes,
+    // which no two trials tell of a third.
+    let shape = [60, 80, 90];
+    let mut values = field(shape);
+    for row in values.chunks_exact_mut(90) {
+        row[..20].fill(9.969_21e36);
+    }
+    for codec in ["fz", "ceaz", "interp"] {
+        for target in [40.0, 60.0, 80.0] {
+            let options = Options::new(Bound::Psnr(target)).codec(codec);
+            let found = search(&values, &shape, &options).unwrap();
+            assert_eq!(found.landing, Landing::Close, "{codec} {target}: {found:?}");
+            assert!(found.codings <= 20, "{codec} {target}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn samples_save_codings() {
+    let shape = [60, 80, 90];
+    let values = field(shape);
+    for codec in codecs() {
+        for bound in [Bound::Ratio(6.0), Bound::Psnr(55.0)] {
+            let options = Options::new(bound).codec(codec);
+            let found = search(&values, &shape, &options).unwrap();
+            assert_eq!(found.landing, Landing::Close, "{codec} {bound}: {found:?}");
+            assert!(
+                found.sampled > 0 && found.codings <= 4,
+                "{codec} {bound}: {found:?}"
+            );
+        }
     }
 }
 
@@ -173,28 +300,24 @@ fn targets_within_a_jump_are_met_by_what_lies_above_it() {
         }
     };
     let values: Vec<f32> = (0..40_000).map(sign).collect();
-    let view = View::new(&values, &[40_000]).unwrap();
-    let mut bytes = Vec::new();
-    let options = Options::new(Bound::Ratio(100.0));
-    let stats = ebz::compress_into(&view, &options, &mut bytes).unwrap();
-    let search = stats.search.unwrap();
-    assert!(
-        search.found > 200.0 && search.below.unwrap() < 50.0,
-        "{search:?}"
-    );
-    assert!(!search.close);
-    assert!(bytes.len() * 100 <= values.len() * 4);
+    let found = search(&values, &[40_000], &Options::new(Bound::Ratio(100.0))).unwrap();
+    let (bound, below) = found.beyond.unwrap();
+    assert!(found.found > 200.0 && below < 50.0, "{found:?}");
+    assert_eq!(found.landing, Landing::Jump);
+    assert!((0.9..1.1).contains(&bound), "{found:?}");
 }
 
 #[test]
 fn ratios_that_exact_copies_have_change_nothing() {
     let values: Vec<f32> = (0..100_000).map(|i| (i / 500) as f32).collect();
-    let view = View::new(&values, &[100_000]).unwrap();
-    for codec in ["fz", "ceaz"] {
+    for codec in codecs() {
         let options = Options::new(Bound::Ratio(2.0)).codec(codec);
-        let bytes = ebz::compress(&view, &options).unwrap();
-        let decoded = ebz::decompress::<f32>(&bytes).unwrap();
-        assert!(decoded.values() == values, "{codec}");
+        let found = search(&values, &[100_000], &options).unwrap();
+        assert_eq!(found.landing, Landing::Exact, "{codec}: {found:?}");
+        assert!(
+            found.found > 2.1 && found.codings == 1,
+            "{codec}: {found:?}"
+        );
     }
 }
 

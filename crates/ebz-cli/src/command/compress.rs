@@ -13,7 +13,9 @@ use crate::progress;
 use crate::report;
 use anyhow::{Context, Result, bail, ensure};
 use ebz::metrics::Metrics;
-use ebz::{Bound, Element, ElementType, FrameStats, Options, View, Writer};
+use ebz::{
+    Bound, Element, ElementType, FrameStats, Landing, Options, Searched, Tolerance, View, Writer,
+};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -266,19 +268,49 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
             report::tolerance(stats.tolerance),
         ),
     );
-    if let Some(search) = stats.search.filter(|search| !search.close) {
-        let below = match search.below {
-            Some(below) => format!("the next below it is {}", report::number(below)),
-            None => "no bound gives less".into(),
-        };
-        let found = report::number(search.found);
-        report::note(
-            args.talk.quiet,
-            &format!("{bound} is not hit closely: the best that was found is {found}, {below}"),
-        );
+    if let Some(text) = stats
+        .search
+        .and_then(|search| landing(&search, *bound, stats.tolerance))
+    {
+        report::note(args.talk.quiet, &text);
     }
     if let Some(metrics) = metrics {
         report::say(&compare::table(metrics))?;
     }
     Ok(())
+}
+
+/// Why a target was not hit closely, if it was not.
+fn landing(search: &Searched, bound: Bound, tolerance: Tolerance) -> Option<String> {
+    let asked = format!("{} {}", bound.kind().name(), report::number(bound.value()));
+    let found = report::number(search.found);
+    let sides = || {
+        let beyond = search.beyond.map(|(bound, found)| {
+            let tolerance = match bound {
+                0.0 => Tolerance::Lossless,
+                bound => Tolerance::Abs(bound),
+            };
+            let found = report::number(found);
+            format!(", {found} with {}", report::tolerance(tolerance))
+        });
+        let beyond = beyond.unwrap_or_default();
+        format!("{found} with {}{beyond}", report::tolerance(tolerance))
+    };
+    Some(match search.landing {
+        Landing::Close => return None,
+        Landing::Exact => format!("{asked} is exceeded by an exact copy: {found}, nothing is lost"),
+        Landing::Least => format!("{asked} is exceeded by every bound: {found} is the least"),
+        Landing::Jump => format!(
+            "{asked} is not hit closely, since the curve jumps over it: {}; nothing in between was \
+             found in {} codings",
+            sides(),
+            search.codings
+        ),
+        Landing::Open => format!(
+            "{asked} is not hit closely: {}; the search was given up after {} codings, another \
+             bound may come closer",
+            sides(),
+            search.codings
+        ),
+    })
 }

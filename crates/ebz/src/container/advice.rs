@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Most chunks of a group.
-const GROUP: usize = 8;
+const GROUP: usize = 16;
 
 /// Where the advice of a group will be.
 type Slot = Arc<OnceLock<Option<Advice>>>;
@@ -104,8 +104,8 @@ mod tests {
     }
 
     #[test]
-    fn groups_begin_with_slabs_and_have_at_most_eight_chunks() {
-        for chunks in [1, 2, 3, 5, 8, 9, 17] {
+    fn groups_are_not_too_large_and_begin_with_slabs() {
+        for chunks in [1, 2, 3, 5, 16, 17, 35] {
             let advisor = advisor(30, chunks);
             let (mut group, mut size) = (0, 0);
             for chunk in 0..30 * chunks {
@@ -125,9 +125,9 @@ mod tests {
 
     #[test]
     fn all_of_a_group_hear_what_its_first_chunk_said() {
-        let advisor = advisor(20, 1);
+        let advisor = advisor(40, 1);
         let advice = |n| Some(Advice([n; 16]));
-        for chunk in 0..20usize {
+        for chunk in 0..40usize {
             let said = advisor.advice(chunk, || Ok(advice(chunk as u8)));
             assert_eq!(said.unwrap(), advice((chunk / GROUP * GROUP) as u8));
         }

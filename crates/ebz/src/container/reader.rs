@@ -504,7 +504,10 @@ pub(super) fn place_chunk<T: Element>(
     let shape = extents(region);
     let mut values = context.take::<Vec<T>>();
     values.resize(shape.iter().product(), T::default());
+    // These values are needed at once.
+    let streaming = std::mem::take(&mut context.streaming);
     let decoded = coding.decode(chunk, &shape, context, &mut values);
+    context.streaming = streaming;
     if decoded.is_ok() {
         let wanted = intersect(region, part);
         let wanted_shape = extents(&wanted);

@@ -2,9 +2,13 @@
 //!
 //! In: an array and a target. Out: the array coded with a bound that meets it. The search codes the
 //! array with bounds that come closer and closer, and keeps the best of what it coded. It starts
-//! from a sample, or in a series from the frame before.
+//! from a sample, or in a series from the frame before. Where the curve jumps, a sample tells which
+//! other bounds are worth a trial.
 
+mod outcome;
 mod psnr;
+mod sample;
+mod survey;
 mod target;
 mod walk;
 
@@ -14,30 +18,20 @@ use crate::container::{CodedFrame, Coders, Frame, FramePlan, Source};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::options::Options;
+use outcome::Trial;
+pub use outcome::{Landing, Searched};
 use target::Target;
 use walk::Walk;
 
-/// Bounds that are tried on the whole array at most.
-const MOST_TRIALS: usize = 24;
-/// Bounds that are tried on a sample.
+/// Bounds that are tried on the whole array at most, before a sample is asked.
+const MOST_TRIALS: usize = 16;
+/// Bounds that are tried on a sample to find a start.
 const SAMPLE_TRIALS: usize = 8;
 /// Smallest share of the range that is tried as a bound. Ranges may be spoilt by huge values that
 /// mark missing data.
 const SMALLEST: f64 = 1e-45;
-
-/// How a bound was found for a `ratio` or a `psnr`.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Searched {
-    /// The ratio or PSNR of the frame, as if it were alone in its file.
-    pub found: f64,
-    /// The largest ratio or PSNR below the target that the search came across.
-    pub below: Option<f64>,
-    /// Whether `found` is the target or a little above: at most 5 % for a ratio, 1 dB for a PSNR.
-    /// Where it is not, no bound that does better was found.
-    pub close: bool,
-    /// How often the whole array was coded.
-    pub codings: usize,
-}
+/// Largest one. At a bound of just the range, the values at its ends may fail by a rounding.
+const LARGEST: f64 = 1.0625;
 
 /// How the search for a frame ended, from which the search for the next one starts.
 #[derive(Debug, Clone, Copy)]
@@ -87,46 +81,56 @@ pub(crate) fn frame<T: Element>(
 ) -> Result<Found> {
     let target = Target::of(options.bound, T::SIZE)?;
     let values = view.to_contiguous();
-    let range = FiniteRange::of(&values, options.fill).extent();
     let mut whole = Search {
         values: &values,
         shape: view.shape(),
         options,
         target,
-        range,
+        range: FiniteRange::of(&values, options.fill)
+            .extent()
+            .min(f64::MAX),
         number,
         coders,
         codings: 0,
+        sampled: 0,
+        trials: Vec::new(),
         best: None,
-        below: None,
     };
     // Nothing to lose: constant values, or none that count.
-    if !(range > 0.0 && range.is_finite()) {
+    if whole.range == 0.0 {
         whole.measure(Tolerance::Lossless)?;
-        return whole.end(None);
+        return whole.end(None, false);
     }
-    let (mut start, mut slope) = (whole.first_guess(), None);
+    let (mut starts, mut slope) = (Vec::new(), None);
     match last.filter(|last| last.target == target) {
         Some(last) => match last.tolerance {
             Tolerance::Abs(bound) => {
                 slope = last.slope;
                 let walk = whole.walk(slope);
-                start = last.found.map_or(bound, |found| walk.from(bound, found));
+                starts.push(last.found.map_or(bound, |found| walk.from(bound, found)));
             }
             exact => {
                 if target.is_met(whole.measure(exact)?) {
-                    return whole.end(None);
+                    return whole.end(None, false);
                 }
             }
         },
         None => {
-            if let Some(sample) = whole.sample() {
-                (start, slope) = whole.search_sample(sample)?;
+            if whole.may_be_met_exactly()? && whole.is_met_exactly()? {
+                return whole.end(None, false);
             }
+            (starts, slope) = whole.starts_of_sample()?;
         }
     }
-    let slope = whole.walk_from(start, slope, MOST_TRIALS)?;
-    whole.end(Some(slope))
+    if starts.is_empty() {
+        starts.push(whole.first_guess());
+    }
+    let mut walk = whole.walk_from(&starts, slope, MOST_TRIALS)?;
+    let mut open = false;
+    if !whole.is_close() && !whole.is_met_exactly()? {
+        open = whole.survey(&mut walk)?;
+    }
+    whole.end(Some(walk.slope()), open)
 }
 
 /// An array on which bounds are tried, and the best of them.
@@ -138,48 +142,48 @@ struct Search<'a, T> {
     range: f64,
     number: u32,
     coders: &'a mut Coders,
+    /// How often this array was coded, and a sample of it.
     codings: usize,
-    /// What meets the target by the least, with what it gives.
-    best: Option<(CodedFrame, f64)>,
-    /// What misses the target by the least.
-    below: Option<f64>,
+    sampled: usize,
+    trials: Vec<Trial>,
+    /// The best of the trials that meet the target.
+    best: Option<(CodedFrame, Trial)>,
 }
 
-impl<'a, T: Element> Search<'a, T> {
+impl<T: Element> Search<'_, T> {
     /// A walk over the bounds that make sense for the array.
     fn walk(&self, slope: Option<f64>) -> Walk {
-        let least = (self.range * SMALLEST).max(1e-290);
-        let walk = Walk::new(self.target, least, self.range);
+        let most = (self.range * LARGEST).min(f64::MAX);
+        let least = (self.range * SMALLEST).max(1e-290).min(most);
+        let walk = Walk::new(self.target, least, most);
         match slope {
             Some(slope) => walk.with_slope(slope),
             None => walk,
         }
     }
 
-    /// Tries bounds until one is close, or no other promises to be; the slope of the curve.
-    fn walk_from(&mut self, start: f64, slope: Option<f64>, trials: usize) -> Result<f64> {
+    /// Tries bounds until one is close, or the curve turns out to jump: some to start with, and then
+    /// what follows from them.
+    fn walk_from(&mut self, starts: &[f64], slope: Option<f64>, trials: usize) -> Result<Walk> {
         let mut walk = self.walk(slope);
-        let mut bound = walk.rounded(start);
-        for trial in 1..=trials {
-            let found = self.measure(Tolerance::Abs(bound))?;
-            walk.note(bound, found);
-            if self.target.is_close(found) {
+        let mut starts = starts.iter();
+        for _ in 0..trials {
+            let next = starts.next().map(|&start| walk.rounded(start));
+            let Some(bound) = next.or_else(|| walk.next()) else {
+                break;
+            };
+            if self.step(&mut walk, bound)? {
                 break;
             }
-            // A ratio that is still too large may be one that an exact copy has.
-            let larger = trial == 2 && self.below.is_none();
-            if larger && matches!(self.target, Target::Ratio { .. }) {
-                let exact = self.measure(Tolerance::Lossless)?;
-                if self.target.is_met(exact) {
-                    break;
-                }
-            }
-            match walk.next() {
-                Some(next) => bound = next,
-                None => break,
-            }
         }
-        Ok(walk.slope())
+        Ok(walk)
+    }
+
+    /// Tries a bound; whether it is close.
+    fn step(&mut self, walk: &mut Walk, bound: f64) -> Result<bool> {
+        let found = self.measure(Tolerance::Abs(bound))?;
+        walk.note(bound, found);
+        Ok(self.target.is_close(found))
     }
 
     /// Codes the array; what that gives.
@@ -195,95 +199,101 @@ impl<'a, T: Element> Search<'a, T> {
                 psnr::of(&frame, self.number, self.values, self.range, self.options)?
             }
         };
-        if !self.target.is_met(found) {
-            self.below = Some(self.below.map_or(found, |below| below.max(found)));
-        } else if tolerance == Tolerance::Lossless
-            || self.best.as_ref().is_none_or(|(_, best)| found < *best)
-        {
-            self.best = Some((frame, found));
+        let trial = Trial { tolerance, found };
+        self.trials.push(trial);
+        let best = self.best.as_ref().map(|(_, best)| *best);
+        if trial.is_better(best, self.target) {
+            self.best = Some((frame, trial));
         }
         Ok(found)
     }
 
-    /// The best that was coded, or why there is none.
-    fn end(mut self, slope: Option<f64>) -> Result<Found> {
+    /// Whether a bound was found that is met and not by much more than asked.
+    fn is_close(&self) -> bool {
+        let close = |(_, best): &(_, Trial)| self.target.is_close(best.found);
+        self.best.as_ref().is_some_and(close)
+    }
+
+    /// The best that was coded, or why there is none; `open` if trials were left that promised more.
+    fn end(mut self, slope: Option<f64>, open: bool) -> Result<Found> {
         if self.best.is_none() {
-            let exact = self.measure(Tolerance::Lossless)?;
-            if let (None, Target::Ratio { ratio, .. }) = (&self.best, self.target) {
-                let loosest = match self.range {
-                    range if range > 0.0 && range.is_finite() => {
-                        self.measure(Tolerance::Abs(range))?
-                    }
-                    _ => exact,
-                };
-                let most = self.below.map_or(loosest, |below| below.max(loosest));
-                return Err(Error::invalid(format!(
-                    "ratio {ratio} cannot be reached with codec {}: this array allows {exact:.3} \
-                     (every bit kept) to {most:.3} (errors as large as its range): ask for less, \
-                     or take another codec",
-                    self.options.codec
-                )));
-            }
+            self.last_resort()?;
         }
-        let (frame, found) = self
+        let (frame, best) = self
             .best
             .ok_or_else(|| Error::invalid("an exact copy does not meet this PSNR"))?;
         Ok(Found {
             last: Last {
                 target: self.target,
-                tolerance: frame.plan.header().tolerance,
-                found: Some(found),
+                tolerance: best.tolerance,
+                found: Some(best.found),
                 slope,
             },
             frame,
             summary: Searched {
-                found,
-                below: self.below,
-                close: self.target.is_close(found),
+                found: best.found,
+                landing: best.landing(self.target, self.range, open),
+                beyond: best.beyond(&self.trials, self.target),
                 codings: self.codings,
+                sampled: self.sampled,
             },
         })
     }
 
-    /// The middle sixteenth of large arrays along their slowest axis.
-    fn sample(&self) -> Option<(&'a [T], Vec<usize>)> {
-        const PARTS: usize = 16;
-        let (&slow, rest) = self.shape.split_first()?;
-        let rows = slow / PARTS;
-        let row: usize = rest.iter().product();
-        if rows * row * T::SIZE < 1 << 20 {
-            return None;
+    /// An exact copy has any PSNR; where neither it nor the largest bound has the ratio, none has.
+    fn last_resort(&mut self) -> Result<()> {
+        let exact = self.measured(Tolerance::Lossless)?;
+        let Target::Ratio { ratio, .. } = self.target else {
+            return Ok(());
+        };
+        if self.best.is_none() && self.range > 0.0 {
+            let most = self.walk(None).rounded(f64::MAX);
+            self.measured(Tolerance::Abs(most))?;
         }
-        let first = (slow - rows) / 2;
-        let mut shape = self.shape.to_vec();
-        shape[0] = rows;
-        Some((&self.values[first * row..(first + rows) * row], shape))
+        if self.best.is_some() {
+            return Ok(());
+        }
+        let codec = &self.options.codec;
+        let most = self.trials.iter().map(|trial| trial.found);
+        let most = most.fold(exact, f64::max);
+        Err(Error::invalid(match self.range > 0.0 {
+            true => format!(
+                "ratio {ratio} cannot be reached with codec {codec}: this array allows {exact:.3} \
+                 (every bit kept) to {most:.3} (errors as large as its range): ask for less, or \
+                 take another codec"
+            ),
+            false => format!(
+                "ratio {ratio} cannot be reached with codec {codec}: this array allows {exact:.3}, \
+                 since no two of its numbers differ and any bound keeps every bit: ask for less"
+            ),
+        }))
     }
 
-    /// The bound that is best for a sample, and the slope of its curve.
-    fn search_sample(&mut self, sample: (&[T], Vec<usize>)) -> Result<(f64, Option<f64>)> {
-        let (values, shape) = sample;
-        let mut part = Search {
-            values,
-            shape: &shape,
-            coders: &mut *self.coders,
-            best: None,
-            ..*self
-        };
-        let start = part.first_guess();
-        let slope = part.walk_from(start, None, SAMPLE_TRIALS)?;
-        let bound = match part.best.map(|(frame, _)| frame.plan.header().tolerance) {
-            Some(Tolerance::Abs(bound)) => bound,
-            _ => start,
-        };
-        Ok((bound, Some(slope)))
+    /// Whether an exact copy has the ratio, so that no bound can be smaller.
+    fn is_met_exactly(&mut self) -> Result<bool> {
+        Ok(match self.target {
+            Target::Ratio { .. } => self.target.is_met(self.measured(Tolerance::Lossless)?),
+            Target::Psnr(_) => false,
+        })
+    }
+
+    /// What a tolerance gives, coding the array only if that is not known.
+    fn measured(&mut self, tolerance: Tolerance) -> Result<f64> {
+        let known = self
+            .trials
+            .iter()
+            .find(|trial| trial.tolerance == tolerance);
+        match known {
+            Some(trial) => Ok(trial.found),
+            None => self.measure(tolerance),
+        }
     }
 
     /// A bound to start from, by the model.
     fn first_guess(&self) -> f64 {
         match self.target {
             // Errors that are spread evenly between the bounds.
-            Target::Psnr(decibels) => self.range * 3f64.sqrt() * 10f64.powf(-decibels / 20.0),
+            Target::Psnr(decibels) => self.range * (3f64.sqrt() * 10f64.powf(-decibels / 20.0)),
             // Neighbours differ by so much that the bits which the target allows would code it.
             Target::Ratio { ratio, bits } => match self.difference() {
                 Some(difference) => difference * (2.0 - bits / ratio).exp2(),

@@ -24,6 +24,8 @@ pub(super) fn of<T: Element>(
     options: &Options,
 ) -> Result<f64> {
     let fill = options.fill.map(T::from_f64);
+    // Errors are summed as shares of the range, whose squares are neither too large nor too small.
+    let unit = if range > 0.0 { range } else { 1.0 };
     let plan = &frame.plan;
     let mut states = Vec::new();
     let threads = parallel::threads(options.threads).min(plan.slabs()).max(1);
@@ -55,7 +57,7 @@ pub(super) fn of<T: Element>(
             (state.sum, state.count) = (0.0, 0);
             for (&value, &decoded) in values.iter().zip(decoded.iter()) {
                 if value.is_finite() && Some(value) != fill {
-                    let error = value.to_f64() - decoded.to_f64();
+                    let error = (value.to_f64() - decoded.to_f64()) / unit;
                     state.sum += error * error;
                     state.count += 1;
                 }
@@ -71,6 +73,5 @@ pub(super) fn of<T: Element>(
     if sum == 0.0 {
         return Ok(f64::INFINITY);
     }
-    let rmse = (sum / count.max(1) as f64).sqrt();
-    Ok(20.0 * (range / rmse).log10())
+    Ok(-10.0 * (sum / count.max(1) as f64).log10())
 }

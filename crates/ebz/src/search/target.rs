@@ -54,7 +54,7 @@ impl Target {
                 bits => 2.0 * (MODEL_BITS / bits).ln(),
             },
             // Exact copies have an infinite PSNR.
-            Self::Psnr(_) => 0.05 * std::f64::consts::LN_10 * found.min(1e3),
+            Self::Psnr(_) => 0.05 * std::f64::consts::LN_10 * found.clamp(-1e3, 1e3),
         }
     }
 
@@ -71,6 +71,15 @@ impl Target {
         let above = self.level(match self {
             Self::Ratio { ratio, .. } => ratio * 1.3,
             Self::Psnr(decibels) => decibels + 2.8,
+        });
+        above - self.aim()
+    }
+
+    /// How far from the aim a level may be and still be close.
+    pub fn width(self) -> f64 {
+        let above = self.level(match self {
+            Self::Ratio { ratio, .. } => ratio * 1.05,
+            Self::Psnr(decibels) => decibels + 1.0,
         });
         above - self.aim()
     }

@@ -3,13 +3,13 @@
 //! A larger bound mostly gives a larger ratio and a smaller PSNR, but not always: on some arrays
 //! the curve has stairs, and where a codec chooses between ways to predict it may go up and down
 //! from one bound to the next. So no trial rules out the bounds on one side of it. The walk goes
-//! outward until the target lies between two trials, closes in on it, and where the curve turns
-//! out to jump over the target there, tries the neighbourhood.
+//! outward until the target lies between two trials, and closes in on it until it is met, or the
+//! curve turns out to jump over it there.
 
 use super::target::Target;
 
 /// Trials closer together than this (relative to the bound) have hardly anything in between.
-const NARROW: f64 = 0.02;
+pub(super) const NARROW: f64 = 0.02;
 
 /// Bounds that were tried, and where to go from there.
 #[derive(Debug, Clone)]
@@ -21,6 +21,9 @@ pub(super) struct Walk {
     limits: (f64, f64),
     /// By growing place.
     tried: Vec<Tried>,
+    /// How many of the last trials all met the target, or all missed it.
+    alike: usize,
+    last_met: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +41,8 @@ impl Walk {
             slope: 1.0,
             limits: (least, most),
             tried: Vec::new(),
+            alike: 0,
+            last_met: false,
         }
     }
 
@@ -66,6 +71,11 @@ impl Walk {
         };
         let at = self.tried.partition_point(|tried| tried.place < new.place);
         self.tried.insert(at, new);
+        self.alike = match new.met == self.last_met {
+            true => self.alike + 1,
+            false => 1,
+        };
+        self.last_met = new.met;
     }
 
     /// The bound that the model and the slope expect to hit the target, from one that gave `found`.
@@ -84,10 +94,7 @@ impl Walk {
         let missed = self.tried.iter().any(|tried| !tried.met);
         let met = self.tried.iter().any(|tried| tried.met);
         let place = match (missed, met) {
-            (true, true) => {
-                let power = self.power();
-                power.or_else(|| self.crossing()).or_else(|| self.nearby())
-            }
+            (true, true) => self.power().or_else(|| self.crossing()),
             (true, false) => self.outward(self.tried.last()?),
             (false, true) => self.outward(self.tried.first()?),
             (false, false) => None,
@@ -95,7 +102,8 @@ impl Walk {
         place.map(|place| self.bound(place))
     }
 
-    fn bound(&self, place: f64) -> f64 {
+    /// A bound that the walk may try, at a place.
+    pub fn bound(&self, place: f64) -> f64 {
         match self.target.bound(place) {
             bound if bound >= self.limits.1 => self.limits.1,
             // Few binary digits, so that the last one of a logarithm decides nothing.
@@ -126,15 +134,24 @@ impl Walk {
     fn crossings(&self) -> Vec<(Tried, Tried)> {
         let aim = self.target.aim();
         let distance = |(a, b): &(Tried, Tried)| (a.level - aim).abs() + (b.level - aim).abs();
-        let regular: Vec<_> = self
-            .tried
-            .iter()
-            .filter(|tried| !self.is_power(tried))
-            .collect();
-        let pairs = regular.windows(2).map(|pair| (*pair[0], *pair[1]));
-        let mut crossings: Vec<_> = pairs.filter(|(a, b)| a.met != b.met).collect();
+        let crossings = |tried: &[Tried]| -> Vec<_> {
+            let pairs = tried.windows(2).map(|pair| (pair[0], pair[1]));
+            pairs.filter(|(a, b)| a.met != b.met).collect()
+        };
+        let mut regular = self.tried.clone();
+        regular.retain(|tried| !self.is_power(tried));
+        let mut crossings = match crossings(&regular) {
+            none if none.is_empty() => crossings(&self.tried),
+            some => some,
+        };
         crossings.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
         crossings
+    }
+
+    /// Where the target was passed most closely.
+    pub fn middle(&self) -> Option<f64> {
+        let (from, to) = *self.crossings().first()?;
+        Some(0.5 * (from.place + to.place))
     }
 
     /// Whether the curve jumps between two trials.
@@ -153,7 +170,8 @@ impl Walk {
         let crossings = self.crossings();
         let (_, above) = crossings
             .first()
-            .filter(|pair| self.target.is_fine() && self.is_steep(pair))?;
+            .filter(|pair| self.target.is_fine() && self.is_steep(pair))
+            .filter(|(from, to)| to.place - from.place < std::f64::consts::LN_2)?;
         let highest = self.target.bound(above.place).log2().floor();
         for steps in 0..4 {
             let place = self.target.place((highest - f64::from(steps)).exp2());
@@ -170,42 +188,55 @@ impl Walk {
     /// Between neighbours of which one meets the target and the other misses it.
     fn crossing(&self) -> Option<f64> {
         let aim = self.target.aim();
-        let near = |tried: &Tried| (tried.level - aim).abs() < self.target.near();
-        let open = |(from, to): &(Tried, Tried)| {
-            // A steep curve, or a jump?
-            let narrow = match near(from) && near(to) {
-                true => 0.3 * NARROW,
-                false => NARROW,
-            };
-            to.place - from.place > narrow
-        };
-        let pair = self.crossings().into_iter().find(open)?;
+        let open = |(from, to): &(Tried, Tried)| to.place - from.place > 0.5 * NARROW;
+        let pair = self.crossings().into_iter().next().filter(open)?;
         let (from, to) = pair;
-        // A straight line, unless the curve is too steep for one, or a line has led nowhere.
-        let straight = !self.is_steep(&pair) && self.tried.len() < 5;
-        let share = match (aim - from.level) / (to.level - from.level) {
-            share if share.is_finite() && straight => share.clamp(0.1, 0.9),
+        let width = to.place - from.place;
+        // Half way where the curve jumps, or a line has led nowhere.
+        if (self.is_steep(&pair) && width < 10.0 * NARROW) || self.alike > 2 {
+            return Some(from.place + 0.5 * width);
+        }
+        // Otherwise along a straight line. Where that ended up on the same side again and again, the
+        // other end counts for less and less (the Illinois method).
+        let less = 0.5f64.powi(self.alike as i32 - 1);
+        let weight = |end: &Tried| {
+            let distance = (end.level - aim).abs();
+            match end.met == self.last_met {
+                true => distance,
+                false => distance * less,
+            }
+        };
+        let share = match weight(&from) / (weight(&from) + weight(&to)) {
+            share if share.is_finite() => share.clamp(0.1, 0.9),
             _ => 0.5,
         };
         Some(from.place + share * (to.place - from.place))
     }
 
+    /// Half way between the neighbours on either side of the target, however close they are.
+    pub fn halfway(&self) -> Option<f64> {
+        let (from, to) = *self.crossings().first()?;
+        let bound = self.bound(0.5 * (from.place + to.place));
+        let apart = |tried: &Tried| (tried.place - self.target.place(bound)).abs() > 1e-7;
+        (apart(&from) && apart(&to)).then_some(bound)
+    }
+
     /// Where trials that came near say that the target is, or a little beside that.
-    fn nearby(&self) -> Option<f64> {
+    pub fn nearby(&self) -> Option<f64> {
         let aim = self.target.aim();
         let slope = self.slope();
         let mut near: Vec<_> = self.tried.iter().collect();
         near.retain(|tried| (tried.level - aim).abs() < self.target.near());
         near.sort_by(|a, b| (a.level - aim).abs().total_cmp(&(b.level - aim).abs()));
         let beside = [0.0, 1.3, -1.3, 3.1, -3.1].map(|steps| steps * NARROW);
-        let mut expected = beside.into_iter().flat_map(|beside| {
+        let expected = beside.into_iter().flat_map(|beside| {
             let place = move |tried: &&Tried| tried.place + (aim - tried.level) / slope + beside;
             near.iter().map(place)
         });
-        expected.find(|&place| {
-            let bound = self.target.bound(place);
+        expected.map(|place| self.bound(place)).find(|&bound| {
+            let place = self.target.place(bound);
             let apart = |tried: &Tried| (tried.place - place).abs() > 0.2 * NARROW;
-            (self.limits.0..self.limits.1).contains(&bound) && self.tried.iter().all(apart)
+            bound < self.limits.1 && self.tried.iter().all(apart)
         })
     }
 }
@@ -239,7 +270,7 @@ mod tests {
             if target.is_close(found) {
                 return (trial, best);
             }
-            match walk.next() {
+            match walk.next().or_else(|| walk.nearby()) {
                 Some(next) => bound = next,
                 None => return (trial, best),
             }
@@ -260,6 +291,23 @@ mod tests {
         }
         let (trials, found) = walk(Target::Psnr(60.0), 1e-5, |e| 4.77 - 20.0 * e.log10());
         assert!(trials <= 3 && (60.0..60.7).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn half_way_ends_where_bounds_do_not_differ() {
+        let mut walk = Walk::new(Target::Psnr(60.0), 1e-9, 1e3);
+        let curve = |bound: f64| if bound < 0.37 { 70.0 } else { 50.0 };
+        for bound in [0.1, 1.0] {
+            walk.note(bound, curve(bound));
+        }
+        let mut last = 0.0;
+        for _ in 0..40 {
+            let Some(bound) = walk.halfway() else { break };
+            walk.note(bound, curve(bound));
+            last = bound;
+        }
+        assert!(walk.halfway().is_none());
+        assert!((last / 0.37 - 1.0).abs() < 1e-5, "{last}");
     }
 
     #[test]

@@ -63,12 +63,13 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// Fills `out` from a coded chunk.
+/// Fills `out` from a coded chunk, past the caches if they are not to be filled.
 pub(super) fn decode<T: Real>(
     isa: Isa,
     mut bytes: &[u8],
     dims: Dims,
     memory: &mut Memory<T>,
+    streaming: bool,
     out: &mut [T],
 ) -> Result<()> {
     let (plan, bound) = Plan::read_from(&mut bytes)?;
@@ -122,11 +123,13 @@ pub(super) fn decode<T: Real>(
     }
     let place = |strides: Extents| move |z, y| z * strides[0] + y * strides[1];
     if strides[2] == 1 {
-        join_chunk(isa, &pyramid, &fields.values, place(strides), out);
+        let place = place(strides);
+        join_chunk(isa, &pyramid, &fields.values, place, out, streaming);
     } else {
         let in_order = rows::in_order(extents);
         arranged.resize(out.len(), T::default());
-        join_chunk(isa, &pyramid, &fields.values, place(in_order), arranged);
+        let place = place(in_order);
+        join_chunk(isa, &pyramid, &fields.values, place, arranged, false);
         rows::scatter(arranged, extents, strides, out);
     }
     for (at, value) in exact {

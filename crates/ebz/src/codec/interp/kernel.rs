@@ -23,6 +23,23 @@ pub(super) fn launch<K: Kernel>(isa: Level, kernel: K) -> K::Output {
     }
 }
 
+/// The same with AVX-512, for loops over segments.
+#[inline(always)]
+pub(super) fn launch_wide<K: Kernel>(isa: Level, kernel: K) -> K::Output {
+    match isa {
+        // SAFETY: a context has only levels that the machine has.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { run_avx512(kernel) },
+        _ => launch(isa, kernel),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run()
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn run_avx2<K: Kernel>(kernel: K) -> K::Output {

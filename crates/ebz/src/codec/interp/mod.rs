@@ -193,7 +193,8 @@ fn decode_real<T: Real>(
     if pointwise::recognises(bytes) {
         return pointwise::decode(bytes, dims, context, out);
     }
-    decode_within(bytes, dims, context, out)
+    let streaming = context.streaming;
+    decode_within(bytes, dims, context, streaming, out)
 }
 
 /// Fills `out` from a chunk within an absolute bound.
@@ -201,11 +202,12 @@ fn decode_within<T: Real>(
     bytes: &[u8],
     dims: Dims,
     context: &mut Context,
+    streaming: bool,
     out: &mut [T],
 ) -> Result<()> {
     let mut memory = context.take::<decode::Memory<T>>();
     let isa = context.simd();
-    let result = decode::decode(isa, bytes, dims, &mut memory, out);
+    let result = decode::decode(isa, bytes, dims, &mut memory, streaming, out);
     context.put_back(memory);
     result
 }

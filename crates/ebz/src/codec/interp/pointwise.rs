@@ -233,7 +233,7 @@ fn decode_on<T: Real + Via<F>, F: Placed, C: Real, W: Word>(
     // 2. Coordinates.
     let mut memory = context.take::<Memory<C>>();
     memory.coordinates.resize(out.len(), C::default());
-    let result = super::decode_within(bytes, dims, context, &mut memory.coordinates);
+    let result = super::decode_within(bytes, dims, context, false, &mut memory.coordinates);
     // 1. Values; escapes are exact.
     if result.is_ok() {
         let isa = context.simd();

@@ -2,7 +2,8 @@
 
 use super::geometry::{Block, Level, Pyramid};
 use super::kernel::{Kernel, launch};
-use crate::simd::Level as Isa;
+use crate::simd::{Level as Isa, memory};
+use bytemuck::Pod;
 
 /// The two classes that a row of a level is split into, and the row's place in them.
 fn classes_of_row(pyramid: &Pyramid, level: &Level, z: usize, y: usize) -> [Option<usize>; 2] {
@@ -52,17 +53,24 @@ fn split_row<V: Copy + Default>(
 }
 
 /// Puts one row of values together from its classes.
-fn join_row<V: Copy + Default>(
+fn join_row<V: Pod + Default>(
     isa: Isa,
     from: &[V],
     [even, odd]: [Option<usize>; 2],
     row: &mut [V],
+    streaming: bool,
 ) {
     let count = row.len();
     match (even, odd) {
         (Some(e), Some(o)) => {
             let (even, odd) = (&from[e..e + count.div_ceil(2)], &from[o..o + count / 2]);
-            launch(isa, Join { even, odd, row });
+            let join = Join {
+                even,
+                odd,
+                row,
+                streaming,
+            };
+            launch(isa, join);
         }
         (Some(only), None) => row.copy_from_slice(&from[only..only + count]),
         _ => {}
@@ -104,7 +112,7 @@ pub(super) fn split_all<'a, V: Copy + Default + 'a>(
 
 /// Puts the classes of `level` together as the class without odd axes of the level before; calls
 /// `finish` with the buffer and the place of each row.
-pub(super) fn join_level<V: Copy + Default>(
+pub(super) fn join_level<V: Pod + Default>(
     isa: Isa,
     pyramid: &Pyramid,
     l: usize,
@@ -119,19 +127,20 @@ pub(super) fn join_level<V: Copy + Default>(
     for (z, y) in rows(nz, ny) {
         let at = target.row(z, y);
         let places = classes_of_row(pyramid, level, z, y).map(|p| p.map(|p| p - start));
-        join_row(isa, coarser, places, &mut finer[at..at + nx]);
+        join_row(isa, coarser, places, &mut finer[at..at + nx], false);
         finish(finer, at);
     }
 }
 
 /// Puts the classes of level 0 together as the chunk, row by row; coarser levels must have been
-/// joined.
-pub(super) fn join_chunk<V: Copy + Default>(
+/// joined. With `streaming`, rows go past the caches.
+pub(super) fn join_chunk<V: Pod + Default>(
     isa: Isa,
     pyramid: &Pyramid,
     buffer: &[V],
     mut chunk_row: impl FnMut(usize, usize) -> usize,
     out: &mut [V],
+    streaming: bool,
 ) {
     let Some(level) = pyramid.levels.first() else {
         let [nz, ny, nx] = pyramid.top.extents;
@@ -145,7 +154,10 @@ pub(super) fn join_chunk<V: Copy + Default>(
     for (z, y) in rows(nz, ny) {
         let places = classes_of_row(pyramid, level, z, y);
         let to = chunk_row(z, y);
-        join_row(isa, buffer, places, &mut out[to..to + nx]);
+        join_row(isa, buffer, places, &mut out[to..to + nx], streaming);
+    }
+    if streaming {
+        memory::end_streaming();
     }
 }
 
@@ -179,19 +191,48 @@ struct Join<'a, V> {
     even: &'a [V],
     odd: &'a [V],
     row: &'a mut [V],
+    streaming: bool,
 }
 
-impl<V: Copy + Default> Kernel for Join<'_, V> {
+impl<V: Pod + Default> Kernel for Join<'_, V> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let (pairs, last) = self.row.as_chunks_mut::<2>();
-        for (pair, (&even, &odd)) in pairs.iter_mut().zip(self.even.iter().zip(self.odd)) {
-            *pair = [even, odd];
-        }
-        if let ([value], Some(&even)) = (last, self.even.last()) {
-            *value = even;
-        }
+        let Self { even, odd, row, .. } = self;
+        let done = if self.streaming {
+            stream(even, odd, row)
+        } else {
+            0
+        };
+        join(&even[done / 2..], &odd[done / 2..], &mut row[done..]);
     }
+}
+
+/// Alternates between the values of two rows.
+#[inline(always)]
+fn join<V: Copy>(even: &[V], odd: &[V], row: &mut [V]) {
+    let (pairs, last) = row.as_chunks_mut::<2>();
+    for (pair, (&even, &odd)) in pairs.iter_mut().zip(even.iter().zip(odd)) {
+        *pair = [even, odd];
+    }
+    if let ([value], Some(&even)) = (last, even.last()) {
+        *value = even;
+    }
+}
+
+/// The same for as many whole blocks as there are, past the caches; how many values that were.
+#[inline(always)]
+fn stream<V: Pod + Default>(even: &[V], odd: &[V], row: &mut [V]) -> usize {
+    const BLOCK: usize = 64;
+    let blocks = row.as_chunks_mut::<BLOCK>().0;
+    let done = blocks.len() * BLOCK;
+    let even = even.as_chunks::<{ BLOCK / 2 }>().0;
+    let odd = odd.as_chunks::<{ BLOCK / 2 }>().0;
+    for (to, (even, odd)) in blocks.iter_mut().zip(even.iter().zip(odd)) {
+        let mut block = [V::default(); BLOCK];
+        join(even, odd, &mut block);
+        memory::copy_streaming(&block, to);
+    }
+    done
 }

@@ -2,16 +2,22 @@
 
 use super::bits::BitReader;
 use super::distribution::Distribution;
-use super::{ESCAPE, LANES, LOWEST, TOTAL, kernels};
+use super::{ALPHABET, ESCAPE, LANES, LOWEST, PRECISION, TOTAL, kernels};
 use crate::error::{Error, Result};
 use crate::simd::Level;
+
+/// Where the offset begins in a slot, and where the symbol.
+pub(super) const OFFSET: u32 = 16;
+pub(super) const SYMBOL: u32 = OFFSET + PRECISION;
+const _: () = assert!(ALPHABET == 1 << (32 - SYMBOL));
 
 /// A decoder of one stream; its memory is kept between chunks.
 #[derive(Default)]
 pub struct Decoder {
     /// An available level.
     level: Option<Level>,
-    /// Symbol (8 bits), offset in its span (12), frequency (12), at `context * TOTAL + slot`.
+    /// From the lowest bit: frequency (16 bits), offset in its span (10), symbol (6), at
+    /// `context * TOTAL + slot`.
     pub(super) slots: Vec<u32>,
     pub(super) states: [u32; LANES],
     /// Bytes of the words read so far.
@@ -112,9 +118,9 @@ fn fill(slots: &mut [u32], distribution: &Distribution) {
     for (symbol, frequency) in distribution.frequencies().into_iter().enumerate() {
         let frequency = u32::from(frequency);
         let (span, tail) = rest.split_at_mut(frequency as usize);
-        let constant = symbol as u32 | frequency << 20;
+        let constant = frequency | (symbol as u32) << SYMBOL;
         for (slot, offset) in span.iter_mut().zip(0u32..) {
-            *slot = constant | offset << 8;
+            *slot = constant | offset << OFFSET;
         }
         rest = tail;
     }

@@ -8,45 +8,52 @@ use crate::simd::Level;
 /// Memory of an encoder, kept between chunks.
 #[derive(Default)]
 pub struct Encoder {
-    counts: Vec<[u32; ALPHABET]>,
+    /// Two tables of counts by place; room for every place there could be.
+    counts: [Vec<u32>; 2],
     pub(super) tables: Tables,
     pub(super) words: Vec<u16>,
     pub(super) rare: Vec<u8>,
     bits: BitWriter,
 }
 
-/// What coding a symbol needs, at `context * ALPHABET + symbol`.
+/// Places that a 16-bit number can tell apart.
+const PLACES: usize = 1 << 16;
+
+/// What coding a symbol needs, by [`place`].
 #[derive(Default)]
 pub(super) struct Tables {
-    /// Frequency in the low half, sum of the frequencies before in the high half.
-    pub(super) spans: Vec<u32>,
-    /// 2³² divided by the frequency, rounded down.
-    pub(super) reciprocals: Vec<u32>,
+    /// From the lowest bit: frequency (16 bits), sum of the frequencies before (16), 2³² divided by the
+    /// frequency, rounded down (32).
+    pub(super) spans: Vec<u64>,
+}
+
+/// The place of a symbol of a context in tables: what an encoder is given.
+#[inline(always)]
+pub fn place(context: u8, symbol: u8) -> u16 {
+    u16::from(context) * ALPHABET as u16 + u16::from(symbol)
 }
 
 impl Encoder {
     /// Appends the coded symbols to `out`.
     ///
-    /// `symbols` and `contexts` have the same length, a multiple of [`LANES`]. Contexts are below
-    /// `context_count`, or equal to it in idle lanes, whose symbol must be 0.
+    /// The number of [`place`]s is a multiple of [`LANES`]. Contexts are below `context_count`, or equal
+    /// to it in idle lanes, whose symbol must be 0.
     pub fn encode(
         &mut self,
         level: Level,
         context_count: usize,
-        symbols: &[u8],
-        contexts: &[u8],
+        places: &[u16],
         out: &mut Vec<u8>,
     ) {
-        assert!(symbols.len() == contexts.len() && symbols.len().is_multiple_of(LANES));
-        assert!(context_count < 256);
+        assert!(places.len().is_multiple_of(LANES) && context_count < 256);
         // 1. Count, choose a distribution per context, write it.
-        self.count(context_count, symbols, contexts);
+        self.count(context_count, places);
         self.write_tables(context_count, out);
         // 2. Code from the last segment to the first.
-        self.words.resize(symbols.len() + LANES, 0);
+        self.words.resize(places.len() + LANES, 0);
         self.rare.clear();
         let mut states = [LOWEST; LANES];
-        let start = kernels::encode(level.or_available(), self, symbols, contexts, &mut states);
+        let start = kernels::encode(level.or_available(), self, places, &mut states);
         // 3. Rare symbols, states, words.
         self.rare.reverse();
         out.extend_from_slice(&(self.rare.len() as u32).to_le_bytes());
@@ -56,46 +63,54 @@ impl Encoder {
     }
 
     /// About the size in bits of the symbols in [`Encoder::encode`], without tables.
-    pub fn estimate(&mut self, context_count: usize, symbols: &[u8], contexts: &[u8]) -> u64 {
-        self.count(context_count, symbols, contexts);
-        let used = self.counts.iter().filter(|c| c.iter().any(|&n| n > 0));
+    pub fn estimate(&mut self, context_count: usize, places: &[u16]) -> u64 {
+        self.count(context_count, places);
+        let counts = by_context(&self.counts[0], context_count).iter();
+        let used = counts.filter(|c| c.iter().any(|&n| n > 0));
         used.map(Distribution::estimate).sum()
     }
 
-    fn count(&mut self, context_count: usize, symbols: &[u8], contexts: &[u8]) {
-        self.counts.clear();
-        self.counts.resize(2 * (context_count + 1), [0; ALPHABET]);
-        let (even, odd) = self.counts.split_at_mut(context_count + 1);
-        // Two tables in turn: repeated symbols would wait for each other's increments.
-        for (s, c) in symbols.chunks_exact(2).zip(contexts.chunks_exact(2)) {
-            even[usize::from(c[0])][usize::from(s[0]) % ALPHABET] += 1;
-            odd[usize::from(c[1])][usize::from(s[1]) % ALPHABET] += 1;
+    fn count(&mut self, context_count: usize, places: &[u16]) {
+        let used = (context_count + 1) * ALPHABET;
+        let [even, odd] = &mut self.counts;
+        for counts in [&mut *even, &mut *odd] {
+            counts.resize(PLACES, 0);
+            counts[..used].fill(0);
         }
-        for (a, b) in even.as_flattened_mut().iter_mut().zip(odd.as_flattened()) {
+        // Two tables in turn: repeated symbols would wait for each other's increments.
+        if let (Some(even), Some(odd)) = (
+            even.first_chunk_mut::<PLACES>(),
+            odd.first_chunk_mut::<PLACES>(),
+        ) {
+            for pair in places.as_chunks::<2>().0 {
+                even[usize::from(pair[0])] += 1;
+                odd[usize::from(pair[1])] += 1;
+            }
+        }
+        for (a, b) in even[..used].iter_mut().zip(&odd[..used]) {
             *a += b;
         }
-        self.counts.truncate(context_count);
     }
 
     fn write_tables(&mut self, context_count: usize, out: &mut Vec<u8>) {
-        let Tables { spans, reciprocals } = &mut self.tables;
+        let spans = &mut self.tables.spans;
         spans.clear();
-        reciprocals.clear();
         let mut push = |distribution: &Distribution| {
             let mut start = 0;
             for frequency in distribution.frequencies() {
-                let frequency = u32::from(frequency);
-                spans.push(frequency | start << 16);
+                let frequency = u64::from(frequency);
                 // One less than 2³² for frequency 1: the coder corrects a quotient too small by 1.
-                let reciprocal = (1u64 << 32).checked_div(u64::from(frequency)).unwrap_or(0);
-                reciprocals.push(u32::try_from(reciprocal).unwrap_or(u32::MAX));
+                let reciprocal = (1u64 << 32).checked_div(frequency).unwrap_or(0);
+                let reciprocal = reciprocal.min(u64::from(u32::MAX));
+                spans.push(frequency | start << 16 | reciprocal << 32);
                 start += frequency;
             }
         };
         self.bits.clear();
         let bitmap = out.len();
         out.resize(bitmap + context_count.div_ceil(8), 0);
-        for (context, counts) in self.counts.iter().enumerate() {
+        let counts = by_context(&self.counts[0], context_count);
+        for (context, counts) in counts.iter().enumerate() {
             if counts.iter().all(|&c| c == 0) {
                 push(&Distribution::CERTAIN);
                 continue;
@@ -113,15 +128,20 @@ impl Encoder {
     }
 }
 
+fn by_context(counts: &[u32], context_count: usize) -> &[[u32; ALPHABET]] {
+    &counts.as_chunks().0[..context_count]
+}
+
 impl Tables {
-    /// Index of a symbol; its escape and a new rare symbol if it has no frequency.
+    /// Frequency and start of a symbol; those of the escape, and a new rare symbol, if it has none.
     #[inline(always)]
-    pub(super) fn locate(&self, context: u8, symbol: u8, rare: &mut Vec<u8>) -> usize {
-        let index = usize::from(context) * ALPHABET + usize::from(symbol);
-        if self.spans[index] & 0xffff > 0 {
-            return index;
+    pub(super) fn locate(&self, place: u16, rare: &mut Vec<u8>) -> (u32, u32) {
+        let mut place = usize::from(place);
+        if self.spans[place] & 0xffff == 0 {
+            rare.push((place % ALPHABET) as u8);
+            place |= usize::from(ESCAPE);
         }
-        rare.push(symbol);
-        index - usize::from(symbol) + usize::from(ESCAPE)
+        let span = self.spans[place] as u32;
+        (span & 0xffff, span >> 16)
     }
 }

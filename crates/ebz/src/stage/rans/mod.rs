@@ -22,7 +22,7 @@ mod kernels;
 pub(crate) mod symbol;
 
 pub use decode::Decoder;
-pub use encode::Encoder;
+pub use encode::{Encoder, place};
 
 /// Values per segment.
 pub const LANES: usize = 32;

@@ -30,7 +30,9 @@ fn sample(segments: usize, contexts: usize) -> (Vec<u8>, Vec<u8>) {
 
 fn encode(level: Level, contexts: usize, symbols: &[u8], which: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    Encoder::default().encode(level, contexts, symbols, which, &mut out);
+    let places = symbols.iter().zip(which).map(|(&s, &c)| place(c, s));
+    let places: Vec<u16> = places.collect();
+    Encoder::default().encode(level, contexts, &places, &mut out);
     out
 }
 

@@ -2,7 +2,7 @@
 
 use super::segment::{lanes, lanes_above, merge};
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
-use crate::codec::interp::kernel::{Kernel, launch};
+use crate::codec::interp::kernel::{Kernel, launch_wide};
 use crate::codec::interp::pack::each;
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
@@ -89,7 +89,7 @@ impl<'a> Decoder<'a> {
         memory
             .rans
             .decode(self.words, numbers, &mut memory.symbols)?;
-        let valid = launch(
+        let valid = launch_wide(
             isa,
             Expand {
                 isa,

@@ -2,20 +2,19 @@
 
 use super::segment::{lanes, lanes_above, split};
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
-use crate::codec::interp::kernel::{Kernel, launch};
-use crate::codec::interp::pack::{each, store};
+use crate::codec::interp::kernel::{Kernel, launch_wide};
+use crate::codec::interp::pack::{each, store, zip};
 use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitWriter;
 use crate::stage::rans::symbol::{self, DIRECT};
-use crate::stage::rans::{self, LANES};
+use crate::stage::rans::{self, LANES, place};
 use crate::stage::varint;
 
 /// Collects residuals.
 #[derive(Default)]
 pub(in crate::codec::interp) struct Encoder {
-    /// Symbols and the numbers of their contexts, up to `end`.
-    symbols: Vec<u8>,
-    numbers: Vec<u8>,
+    /// Symbols and contexts, up to `end`.
+    places: Vec<u16>,
     end: usize,
     gap: u32,
     gaps: BitWriter,
@@ -37,7 +36,7 @@ impl Encoder {
     /// Adds a row: whole segments, zeros in idle lanes.
     pub(in crate::codec::interp) fn push(&mut self, isa: Isa, contexts: &Contexts, row: &[i16]) {
         let encoder = self;
-        launch(
+        launch_wide(
             isa,
             Push {
                 isa,
@@ -54,16 +53,15 @@ impl Encoder {
         for bits in [&mut self.gaps, &mut self.low, &mut self.extra] {
             varint::write_block(bits.finish(), out);
         }
-        let (symbols, numbers) = (&self.symbols[..self.end], &self.numbers[..self.end]);
-        self.rans.encode(isa, CONTEXTS, symbols, numbers, out);
+        self.rans
+            .encode(isa, CONTEXTS, &self.places[..self.end], out);
     }
 
     /// Estimated size in bits of everything so far, without coding it.
     pub(in crate::codec::interp) fn estimate(&mut self) -> u64 {
         let bits = [&mut self.gaps, &mut self.low, &mut self.extra];
         let plain: usize = bits.into_iter().map(|b| b.finish().len()).sum();
-        let (symbols, numbers) = (&self.symbols[..self.end], &self.numbers[..self.end]);
-        8 * plain as u64 + self.rans.estimate(CONTEXTS, symbols, numbers)
+        8 * plain as u64 + self.rans.estimate(CONTEXTS, &self.places[..self.end])
     }
 }
 
@@ -92,9 +90,8 @@ impl Kernel for Push<'_> {
         let numbers = contexts.numbers.as_chunks::<LANES>().0;
         let sums = contexts.sums.as_chunks::<LANES>().0;
         let mut end = encoder.end;
-        if encoder.symbols.len() < end + row.len() {
-            encoder.symbols.resize(end + row.len() + ROOM, 0);
-            encoder.numbers.resize(end + row.len() + ROOM, 0);
+        if encoder.places.len() < end + row.len() {
+            encoder.places.resize(end + row.len() + ROOM, 0);
         }
         for (i, residuals) in row.as_chunks::<LANES>().0.iter().enumerate() {
             // 1. Quiet segments of zeros are only counted.
@@ -116,8 +113,7 @@ impl Kernel for Push<'_> {
             for lane in lanes(lanes_above(isa, &residuals, DIRECT)) {
                 symbols[lane] = symbol::put_wide(residuals[lane], &mut encoder.extra);
             }
-            store(&mut encoder.symbols, end, symbols);
-            store(&mut encoder.numbers, end, numbers[i]);
+            store(&mut encoder.places, end, zip(numbers[i], symbols, place));
             end += LANES;
         }
         encoder.end = end;

@@ -2,6 +2,7 @@
 
 use super::portable;
 use crate::error::Result;
+use crate::stage::rans::decode::{OFFSET, SYMBOL};
 use crate::stage::rans::{ALPHABET, Decoder, ESCAPE, Encoder, LANES, PRECISION, TOTAL};
 use std::arch::x86_64::*;
 
@@ -72,38 +73,31 @@ fn store(states: &mut [u32; LANES], group: usize, value: __m256i) {
 
 /// See [`super::encode`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn encode(
-    encoder: &mut Encoder,
-    symbols: &[u8],
-    contexts: &[u8],
-    states: &mut [u32; LANES],
-) -> usize {
+pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; LANES]) -> usize {
     let Encoder {
         tables,
         words,
         rare,
         ..
     } = encoder;
-    let size = tables.spans.len().min(tables.reciprocals.len());
-    let largest_context = _mm256_set1_epi32((size / ALPHABET) as i32 - 1);
+    let size = tables.spans.len();
+    let spans = tables.spans.as_ptr().cast::<i32>();
+    let last = _mm256_set1_epi32(size as i32 - 1);
     let symbol_mask = _mm256_set1_epi32(ALPHABET as i32 - 1);
     let low_half = _mm256_set1_epi32(0xffff);
     let one = _mm256_set1_epi32(1);
     assert!(size >= ALPHABET && size.is_multiple_of(ALPHABET) && size < 1 << 20);
-    assert!(words.len() >= symbols.len() + WIDTH && symbols.len() == contexts.len());
+    assert!(words.len() >= places.len() + WIDTH);
     let mut first = words.len();
     let mut x: [__m256i; LANES / WIDTH] = std::array::from_fn(|group| load(states, group));
-    let segments = symbols.as_chunks::<LANES>().0.iter();
-    for (symbols, contexts) in segments.zip(contexts.as_chunks::<LANES>().0).rev() {
+    for places in places.as_chunks::<LANES>().0.iter().rev() {
         for group in (0..LANES / WIDTH).rev() {
-            let symbol_bytes = &symbols.as_chunks::<WIDTH>().0[group];
-            let context_bytes = &contexts.as_chunks::<WIDTH>().0[group];
-            let symbol = _mm256_and_si256(widen(symbol_bytes), symbol_mask);
-            let context = _mm256_min_epu32(widen(context_bytes), largest_context);
-            let mut index = _mm256_add_epi32(_mm256_slli_epi32::<6>(context), symbol);
-            // SAFETY: context < size / ALPHABET and symbol < ALPHABET, so index < size.
-            let mut span =
-                unsafe { _mm256_i32gather_epi32::<4>(tables.spans.as_ptr().cast(), index) };
+            let places: &[u16; WIDTH] = &places.as_chunks().0[group];
+            // SAFETY: the reference is to 16 readable bytes.
+            let index = unsafe { _mm_loadu_si128(places.as_ptr().cast()) };
+            let mut index = _mm256_min_epu32(_mm256_cvtepu16_epi32(index), last);
+            // SAFETY: index < size, and spans have 8 bytes.
+            let mut span = unsafe { _mm256_i32gather_epi32::<8>(spans, index) };
             let mut frequency = _mm256_and_si256(span, low_half);
             let none = _mm256_cmpeq_epi32(frequency, _mm256_setzero_si256());
             if _mm256_movemask_epi8(none) != 0 {
@@ -111,17 +105,16 @@ pub(super) fn encode(
                 let mut escaped = _mm256_movemask_ps(_mm256_castsi256_ps(none)) as u32;
                 while escaped != 0 {
                     let lane = 31 - escaped.leading_zeros();
-                    rare.push(symbol_bytes[lane as usize]);
+                    rare.push((places[lane as usize] % ALPHABET as u16) as u8);
                     escaped &= !(1 << lane);
                 }
                 index = _mm256_or_si256(index, _mm256_and_si256(none, symbol_mask));
                 // SAFETY: as above; setting the low six bits keeps the index in its context.
-                span = unsafe { _mm256_i32gather_epi32::<4>(tables.spans.as_ptr().cast(), index) };
+                span = unsafe { _mm256_i32gather_epi32::<8>(spans, index) };
                 frequency = _mm256_and_si256(span, low_half);
             }
-            // SAFETY: index < size as above.
-            let reciprocal =
-                unsafe { _mm256_i32gather_epi32::<4>(tables.reciprocals.as_ptr().cast(), index) };
+            // SAFETY: index < size as above; the second half of a span.
+            let reciprocal = unsafe { _mm256_i32gather_epi32::<8>(spans.add(1), index) };
             let below = _mm256_sub_epi32(frequency, one);
             // Full states give their low halves away.
             let full = _mm256_cmpgt_epi32(
@@ -198,11 +191,16 @@ pub(super) fn decode(
             // SAFETY: context < size / TOTAL and slot < TOTAL, so index < size.
             let entry =
                 unsafe { _mm256_i32gather_epi32::<4>(decoder.slots.as_ptr().cast(), index) };
-            decoded[group] = _mm256_and_si256(entry, _mm256_set1_epi32(0xff));
-            let offset = _mm256_and_si256(_mm256_srli_epi32::<8>(entry), _mm256_set1_epi32(0xfff));
-            let frequency = _mm256_srli_epi32::<20>(entry);
-            let high = _mm256_srli_epi32::<{ PRECISION as i32 }>(x[group]);
-            let state = _mm256_add_epi32(_mm256_mullo_epi32(frequency, high), offset);
+            decoded[group] = _mm256_srli_epi32::<{ SYMBOL as i32 }>(entry);
+            let offset = _mm256_srli_epi32::<{ OFFSET as i32 }>(entry);
+            let offset = _mm256_and_si256(offset, slot_mask);
+            // Frequency times state in two parts: as 16-bit numbers this takes half as long.
+            let below = _mm256_srli_epi32::<{ PRECISION as i32 }>(x[group]);
+            let below = _mm256_and_si256(below, _mm256_set1_epi32(0x7fff));
+            let above = _mm256_srli_epi32::<{ PRECISION as i32 + 15 }>(x[group]);
+            let above = _mm256_slli_epi32::<15>(_mm256_madd_epi16(entry, above));
+            let below = _mm256_add_epi32(_mm256_madd_epi16(entry, below), offset);
+            let state = _mm256_add_epi32(above, below);
             // Small states take a word each.
             let small = _mm256_cmpeq_epi32(_mm256_srli_epi32::<16>(state), _mm256_setzero_si256());
             let set = _mm256_movemask_ps(_mm256_castsi256_ps(small)) as usize;

@@ -2,6 +2,7 @@
 
 use super::portable;
 use crate::error::Result;
+use crate::stage::rans::decode::{OFFSET, SYMBOL};
 use crate::stage::rans::{ALPHABET, Decoder, ESCAPE, Encoder, LANES, PRECISION, TOTAL};
 use std::arch::x86_64::*;
 
@@ -29,56 +30,64 @@ fn store(states: &mut [u32; LANES], group: usize, value: __m512i) {
     unsafe { _mm512_storeu_si512(part.as_mut_ptr().cast(), value) }
 }
 
+/// The low and the high halves of some spans; indices must be below their number.
+#[target_feature(enable = "avx512f")]
+unsafe fn gather(spans: &[u64], index: __m512i) -> [__m512i; 2] {
+    let at = spans.as_ptr().cast::<i64>();
+    // SAFETY: the caller's promise.
+    let (a, b) = unsafe {
+        (
+            _mm512_i32gather_epi64::<8>(_mm512_castsi512_si256(index), at),
+            _mm512_i32gather_epi64::<8>(_mm512_extracti64x4_epi64::<1>(index), at),
+        )
+    };
+    let low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    let high = _mm512_or_si512(low, _mm512_set1_epi32(1));
+    [
+        _mm512_permutex2var_epi32(a, low, b),
+        _mm512_permutex2var_epi32(a, high, b),
+    ]
+}
+
 /// See [`super::encode`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
-pub(super) fn encode(
-    encoder: &mut Encoder,
-    symbols: &[u8],
-    contexts: &[u8],
-    states: &mut [u32; LANES],
-) -> usize {
+pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; LANES]) -> usize {
     let Encoder {
         tables,
         words,
         rare,
         ..
     } = encoder;
-    let size = tables.spans.len().min(tables.reciprocals.len());
-    let largest_context = _mm512_set1_epi32((size / ALPHABET) as i32 - 1);
+    let size = tables.spans.len();
+    let last = _mm512_set1_epi32(size as i32 - 1);
     let symbol_mask = _mm512_set1_epi32(ALPHABET as i32 - 1);
     let low_half = _mm512_set1_epi32(0xffff);
     let one = _mm512_set1_epi32(1);
     assert!(size >= ALPHABET && size.is_multiple_of(ALPHABET) && size < 1 << 20);
-    assert!(words.len() >= symbols.len() + WIDTH && symbols.len() == contexts.len());
+    assert!(words.len() >= places.len() + WIDTH);
     let mut first = words.len();
     let mut x: [__m512i; LANES / WIDTH] = std::array::from_fn(|group| load(states, group));
-    let segments = symbols.as_chunks::<LANES>().0.iter();
-    for (symbols, contexts) in segments.zip(contexts.as_chunks::<LANES>().0).rev() {
+    for places in places.as_chunks::<LANES>().0.iter().rev() {
         for group in (0..LANES / WIDTH).rev() {
-            let symbol_bytes = &symbols.as_chunks::<WIDTH>().0[group];
-            let context_bytes = &contexts.as_chunks::<WIDTH>().0[group];
-            let symbol = _mm512_and_si512(widen(symbol_bytes), symbol_mask);
-            let context = _mm512_min_epu32(widen(context_bytes), largest_context);
-            let mut index = _mm512_add_epi32(_mm512_slli_epi32::<6>(context), symbol);
-            // SAFETY: context < size / ALPHABET and symbol < ALPHABET, so index < size.
-            let mut span =
-                unsafe { _mm512_i32gather_epi32::<4>(index, tables.spans.as_ptr().cast()) };
+            let places: &[u16; WIDTH] = &places.as_chunks().0[group];
+            // SAFETY: the reference is to 32 readable bytes.
+            let index = unsafe { _mm256_loadu_si256(places.as_ptr().cast()) };
+            let mut index = _mm512_min_epu32(_mm512_cvtepu16_epi32(index), last);
+            // SAFETY: index < size.
+            let [mut span, mut reciprocal] = unsafe { gather(&tables.spans, index) };
             let mut escaped = _mm512_testn_epi32_mask(span, low_half);
             if escaped != 0 {
                 // Rare symbols become escapes.
                 index = _mm512_mask_or_epi32(index, escaped, index, symbol_mask);
                 // SAFETY: as above; setting the low six bits keeps the index in its context.
-                span = unsafe { _mm512_i32gather_epi32::<4>(index, tables.spans.as_ptr().cast()) };
+                [span, reciprocal] = unsafe { gather(&tables.spans, index) };
                 while escaped != 0 {
                     let lane = 15 - escaped.leading_zeros();
-                    rare.push(symbol_bytes[lane as usize]);
+                    rare.push((places[lane as usize] % ALPHABET as u16) as u8);
                     escaped &= !(1 << lane);
                 }
             }
             let frequency = _mm512_and_si512(span, low_half);
-            // SAFETY: index < size as above.
-            let reciprocal =
-                unsafe { _mm512_i32gather_epi32::<4>(index, tables.reciprocals.as_ptr().cast()) };
             // Full states give their low halves away.
             let top = _mm512_srli_epi32::<{ 32 - PRECISION }>(x[group]);
             let full = _mm512_cmpge_epu32_mask(top, frequency);
@@ -127,6 +136,7 @@ pub(super) fn decode(
     assert!(size >= TOTAL as usize && size < 1 << 20);
     let largest_context = _mm512_set1_epi32((size / TOTAL as usize) as i32 - 1);
     let slot_mask = _mm512_set1_epi32(TOTAL as i32 - 1);
+    let low_bits = _mm512_set1_epi32(0x7fff);
     let mut x: [__m512i; LANES / WIDTH] = std::array::from_fn(|group| load(&decoder.states, group));
     let mut position = decoder.position;
     let mut escapes = 0;
@@ -146,10 +156,13 @@ pub(super) fn decode(
             // SAFETY: context < size / TOTAL and slot < TOTAL, so index < size.
             let entry =
                 unsafe { _mm512_i32gather_epi32::<4>(index, decoder.slots.as_ptr().cast()) };
-            let offset = _mm512_and_si512(_mm512_srli_epi32::<8>(entry), _mm512_set1_epi32(0xfff));
-            let frequency = _mm512_srli_epi32::<20>(entry);
-            let high = _mm512_srli_epi32::<PRECISION>(*x);
-            let state = _mm512_add_epi32(_mm512_mullo_epi32(frequency, high), offset);
+            let offset = _mm512_and_si512(_mm512_srli_epi32::<OFFSET>(entry), slot_mask);
+            // Frequency times state in two parts: as 16-bit numbers this takes half as long.
+            let below = _mm512_and_si512(_mm512_srli_epi32::<PRECISION>(*x), low_bits);
+            let above = _mm512_srli_epi32::<{ PRECISION + 15 }>(*x);
+            let above = _mm512_slli_epi32::<15>(_mm512_madd_epi16(entry, above));
+            let below = _mm512_add_epi32(_mm512_madd_epi16(entry, below), offset);
+            let state = _mm512_add_epi32(above, below);
             // Small states take a word each.
             let small = _mm512_testn_epi32_mask(state, _mm512_set1_epi32(0xffff_0000u32 as i32));
             // SAFETY: the group before read at most 2 * WIDTH bytes, so by the test above 32 bytes
@@ -159,7 +172,7 @@ pub(super) fn decode(
             let grown = _mm512_or_si512(_mm512_slli_epi32::<16>(state), next);
             *x = _mm512_mask_mov_epi32(state, small, grown);
             position += 2 * small.count_ones() as usize;
-            let bytes = _mm512_cvtepi32_epi8(entry);
+            let bytes = _mm512_cvtepi32_epi8(_mm512_srli_epi32::<SYMBOL>(entry));
             escapes |= _mm_cmpeq_epi8_mask(bytes, _mm_set1_epi8(ESCAPE as i8));
             let to: &mut [u8; WIDTH] = &mut symbols.as_chunks_mut().0[group];
             // SAFETY: the reference is to 16 writable bytes.

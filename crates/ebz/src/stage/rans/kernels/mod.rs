@@ -14,18 +14,17 @@ use crate::simd::Level;
 pub(super) fn encode(
     level: Level,
     encoder: &mut Encoder,
-    symbols: &[u8],
-    contexts: &[u8],
+    places: &[u16],
     states: &mut [u32; LANES],
 ) -> usize {
     match level {
         // SAFETY: the caller has made sure that the machine has the level.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512::encode(encoder, symbols, contexts, states) },
+        Level::Avx512 => unsafe { avx512::encode(encoder, places, states) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2::encode(encoder, symbols, contexts, states) },
-        _ => portable::encode(encoder, symbols, contexts, states),
+        Level::Avx2 => unsafe { avx2::encode(encoder, places, states) },
+        _ => portable::encode(encoder, places, states),
     }
 }
 

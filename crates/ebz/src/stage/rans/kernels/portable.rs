@@ -1,15 +1,11 @@
 //! The coding loops lane by lane.
 
 use crate::error::{Error, Result};
+use crate::stage::rans::decode::{OFFSET, SYMBOL};
 use crate::stage::rans::{Decoder, ESCAPE, Encoder, LANES, LOWEST, PRECISION, TOTAL};
 
 /// See [`super::encode`].
-pub(super) fn encode(
-    encoder: &mut Encoder,
-    symbols: &[u8],
-    contexts: &[u8],
-    states: &mut [u32; LANES],
-) -> usize {
+pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; LANES]) -> usize {
     let Encoder {
         tables,
         words,
@@ -17,10 +13,9 @@ pub(super) fn encode(
         ..
     } = encoder;
     let mut first = words.len();
-    for at in (0..symbols.len()).rev() {
+    for (at, &place) in places.iter().enumerate().rev() {
         let state = &mut states[at % LANES];
-        let span = tables.spans[tables.locate(contexts[at], symbols[at], rare)];
-        let (frequency, start) = (span & 0xffff, span >> 16);
+        let (frequency, start) = tables.locate(place, rare);
         if *state >> (32 - PRECISION) >= frequency {
             first -= 1;
             words[first] = *state as u16;
@@ -43,9 +38,9 @@ pub(super) fn decode(
         let state = &mut decoder.states[at % LANES];
         let slot = usize::from(context) * TOTAL as usize + (*state % TOTAL) as usize;
         let entry = decoder.slots[slot];
-        *symbol = entry as u8;
+        *symbol = (entry >> SYMBOL) as u8;
         escaped |= *symbol == ESCAPE;
-        *state = (entry >> 20) * (*state >> PRECISION) + (entry >> 8 & 0xfff);
+        *state = (entry & 0xffff) * (*state >> PRECISION) + (entry >> OFFSET) % TOTAL;
         if *state < LOWEST {
             let word = words
                 .get(decoder.position..decoder.position + 2)

@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod portable;
 
 use crate::codec::interp::context::MOST_LOW_BITS;
@@ -28,7 +30,10 @@ pub(super) fn split(
     match isa {
         // SAFETY: a context has only levels that the machine has.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 | Isa::Avx512 => unsafe { avx2::split(residuals, sums, floors, out) },
+        Isa::Avx512 => unsafe { avx512::split(residuals, sums, floors, out) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { avx2::split(residuals, sums, floors, out) },
         _ => portable::split(residuals, sums, floors, out),
     }
 }
@@ -45,7 +50,10 @@ pub(super) fn merge(
     match isa {
         // SAFETY: a context has only levels that the machine has.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 | Isa::Avx512 => unsafe { avx2::merge(residuals, sums, floors, bits) },
+        Isa::Avx512 => unsafe { avx512::merge(residuals, sums, floors, bits) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { avx2::merge(residuals, sums, floors, bits) },
         _ => portable::merge(residuals, sums, floors, bits),
     }
 }
@@ -56,7 +64,10 @@ pub(super) fn lanes_above(isa: Isa, residuals: &[i16; LANES], most: i16) -> u32 
     match isa {
         // SAFETY: a context has only levels that the machine has.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 | Isa::Avx512 => unsafe { avx2::lanes_above(residuals, most) },
+        Isa::Avx512 => unsafe { avx512::lanes_above(residuals, most) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { avx2::lanes_above(residuals, most) },
         _ => portable::lanes_above(residuals, most),
     }
 }

@@ -1,0 +1,87 @@
+//! A segment of residuals in one vector, and sets of lanes as masks.
+
+use super::Floors;
+use crate::stage::rans::LANES;
+use crate::stage::rans::bits::{BitReader, BitWriter};
+use std::arch::x86_64::*;
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn load(residuals: &[i16; LANES]) -> __m512i {
+    // SAFETY: the reference is to 64 readable bytes.
+    unsafe { _mm512_loadu_si512(residuals.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw")]
+fn store(residuals: &mut [i16; LANES], value: __m512i) {
+    // SAFETY: the reference is to 64 writable bytes.
+    unsafe { _mm512_storeu_si512(residuals.as_mut_ptr().cast(), value) }
+}
+
+/// For each bit the lanes that have it; how many bits each lane has, and half of 2 to that power.
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl")]
+fn lanes_with_bits(sums: &[u8; LANES], floors: &Floors) -> ([u32; 6], __m512i, __m512i) {
+    // SAFETY: the reference is to 32 readable bytes.
+    let sums = unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) };
+    let mut masks = [0; 6];
+    let mut widths = _mm256_setzero_si256();
+    let one = _mm256_set1_epi8(1);
+    for (mask, &floor) in masks.iter_mut().zip(floors) {
+        *mask = _mm256_cmpge_epu8_mask(sums, _mm256_set1_epi8(floor as i8));
+        widths = _mm256_mask_add_epi8(widths, *mask, widths, one);
+    }
+    let widths = _mm512_cvtepu8_epi16(widths);
+    let powers = _mm512_sllv_epi16(_mm512_set1_epi16(1), widths);
+    (masks, widths, _mm512_srli_epi16::<1>(powers))
+}
+
+/// See [`super::split`].
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+pub(super) fn split(
+    residuals: &mut [i16; LANES],
+    sums: &[u8; LANES],
+    floors: &Floors,
+    out: &mut BitWriter,
+) {
+    let (masks, widths, halves) = lanes_with_bits(sums, floors);
+    let shifted = _mm512_add_epi16(load(residuals), halves);
+    let low = _mm512_cvtepi16_epi8(shifted);
+    for (bit, mask) in masks.into_iter().enumerate() {
+        if mask == 0 {
+            break;
+        }
+        let number = _mm256_test_epi8_mask(low, _mm256_set1_epi8(1 << bit));
+        out.put(_pext_u32(number, mask), mask.count_ones());
+    }
+    store(residuals, _mm512_srav_epi16(shifted, widths));
+}
+
+/// See [`super::merge`].
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+pub(super) fn merge(
+    residuals: &mut [i16; LANES],
+    sums: &[u8; LANES],
+    floors: &Floors,
+    bits: &mut BitReader<'_>,
+) {
+    let (masks, widths, halves) = lanes_with_bits(sums, floors);
+    let mut low = _mm256_setzero_si256();
+    for (bit, mask) in masks.into_iter().enumerate() {
+        if mask == 0 {
+            break;
+        }
+        let number = _pdep_u32(bits.get(mask.count_ones()), mask);
+        low = _mm256_mask_add_epi8(low, number, low, _mm256_set1_epi8(1 << bit));
+    }
+    let quotients = _mm512_sllv_epi16(load(residuals), widths);
+    let remainders = _mm512_sub_epi16(_mm512_cvtepu8_epi16(low), halves);
+    store(residuals, _mm512_add_epi16(quotients, remainders));
+}
+
+/// See [`super::lanes_above`].
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+pub(super) fn lanes_above(residuals: &[i16; LANES], most: i16) -> u32 {
+    _mm512_cmpgt_epi16_mask(_mm512_abs_epi16(load(residuals)), _mm512_set1_epi16(most))
+}

@@ -1,0 +1,220 @@
+//! Which bounds to try where the curve is erratic: those that land in a sample.
+//!
+//! On some arrays (few distinct values, huge values that mark missing data) the curve goes up and
+//! down so much from one bound to the next that no step can be told from the last one. But mostly a
+//! sample goes up and down with the whole.
+
+use super::sample::Sample;
+use super::target::Target;
+use super::walk::{NARROW, Walk};
+use super::{Search, Trial};
+use crate::bound::Tolerance;
+use crate::element::Element;
+use crate::error::Result;
+
+/// Bounds that are tried in the sample, on either side of where the target was missed.
+const REACH: usize = 12;
+/// How far apart they are.
+const STEP: f64 = 1.5 * NARROW;
+/// Places where the sample passes the target from one bound to the next that are looked into.
+const PASSES: usize = 4;
+/// How often the bounds on either side of such a place are brought closer together.
+const HALVINGS: usize = 18;
+/// Bounds that are tried on the whole array because of the sample, and because they are near.
+const TRIALS: usize = 8;
+const NEARBY: usize = 3;
+/// Trials because of the sample after which it must have led somewhere.
+const FRUITLESS: usize = 4;
+/// Bounds that were tried on the whole array and are tried in the sample, to compare.
+const PAIRS: usize = 6;
+/// Levels that are so far from the aim say nothing about what is near.
+const FAR: f64 = 3.0;
+
+impl<T: Element> Search<'_, T> {
+    /// Tries what promises to be close; whether trials were left.
+    pub(super) fn survey(&mut self, walk: &mut Walk) -> Result<bool> {
+        let Some(middle) = walk.middle() else {
+            return Ok(false);
+        };
+        let sample = self.sample();
+        let nearby = match (self.target, &sample) {
+            (_, None) => TRIALS,
+            // Sizes depend on how the array is cut, errors hardly.
+            (Target::Ratio { .. }, _) => NEARBY,
+            (Target::Psnr(_), _) => 0,
+        };
+        for _ in 0..nearby {
+            let Some(bound) = walk.nearby() else { break };
+            if self.step(walk, bound)? {
+                return Ok(false);
+            }
+        }
+        let Some(sample) = sample else {
+            return Ok(walk.nearby().is_some());
+        };
+        // Around the jump, and if that led somewhere, more closely around where it led.
+        for (middle, step) in [(Some(middle), STEP), (None, 0.2 * STEP)] {
+            let gap = self.gap();
+            let middle = middle.unwrap_or_else(|| self.nearest());
+            if self.follow(&sample, walk, middle, step)? {
+                return Ok(false);
+            }
+            if self.gap() == gap {
+                return self.halve(walk);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tries what a sample leads to; whether it led to what is close.
+    fn follow(&mut self, sample: &Sample<T>, walk: &Walk, middle: f64, step: f64) -> Result<bool> {
+        let mut guide = self.guide(sample, walk, middle, step)?;
+        let gap = self.gap();
+        for trial in 0..TRIALS {
+            // A sample that follows the whole does not take long to lead into the gap.
+            if trial == FRUITLESS && self.gap() == gap {
+                break;
+            }
+            let Some((place, level)) = guide.next(self.target) else {
+                break;
+            };
+            let found = self.measured(Tolerance::Abs(walk.bound(place)))?;
+            if self.target.is_close(found) {
+                return Ok(true);
+            }
+            guide.pairs.push((level, self.target.level(found)));
+        }
+        Ok(false)
+    }
+
+    /// Closes in on a crossing of the PSNR, which changes little by little except where it has
+    /// stairs; whether trials were left.
+    fn halve(&mut self, walk: &mut Walk) -> Result<bool> {
+        if matches!(self.target, Target::Ratio { .. }) {
+            return Ok(false);
+        }
+        let mut stairs = 0;
+        for _ in 0..TRIALS {
+            let Some(bound) = walk.halfway() else {
+                return Ok(false);
+            };
+            let known = self.trials.len();
+            let close = self.step(walk, bound)?;
+            let (before, new) = self.trials.split_at(known);
+            let same = |trial: &Trial| (trial.found - new[0].found).abs() < 1e-6;
+            stairs += usize::from(before.iter().any(same));
+            if close || stairs == 2 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The place of the trial that came nearest to the target.
+    fn nearest(&self) -> f64 {
+        let target = self.target;
+        let miss = |trial: &&Trial| (target.level(trial.found) - target.aim()).abs();
+        let bounds = self.trials.iter().filter(|trial| trial.bound() > 0.0);
+        let nearest = bounds.min_by(|a, b| miss(a).total_cmp(&miss(b)));
+        target.place(nearest.map_or(self.range, Trial::bound))
+    }
+
+    /// The most that was found below the target, and the least above.
+    fn gap(&self) -> (f64, f64) {
+        let found = self.trials.iter().map(|trial| trial.found);
+        let (above, below): (Vec<_>, Vec<_>) = found.partition(|&found| self.target.is_met(found));
+        let most = below.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        (most, above.into_iter().fold(f64::INFINITY, f64::min))
+    }
+
+    /// What a sample gives, around a place.
+    fn guide(&mut self, sample: &Sample<T>, walk: &Walk, middle: f64, step: f64) -> Result<Guide> {
+        let target = self.target;
+        let tried = self.trials.clone();
+        let mut part = self.part(sample);
+        let mut level = |place: f64| -> Result<f64> {
+            let bound = walk.bound(place);
+            Ok(target.level(part.measured(Tolerance::Abs(bound))?))
+        };
+        let mut guide = Guide::default();
+        // 1. Next to what the whole gives.
+        let apart = |bound: f64| (target.place(bound) - middle).abs();
+        let mut near: Vec<_> = tried.iter().filter(|t| apart(t.bound()) < 1.0).collect();
+        near.sort_by(|a, b| apart(a.bound()).total_cmp(&apart(b.bound())));
+        for trial in near.iter().take(PAIRS) {
+            let place = target.place(trial.bound());
+            guide.pairs.push((level(place)?, target.level(trial.found)));
+        }
+        // 2. At regular steps.
+        for number in 0..=2 * REACH {
+            let place = middle + (number as f64 - REACH as f64) * step;
+            guide.known.push((place, level(place)?));
+        }
+        // 3. Where the target is passed within a step.
+        let (base, growth) = guide.line(target);
+        let aim = (target.aim() - base) / growth;
+        let pairs = guide.known.windows(2).map(|pair| (pair[0], pair[1]));
+        let mut passes: Vec<_> = pairs
+            .filter(|(from, to)| (from.1 < aim) != (to.1 < aim))
+            .collect();
+        passes.sort_by(|a, b| (a.0.0 - middle).abs().total_cmp(&(b.0.0 - middle).abs()));
+        for (mut from, mut to) in passes.into_iter().take(PASSES) {
+            for _ in 0..HALVINGS {
+                let place = 0.5 * (from.0 + to.0);
+                let new = (place, level(place)?);
+                guide.known.push(new);
+                if (new.1 - aim).abs() * growth < 0.5 * target.width() {
+                    break;
+                }
+                match (new.1 < aim) == (from.1 < aim) {
+                    true => from = new,
+                    false => to = new,
+                }
+            }
+        }
+        self.sampled += part.codings;
+        Ok(guide)
+    }
+}
+
+/// What a sample gives, and what that says of the whole.
+#[derive(Debug, Default)]
+struct Guide {
+    /// Places that were not tried on the whole yet, and the levels that the sample has there.
+    known: Vec<(f64, f64)>,
+    /// Levels of the sample and of the whole at the same bounds.
+    pairs: Vec<(f64, f64)>,
+}
+
+impl Guide {
+    /// The straight line from levels of the sample to those of the whole: base and growth.
+    fn line(&self, target: Target) -> (f64, f64) {
+        let mut pairs = self.pairs.clone();
+        pairs.retain(|(_, whole)| (whole - target.aim()).abs() < FAR);
+        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| {
+            pairs.iter().map(of).sum::<f64>() / pairs.len().max(1) as f64
+        };
+        let (sample, whole) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
+        let square = mean(&|pair| (pair.0 - sample).powi(2));
+        let product = mean(&|pair| (pair.0 - sample) * (pair.1 - whole));
+        let growth = match target {
+            Target::Ratio { .. } if square > target.width().powi(2) => {
+                (product / square).clamp(0.5, 3.0)
+            }
+            _ => 1.0,
+        };
+        let mut bases: Vec<_> = pairs.iter().map(|pair| pair.1 - growth * pair.0).collect();
+        bases.sort_by(f64::total_cmp);
+        (bases.get(bases.len() / 2).copied().unwrap_or(0.0), growth)
+    }
+
+    /// Takes out the place that is expected to come closest to the target, if any is expected to be
+    /// close to it.
+    fn next(&mut self, target: Target) -> Option<(f64, f64)> {
+        let (base, growth) = self.line(target);
+        let miss = |&(_, level): &(f64, f64)| (base + growth * level - target.aim()).abs();
+        let misses = self.known.iter().map(miss).enumerate();
+        let (best, miss) = misses.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        (miss < 1.5 * target.width()).then(|| self.known.swap_remove(best))
+    }
+}
