@@ -37,6 +37,10 @@ const FEW: usize = 2048;
 /// Fewer symbols than this get no book of their own.
 const FEWEST: u64 = 320;
 
+/// A book that is there may cost one bit in this many more than a new one, which takes time to make
+/// and to read.
+const HANDY: u64 = 128;
+
 /// Number of the first book in common; offline ones have lower numbers.
 const COMMON: u8 = 128;
 /// In place of a book's number: the book follows.
@@ -149,7 +153,7 @@ impl<'a> Encoder<'a> {
         let mut stored = Vec::new();
         own.write_to(&mut stored);
         let own_cost = own.cost(counts).unwrap_or(u64::MAX);
-        if cost <= own_cost.saturating_add(8 * stored.len() as u64) {
+        if is_handy(cost, own_cost.saturating_add(8 * stored.len() as u64)) {
             return kept;
         }
         (OWN, Cow::Owned(own))
@@ -210,6 +214,11 @@ impl<'a, K: Kind> Decoder<'a, K> {
         };
         huffman::decode(bytes, table, self.simd, symbols)
     }
+}
+
+/// Whether a book that is there will do, where a new one would cost so much.
+fn is_handy(cost: u64, new: u64) -> bool {
+    cost <= new.saturating_add(new / HANDY)
 }
 
 /// About the bits that symbols of these frequencies and a book of their own take: a book has some

@@ -1,6 +1,7 @@
 //! Books that chunks name by number: the offline ones, and those that the chunks of a frame have in
 //! common.
 
+use super::symbols::ESCAPE;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::huffman::{Book, Histogram, Sort, Table};
@@ -93,29 +94,45 @@ impl Made {
         self.masks.truncate(MOST);
         self.residuals.truncate(MOST);
         out.push(self.masks.len() as u8);
-        self.masks
-            .iter()
-            .for_each(|h| open_book(h, sort).write_to(out));
-        self.residuals
-            .iter()
-            .for_each(|h| open_book(h, sort).write_to(out));
+        for masks in &self.masks {
+            open_book(masks, likely_masks(masks), sort).write_to(out);
+        }
+        for residuals in &self.residuals {
+            open_book(residuals, likely_residuals(residuals), sort).write_to(out);
+        }
     }
 }
 
-/// A book for symbols like these, and for a few that other chunks may have besides.
-fn open_book(histogram: &Histogram, sort: Sort) -> Book {
+/// A book for symbols like these, and for those of a range that other chunks may have besides.
+fn open_book(histogram: &Histogram, likely: impl Fn(usize) -> bool, sort: Sort) -> Book {
     let mut counts = histogram.counts().to_vec();
-    let used = counts.iter().rposition(|c| *c > 0).map_or(0, |i| i + 1);
-    let holes = counts[..used].iter().filter(|c| **c == 0).count();
-    if holes <= HOLES {
-        counts[..used].iter_mut().for_each(|c| *c = (*c).max(1));
+    for (symbol, count) in counts.iter_mut().enumerate() {
+        *count = (*count).max(u32::from(likely(symbol)));
     }
-    let filled = Histogram::from_counts(counts);
-    Book::of(filled.as_ref().unwrap_or(histogram), sort)
+    let opened = Histogram::from_counts(counts);
+    Book::of(opened.as_ref().unwrap_or(histogram), sort)
 }
 
-/// More symbols than this that do not occur get no code.
-const HOLES: usize = 64;
+/// Fewer masks than this that do not occur get a code.
+const FEW: usize = 64;
+/// Residuals may be larger by half, and so many kinds of those that have no symbol of their own may
+/// occur.
+const WIDE: usize = 12;
+
+/// Whether another chunk may have a mask.
+fn likely_masks(histogram: &Histogram) -> impl Fn(usize) -> bool {
+    let missing = histogram.counts().iter().filter(|c| **c == 0).count();
+    move |_| missing < FEW
+}
+
+/// Whether another chunk may have a residual.
+fn likely_residuals(histogram: &Histogram) -> impl Fn(usize) -> bool {
+    let escape = usize::from(ESCAPE);
+    let narrow = &histogram.counts()[..escape];
+    let used = narrow.iter().rposition(|c| *c > 0).map_or(0, |i| i + 1);
+    let most = escape.min(used + used / 2 + 1);
+    move |symbol| symbol < most || (escape..escape + WIDE).contains(&symbol)
+}
 
 impl Shelves {
     /// Reads what [`Made::write_to`] appended.
