@@ -23,6 +23,8 @@ impl Default for Entropy {
 }
 
 impl Estimate for Entropy {
+    const EVERYWHERE: bool = true;
+
     fn samples(units: usize) -> usize {
         (units / 16).clamp(1, 32)
     }

@@ -69,8 +69,8 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
         !good && unit.iter().find(fails).is_some()
     };
     let count = (values.len() / UNIT / RARITY).clamp(1, MOST_UNITS);
-    let places = sample_places(values.len(), 0, count);
-    if !places.into_iter().any(|at| pushed(&window(values, at))) {
+    let mut places = (0..count).map(|number| sample_place(values.len(), 0, count, number));
+    if !places.any(|at| pushed(&window(values, at))) {
         return Some(exact_step);
     }
     let loss = magnitude * 4.0 * <T as Real>::EPSILON;
@@ -141,7 +141,11 @@ pub(super) fn lags<T: Element, W: Word, E: Estimate>(
     let mut estimates: [E; 8] = Default::default();
     let before = (0..3).filter(|&i| default.has(i)).map(|i| lags[i]).sum();
     let count = E::samples(values.len().div_ceil(UNIT));
-    for at in sample_places(values.len(), before, count) {
+    let place = |number| match E::EVERYWHERE {
+        true => scattered_place(values.len(), count, number),
+        false => sample_place(values.len(), before, count, number),
+    };
+    for at in (0..count).map(place) {
         // Numbers with every combination of lags before the sample.
         let mut numbers = [[W::default(); UNIT]; 8];
         for (set, numbers) in numbers
@@ -181,17 +185,22 @@ pub(super) fn lags<T: Element, W: Word, E: Estimate>(
     (best, cost / count as u64)
 }
 
-/// Starts of sampled units, each at least `before` values behind the start where possible.
-pub(crate) fn sample_places(
-    values: usize,
-    before: usize,
-    count: usize,
-) -> impl IntoIterator<Item = usize> {
+/// Start of one of the sampled units, each at least `before` values behind the start where possible.
+fn sample_place(values: usize, before: usize, count: usize, number: usize) -> usize {
     let last = values.saturating_sub(UNIT);
     let first = before.min(last);
     let stride = (last - first) / count;
     // In the middle of equal parts.
-    (0..count).map(move |i| first + i * stride + stride / 2)
+    first + number * stride + stride / 2
+}
+
+/// Start of one of the sampled units, anywhere in its share of the chunk: what repeats itself from row to row or from
+/// plane to plane is seen at many places.
+pub(crate) fn scattered_place(values: usize, count: usize, number: usize) -> usize {
+    let stride = values.saturating_sub(UNIT) / count;
+    // Multiples of the golden ratio, whose fractions lie evenly and never repeat.
+    let fraction = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    number * stride + (stride as u64 * fraction >> 32) as usize
 }
 
 /// The unit that starts at a place; filled up with the last value at the end.

@@ -10,7 +10,7 @@
 
 mod choose;
 
-pub(crate) use choose::{relative, sample_places};
+pub(crate) use choose::{relative, scattered_place};
 
 use super::exceptions::{self, Exceptions};
 use super::lags::{Differences, Lags, Numbers};
@@ -115,6 +115,8 @@ pub(crate) fn units(values: usize) -> usize {
 
 /// What residuals would cost, from some units of them: the prediction of least cost is taken.
 pub(crate) trait Estimate: Default {
+    /// Whether to look also at the first rows and planes, which have nothing before them.
+    const EVERYWHERE: bool = false;
     /// How many of the units of a chunk to look at; at least 1.
     fn samples(units: usize) -> usize;
     /// Adds a unit.

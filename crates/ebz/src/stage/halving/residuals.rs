@@ -6,7 +6,7 @@ use crate::codec::{Context, Dims};
 use crate::element::Element;
 use crate::error::Result;
 use crate::simd::{Level, memory};
-use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit, sample_places};
+use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit, scattered_place};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::quantize::Real;
 use crate::stage::word::Word;
@@ -206,10 +206,8 @@ pub(crate) fn sampled_cost<T: Element, E: Estimate>(
     let mut predictor = Predictor::new(halving, coarse);
     // In small chunks more of them, because few would miss what is rare.
     let count = E::samples(4 * values.len().div_ceil(UNIT));
-    // About where lags are tried, so that both see the same places.
-    let before = if nz > 1 { nx * ny } else { nx };
-    let places = sample_places(values.len(), before, count);
-    for (i, place) in places.into_iter().enumerate() {
+    for i in 0..count {
+        let place = scattered_place(values.len(), count, i);
         // As many with odd places along each axis as with even ones.
         let (z, y, x) = (place / (nx * ny), place / nx % ny, place % nx);
         let parity = |at: usize, odd: usize, n: usize| (at & !1 | odd & 1).min(n - 1);
