@@ -21,6 +21,8 @@ const NARROWEST: u32 = u8::BITS - ESCAPE.leading_zeros();
 const PALETTE: u8 = 255;
 /// The longest such list.
 const FEW: usize = 32;
+/// It takes long to make and is not worth it where large residuals are fewer than one in this many.
+const RARE: usize = 64;
 /// Residuals looked at to find the shift, at most, and of which so many are neighbours.
 const SAMPLE: usize = 1024;
 const RUN: usize = 32;
@@ -46,11 +48,15 @@ pub(super) fn split<W: Word>(
     if values.is_empty() {
         return;
     }
-    let largest = simd.run(
+    let most = W::truncate(ESCAPE.into());
+    let (largest, large) = simd.run(
         #[inline(always)]
-        || values.iter().copied().fold(W::default(), W::max),
+        || {
+            let largest = values.iter().copied().fold(W::default(), W::max);
+            (largest, values.iter().filter(|v| **v >= most).count())
+        },
     );
-    if largest.unsigned() >= ESCAPE.into()
+    if large * RARE > values.len()
         && let Some(palette) = palette(values)
     {
         out.extend_from_slice(&[PALETTE, palette.len() as u8]);
@@ -63,7 +69,6 @@ pub(super) fn split<W: Word>(
     let shift = shift_for(values);
     out.push(shift as u8);
     // 1. Low bits and symbols. Few at a time, which stay in the first-level cache.
-    let most = W::truncate(ESCAPE.into());
     for (symbols, values) in symbols.chunks_mut(PIECE).zip(values.chunks(PIECE)) {
         if (1..=8).contains(&shift) {
             simd.run(
@@ -345,11 +350,13 @@ mod tests {
         let mut values = vec![7u16; 1000];
         values[500] = 255;
         values[501] = u16::MAX;
-        // Three different ones are listed; many are not.
-        assert_eq!(round_trip(&values).len(), 2 + 3 * 2);
-        let kinds = (0..40).zip(&mut values);
+        // Few large ones are exceptions; more of three kinds are listed; of many kinds not.
+        let exceptions = 1 + (7 + 15usize).div_ceil(8);
+        assert_eq!(round_trip(&values).len(), exceptions);
+        assert_eq!(round_trip(&values[450..550]).len(), 2 + 3 * 2);
+        let kinds = (0..40).zip(&mut values[450..]);
         kinds.for_each(|(kind, value)| *value = kind);
-        assert_eq!(round_trip(&values).len(), 1 + (7 + 15usize).div_ceil(8));
+        assert_eq!(round_trip(&values[450..550]).len(), exceptions);
         let wide: Vec<u16> = (0..2000).map(|i| i * 17).collect();
         assert!(round_trip(&wide)[0] > 0);
         let wider: Vec<u32> = (0..2000).map(|i| i * 2_000_003).collect();
