@@ -194,13 +194,13 @@ fn sample_place(values: usize, before: usize, count: usize, number: usize) -> us
     first + number * stride + stride / 2
 }
 
-/// Start of one of the sampled units, anywhere in its share of the chunk: what repeats itself from row to row or from
-/// plane to plane is seen at many places.
+/// Start of one of the sampled units, anywhere in its share of the chunk: what repeats itself from
+/// row to row or from plane to plane is seen at many places.
 pub(crate) fn scattered_place(values: usize, count: usize, number: usize) -> usize {
     let stride = values.saturating_sub(UNIT) / count;
     // Multiples of the golden ratio, whose fractions lie evenly and never repeat.
     let fraction = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    number * stride + (stride as u64 * fraction >> 32) as usize
+    number * stride + ((stride as u64 * fraction) >> 32) as usize
 }
 
 /// The unit that starts at a place; filled up with the last value at the end.
