@@ -62,7 +62,7 @@ struct Worker {
 }
 
 thread_local! {
-    /// What the last small array of this thread left for the next one.
+    /// What the last array of this thread left for the next one.
     static KEPT: Cell<Option<(Level, Coders)>> = const { Cell::new(None) };
 }
 
@@ -75,7 +75,7 @@ impl Coders {
         same.map_or_else(Self::default, |(_, coders)| coders)
     }
 
-    /// Leaves the buffers of one thread for the next small array.
+    /// Leaves the buffers of one worker for the next array of this thread.
     pub fn keep(mut self, simd: Level) {
         self.0.truncate(1);
         let _ = KEPT.try_with(|kept| kept.set(Some((simd, self))));

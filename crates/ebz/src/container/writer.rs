@@ -23,8 +23,9 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// Raw bytes of an array that is coded faster than memory is set up for it.
-const SMALL: usize = 128 << 10;
+/// Raw bytes of the largest chunk whose buffers a thread keeps for the next array: fresh memory costs
+/// a twentieth of the time of large arrays, and most of that of small ones.
+const KEPT: u64 = 16 << 20;
 
 /// Writes frames to a file, a pipe or memory.
 ///
@@ -116,13 +117,10 @@ impl<W: Write + Send> Writer<W> {
         view: &View<'_, T>,
     ) -> Result<FrameStats> {
         let simd = options.simd;
-        let small = view.shape().iter().product::<usize>() * T::SIZE <= SMALL;
         let mut writer = Self::new(out, options)?;
-        if small {
-            writer.coders = Coders::kept(simd);
-        }
+        writer.coders = Coders::kept(simd);
         let stats = writer.frame(view)?;
-        if small {
+        if stats.raw_bytes <= KEPT * stats.chunks as u64 {
             std::mem::take(&mut writer.coders).keep(simd);
         }
         writer.finish()?;
