@@ -11,7 +11,8 @@
 //! second value along each axis is a chunk within the chunk, and predicts the others.
 //!
 //! A chunk names its books: offline ones and those that the chunks of a frame have in common by
-//! number; new ones follow. So every chunk decodes without any other. See `docs/codecs/ceaz.md` for the format and the differences from the paper.
+//! number; new ones follow. So every chunk decodes without any other. See `docs/codecs/ceaz.md` for
+//! the format and the differences from the paper.
 
 mod books;
 mod decode;

@@ -74,7 +74,7 @@ impl Kind for OfResiduals {
 }
 
 /// The most books of a kind that chunks have in common.
-pub(super) const MOST: usize = 32;
+const MOST: usize = 32;
 /// The most bytes that they take.
 pub(super) const MOST_BYTES: usize = 8 << 10;
 

@@ -53,7 +53,7 @@ pub(crate) fn unpack(packed: &[u8], width: u32, simd: Level, fields: &mut [u8]) 
 }
 
 /// Bytes that so many fields take.
-pub(crate) fn packed_size(fields: usize, width: u32) -> usize {
+fn packed_size(fields: usize, width: u32) -> usize {
     (fields / 8 * width as usize) + (fields % 8 * width as usize).div_ceil(8)
 }
 
