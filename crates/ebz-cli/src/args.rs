@@ -6,10 +6,11 @@ mod stencil;
 pub use sim::{Rtm, Sim, Simulation};
 pub use stencil::{Heat, Lbm, Scene, Srad, Sweep};
 
+use crate::quantity;
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as Group, Parser, Subcommand};
 use ebz::codec::Params;
-use ebz::{Bound, BoundKind, ElementType, Options};
+use ebz::{Bound, BoundKind, ElementType, Limits, Options};
 use std::path::PathBuf;
 
 /// Error-bounded compression of floating-point arrays.
@@ -102,6 +103,8 @@ pub struct Decompress {
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]
+    pub memory: Memory,
+    #[command(flatten)]
     pub force: Force,
     /// No remarks and no progress bar
     #[arg(short, long)]
@@ -119,6 +122,8 @@ pub struct Info {
     /// Machine-readable output
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub memory: Memory,
 }
 
 /// Check an .ebz file: that it is whole, and that its bound holds
@@ -140,6 +145,8 @@ pub struct Verify {
     pub frame: Option<usize>,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub memory: Memory,
     #[command(flatten)]
     pub talk: Talk,
 }
@@ -169,6 +176,8 @@ pub struct Compare {
     pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub threads: Threads,
+    #[command(flatten)]
+    pub memory: Memory,
     #[command(flatten)]
     pub force: Force,
     #[command(flatten)]
@@ -249,13 +258,15 @@ pub struct Bench {
 #[command(after_help = "Example:
   ebz recover killed.ebz -o saved.ebz
 
-Chunks that are lost become NaN.")]
+Chunks that are lost become NaN. Frames of which next to nothing is left are left out.")]
 pub struct Recover {
     /// The damaged file
     pub input: PathBuf,
     /// Where to write what can be read
     #[arg(short, long, value_name = "OUT.ebz")]
     pub output: PathBuf,
+    #[command(flatten)]
+    pub memory: Memory,
     #[command(flatten)]
     pub force: Force,
     #[command(flatten)]
@@ -410,6 +421,23 @@ pub struct Threads {
 impl Threads {
     pub fn count(&self) -> usize {
         self.threads.into()
+    }
+}
+
+#[derive(Debug, Group)]
+pub struct Memory {
+    /// The most memory that reading .ebz may take, as in 4GB [default: what the machine, the control group and ulimit allow]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
+    max_memory: Option<u64>,
+}
+
+impl Memory {
+    pub fn limits(&self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            max_memory: self.max_memory.unwrap_or(default.max_memory),
+            ..default
+        }
     }
 }
 

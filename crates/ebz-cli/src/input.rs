@@ -15,7 +15,7 @@ use crate::npy::{self, Header};
 use crate::output::temporary;
 use crate::report;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use ebz::{Element, ElementType, FiniteRange, Reader, StreamReader, element_count};
+use ebz::{Element, ElementType, FiniteRange, Limits, Reader, StreamReader, element_count};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -42,8 +42,8 @@ pub struct Field {
 enum Body {
     /// Values from this offset to the end of the file.
     File(PathBuf, u64),
-    /// A frame of an `.ebz` file, decoded by this many threads.
-    Frame(PathBuf, usize, usize),
+    /// A frame of an `.ebz` file, decoded by this many threads within these limits.
+    Frame(PathBuf, usize, usize, Limits),
     /// Something that can be read once.
     Pipe(Option<Box<dyn Read + Send>>),
 }
@@ -132,15 +132,16 @@ impl Field {
     }
 
     /// A frame of an `.ebz` file.
-    pub fn frame(path: &Path, frame: usize, threads: usize) -> Result<Self> {
+    pub fn frame(path: &Path, frame: usize, threads: usize, limits: Limits) -> Result<Self> {
         let name = path.display().to_string();
         let reader = Reader::open(path).with_context(|| name.clone())?;
+        let reader = reader.limits(limits);
         let stored = reader.frame(frame).with_context(|| name.clone())?;
         Ok(Self {
             name,
             element: stored.header().element,
             shape: stored.header().shape().to_vec(),
-            body: Body::Frame(path.to_path_buf(), frame, threads),
+            body: Body::Frame(path.to_path_buf(), frame, threads, limits),
             spool: None,
         })
     }
@@ -229,7 +230,9 @@ impl Field {
                 file.seek(SeekFrom::Start(*offset))?;
                 Box::new(file)
             }
-            Body::Frame(path, frame, threads) => Box::new(decode(path, *frame, *threads)?),
+            Body::Frame(path, frame, threads, limits) => {
+                Box::new(decode(path, *frame, *threads, *limits)?)
+            }
             Body::Pipe(input) => input
                 .take()
                 .with_context(|| format!("{} cannot be read twice", self.name))?,

@@ -13,7 +13,28 @@ pub fn say(text: &str) -> Result<()> {
 
 /// Prints a value as JSON.
 pub fn say_json(value: &serde_json::Value) -> Result<()> {
-    say(&serde_json::to_string_pretty(value)?)
+    let text = serde_json::to_string_pretty(value)?;
+    // JSON lets some control characters through that terminals obey; they are all within strings.
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() && c != '\n' {
+            true => safe += &format!("\\u{:04x}", u32::from(c)),
+            false => safe.push(c),
+        }
+    }
+    say(&safe)
+}
+
+/// Text from a file or a name, without anything that a terminal would obey.
+pub fn printable(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => safe.extend(c.escape_default()),
+            false => safe.push(c),
+        }
+    }
+    safe
 }
 
 /// Prints a remark, unless the user wants none.
@@ -26,6 +47,7 @@ pub fn note(quiet: bool, text: &str) {
 /// Prints a line to standard error, which may be closed as well.
 pub fn complain(text: &str) {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = printable(&line);
     let _ = writeln!(std::io::stderr(), "ebz: {line}");
 }
 

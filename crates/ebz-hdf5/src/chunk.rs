@@ -2,7 +2,7 @@
 
 use crate::memory::Buffer;
 use ebz::hdf5::{double, from_words, halves};
-use ebz::{Bound, Element, ElementType, Error, FiniteRange, Limits, MAX_AXES, Options};
+use ebz::{Bound, Element, ElementType, Error, FiniteRange, MAX_AXES, Options};
 use ebz::{Reader, Result, Tolerance, View, ViewMut};
 
 /// What the words say of the chunks of a dataset, behind the options: element type, padding, number
@@ -126,11 +126,9 @@ pub fn decode(words: &[u32], bytes: &[u8]) -> Result<Buffer> {
         return Err(Error::corrupt("the chunk holds values for another dataset"));
     }
     ebz::element_count(header.shape())?;
-    // Before memory is reserved: no codec packs so tightly.
-    let most = Limits::default().max_expansion;
-    if length as u64 > most.saturating_mul(bytes.len() as u64) {
-        return Err(Error::corrupt("the chunk claims to hold more than it can"));
-    }
+    // Before memory is reserved: the shape is only what the stream claims.
+    let whole: Vec<_> = header.shape().iter().map(|&n| 0..n).collect();
+    frame.check_region(&whole)?;
     let mut out = Buffer::zeroed(length)?;
     let shape = header.shape();
     let memory = out.bytes_mut();

@@ -90,7 +90,8 @@ fn alone<S, J>(
     Ok(())
 }
 
-/// The loop of every thread; `work` also gets the job's number, `fail` wakes those who wait.
+/// The loop of every thread, of which this is one; `work` also gets the job's number, `fail` wakes
+/// those who wait.
 fn run<S: Send, J: Send>(
     states: &mut [S],
     next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
@@ -107,35 +108,45 @@ fn run<S: Send, J: Send>(
         number: 0,
         error: None,
     });
-    std::thread::scope(|scope| {
-        for state in states {
-            scope.spawn(|| {
-                loop {
-                    let (job, number) = {
-                        let mut queue = lock(&queue);
-                        if queue.error.is_some() {
-                            return;
-                        }
-                        match (queue.next)(state) {
-                            Ok(Some(job)) => {
-                                queue.number += 1;
-                                (job, queue.number - 1)
-                            }
-                            Ok(None) => return,
-                            Err(error) => {
-                                queue.error.get_or_insert(error);
-                                drop(queue);
-                                return fail();
-                            }
-                        }
-                    };
-                    if let Err(error) = work(state, number, job) {
-                        lock(&queue).error.get_or_insert(error);
+    let jobs = |state: &mut S| {
+        loop {
+            let (job, number) = {
+                let mut queue = lock(&queue);
+                if queue.error.is_some() {
+                    return;
+                }
+                match (queue.next)(state) {
+                    Ok(Some(job)) => {
+                        queue.number += 1;
+                        (job, queue.number - 1)
+                    }
+                    Ok(None) => return,
+                    Err(error) => {
+                        queue.error.get_or_insert(error);
+                        drop(queue);
                         return fail();
                     }
                 }
-            });
+            };
+            if let Err(error) = work(state, number, job) {
+                lock(&queue).error.get_or_insert(error);
+                return fail();
+            }
         }
+    };
+    let Some((own, others)) = states.split_first_mut() else {
+        return Ok(());
+    };
+    let jobs = &jobs;
+    std::thread::scope(|scope| {
+        for state in others {
+            let thread = std::thread::Builder::new();
+            if thread.spawn_scoped(scope, move || jobs(state)).is_err() {
+                // The system gives no more threads: those that there are do the work.
+                break;
+            }
+        }
+        jobs(own);
     });
     let queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
     queue.error.map_or(Ok(()), Err)

@@ -143,9 +143,9 @@ const ERRORS: [(&str, Make); 8] = [
         body[2..4].copy_from_slice(&32767u16.to_le_bytes());
         Ok(layout::file(&body, &[(2, vec![0; 4])], None))
     }),
-    ("claims-too-much", || {
-        let body = layout::frame_body(&[1 << 27], &[1 << 27]);
-        Ok(layout::file(&body, &[(2, vec![0; 4])], None))
+    ("needs-too-much-memory", || {
+        let body = layout::frame_body(&[1 << 30], &[1 << 28]);
+        Ok(layout::file(&body, &vec![(6, vec![0; 4]); 4], None))
     }),
     ("chunk-too-short", || {
         let body = layout::frame_body(&[2], &[2]);

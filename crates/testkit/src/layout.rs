@@ -9,7 +9,7 @@ pub const FILE_HEADER: usize = 16;
 /// Bytes of a record header.
 pub const RECORD_HEADER: usize = 32;
 /// Kinds of records.
-pub const KINDS: Range<u8> = 1..6;
+pub const KINDS: Range<u8> = 1..7;
 
 /// A record of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -62,7 +62,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
 fn open_both(args: &Compare) -> Result<(Field, Field)> {
     let temporary = std::env::temp_dir();
     let open = |path: &Path, layout: &Layout| match has_extension(path, "ebz") {
-        true => Field::frame(path, 0, args.threads.count()),
+        true => Field::frame(path, 0, args.threads.count(), args.memory.limits()),
         false => Field::open(path, layout, &temporary, args.talk.quiet),
     };
     let told_by = |field: &Field| Layout {

@@ -14,7 +14,8 @@ use crate::report;
 use anyhow::{Context, Result, bail, ensure};
 use ebz::metrics::Metrics;
 use ebz::{
-    Bound, Element, ElementType, FrameStats, Landing, Options, Searched, Tolerance, View, Writer,
+    Bound, Element, ElementType, FrameStats, Landing, Limits, Options, Searched, Tolerance, View,
+    Writer,
 };
 use serde_json::json;
 use std::io::{Read, Write};
@@ -79,7 +80,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
         let path = target
             .path()
             .context("--stats needs a file: name one with -o")?;
-        let mut decoded = Field::frame(path, frame, options.threads)?;
+        let mut decoded = Field::frame(path, frame, options.threads, Limits::default())?;
         let check = compare::Check {
             fill: options.fill,
             tolerance: Some(stats.tolerance),

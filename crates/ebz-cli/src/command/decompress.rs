@@ -42,7 +42,7 @@ fn output_path(args: &Decompress) -> Result<PathBuf> {
 fn from_file(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
     let source = Seekable::open(&args.input)?;
     let named = || source.name.clone();
-    let reader = source.reader()?.threads(args.threads.count());
+    let reader = source.reader(&args.memory)?.threads(args.threads.count());
     let numbers = match args.frame {
         Some(frame) => frame..frame.saturating_add(1),
         None => 0..reader.frames(),
@@ -96,6 +96,7 @@ fn from_pipe(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
     let named = || name.clone();
     let mut stream = StreamReader::new(input)
         .with_context(named)?
+        .limits(args.memory.limits())
         .threads(args.threads.count());
     let mut output = Output::create(path, args.force.force)?;
     let mut first: Option<FrameHeader> = None;

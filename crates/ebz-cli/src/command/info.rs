@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 pub fn run(args: &Info) -> Result<Outcome> {
     let source = Seekable::open(&args.input)?;
-    let reader = source.reader()?;
+    let reader = source.reader(&args.memory)?;
     let mut frames = Vec::new();
     let mut text = String::new();
     let mut raw_bytes = 0;
@@ -50,7 +50,8 @@ pub fn run(args: &Info) -> Result<Outcome> {
             header.element,
             report::shape(header.shape())
         )?;
-        writeln!(text, "  codec     {codec}{}", not_empty(" ", &params))?;
+        let params = report::printable(&not_empty(" ", &params));
+        writeln!(text, "  codec     {codec}{params}")?;
         let guarantee = report::tolerance(header.tolerance);
         writeln!(text, "  bound     {} ({guarantee})", header.asked)?;
         if let Some(fill) = header.fill {
@@ -65,9 +66,10 @@ pub fn run(args: &Info) -> Result<Outcome> {
         let chunk = report::shape(header.grid.chunk());
         writeln!(text, "  chunks    {} of {chunk}", header.grid.chunks())?;
         if !header.metadata.is_null() {
-            writeln!(text, "  metadata  {}", header.metadata)?;
+            let metadata = report::printable(&header.metadata.to_string());
+            writeln!(text, "  metadata  {metadata}")?;
         }
-        writeln!(text, "  writer    {}", header.writer)?;
+        writeln!(text, "  writer    {}", report::printable(&header.writer))?;
     }
     let ratio = raw_bytes as f64 / reader.size() as f64;
     if args.json {
@@ -82,7 +84,7 @@ pub fn run(args: &Info) -> Result<Outcome> {
     } else {
         let size = report::bytes(reader.size());
         let frames = report::count(reader.frames(), "frame");
-        let name = &source.name;
+        let name = report::printable(&source.name);
         // Where frames found their own bounds, the loosest holds for all.
         let loosest = match largest.filter(|_| reader.frames() > 1) {
             Some(bound) => format!(", largest abs {}", report::number(bound)),

@@ -13,7 +13,7 @@ mod sim;
 mod verify;
 
 use crate::Outcome;
-use crate::args::Command;
+use crate::args::{Command, Memory};
 use crate::input::{Spool, open_file};
 use anyhow::{Context, Result};
 use ebz::Reader;
@@ -68,7 +68,8 @@ impl Seekable {
     }
 
     /// Reads it as `.ebz`.
-    fn reader(&self) -> Result<Reader<File>> {
-        Reader::open(&self.path).with_context(|| self.name.clone())
+    fn reader(&self, memory: &Memory) -> Result<Reader<File>> {
+        let reader = Reader::open(&self.path).with_context(|| self.name.clone())?;
+        Ok(reader.limits(memory.limits()))
     }
 }

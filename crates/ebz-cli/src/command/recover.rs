@@ -6,6 +6,8 @@ use crate::input::open_file;
 use crate::output::Output;
 use crate::report;
 use anyhow::{Context, Result, ensure};
+use ebz::container::recover_within;
+use std::ops::Range;
 use std::path::Path;
 
 pub fn run(args: &Recover) -> Result<Outcome> {
@@ -13,7 +15,8 @@ pub fn run(args: &Recover) -> Result<Outcome> {
     let (file, size) = open_file(&args.input)?;
     ensure!(size.is_some(), "{name} is not a file: save it as one first");
     let output = Output::create(&args.output, args.force.force)?;
-    let (frames, output) = ebz::recover(&file, output).with_context(|| name.to_string())?;
+    let (frames, output) =
+        recover_within(&file, output, args.memory.limits()).with_context(|| name.to_string())?;
     output.commit()?;
     if args.talk.json {
         let json = serde_json::to_value(&frames)?;
@@ -23,17 +26,22 @@ pub fn run(args: &Recover) -> Result<Outcome> {
         return Ok(Outcome::Fine);
     }
     for frame in &frames {
-        let number = frame.frame;
+        let (number, chunks) = (frame.frame, frame.chunks);
+        let lost: usize = frame.lost.iter().map(Range::len).sum();
+        let saved = chunks - lost;
         report::note(
             args.talk.quiet,
-            &match frame.lost.len() {
-                0 => format!("frame {number}: all {} chunks saved", frame.chunks),
-                lost => format!(
-                    "frame {number}: {} of {} chunks saved, {lost} lost (now NaN): {}",
-                    frame.chunks - lost,
-                    frame.chunks,
+            &match (lost, frame.written) {
+                (0, _) => format!("frame {number}: all {chunks} chunks saved"),
+                (_, true) => format!(
+                    "frame {number}: {saved} of {chunks} chunks saved, {lost} lost (now NaN): {}",
                     runs(&frame.lost)
                 ),
+                (_, false) => {
+                    format!(
+                        "frame {number}: left out, only {saved} of its {chunks} chunks are there"
+                    )
+                }
             },
         );
     }
@@ -41,12 +49,10 @@ pub fn run(args: &Recover) -> Result<Outcome> {
 }
 
 /// Numbers in order as `3, 7-9`.
-fn runs(numbers: &[usize]) -> String {
-    let runs = numbers.chunk_by(|a, b| a + 1 == *b);
-    let text = runs.map(|run| match run {
-        [only] => only.to_string(),
-        [first, .., last] => format!("{first}-{last}"),
-        [] => String::new(),
+fn runs(runs: &[Range<usize>]) -> String {
+    let text = runs.iter().map(|run| match run.len() {
+        1 => run.start.to_string(),
+        _ => format!("{}-{}", run.start, run.end - 1),
     });
     text.collect::<Vec<_>>().join(", ")
 }

@@ -18,7 +18,8 @@ pub fn run(args: &Verify) -> Result<Outcome> {
     let whole = match check_file(&source, args) {
         Ok(frames) => frames,
         Err(error) => match error.downcast_ref::<ebz::Error>() {
-            Some(ebz::Error::Io(_)) | None => return Err(error),
+            // The file may be fine: it could not be read.
+            Some(ebz::Error::Io(_) | ebz::Error::LimitExceeded(_)) | None => return Err(error),
             Some(what) => {
                 if args.talk.json {
                     report::say_json(&json!({"ok": false, "error": what.to_string()}))?;
@@ -42,9 +43,14 @@ pub fn run(args: &Verify) -> Result<Outcome> {
             source.name
         );
         let number = args.frame.unwrap_or(0);
-        let reader = source.reader()?;
+        let reader = source.reader(&args.memory)?;
         let header = reader.frame(number)?.header().clone();
-        let mut decoded = Field::frame(&source.path, number, args.threads.count())?;
+        let mut decoded = Field::frame(
+            &source.path,
+            number,
+            args.threads.count(),
+            args.memory.limits(),
+        )?;
         decoded.name.clone_from(&source.name);
         let layout = Layout {
             element: Some(header.element),
@@ -97,10 +103,11 @@ pub fn run(args: &Verify) -> Result<Outcome> {
     })
 }
 
-/// Reads the index, then every record front to back; tells the number of frames.
+/// Reads the index, then every record front to back, and compares what the index names with what
+/// passes; tells the number of frames.
 fn check_file(source: &Seekable, args: &Verify) -> Result<usize> {
     let named = || source.name.clone();
-    let reader = source.reader()?;
+    let reader = source.reader(&args.memory)?;
     for number in 0..reader.frames() {
         reader.frame(number).with_context(named)?;
     }
@@ -109,6 +116,7 @@ fn check_file(source: &Seekable, args: &Verify) -> Result<usize> {
     let input = bar.wrap_read(BufReader::with_capacity(1 << 16, file));
     let mut stream = StreamReader::new(input)
         .with_context(named)?
+        .limits(args.memory.limits())
         .threads(args.threads.count());
     let mut frames = 0;
     while stream.next_frame().with_context(named)?.is_some() {

@@ -1,7 +1,8 @@
 //! A frame of an `.ebz` file as a stream of values.
 
+use super::PIECE;
 use anyhow::Result;
-use ebz::Reader;
+use ebz::{Limits, Reader};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -16,8 +17,8 @@ pub struct Decoded {
 struct Sender(SyncSender<std::io::Result<Vec<u8>>>);
 
 /// Starts to decode a frame.
-pub fn decode(path: &Path, frame: usize, threads: usize) -> Result<Decoded> {
-    let reader = Reader::open(path)?.threads(threads);
+pub fn decode(path: &Path, frame: usize, threads: usize, limits: Limits) -> Result<Decoded> {
+    let reader = Reader::open(path)?.threads(threads).limits(limits);
     let (sender, pieces) = sync_channel(2);
     std::thread::spawn(move || {
         let mut sender = Sender(sender);
@@ -40,8 +41,10 @@ pub fn decode(path: &Path, frame: usize, threads: usize) -> Result<Decoded> {
 
 impl Write for Sender {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        match self.0.send(Ok(bytes.to_vec())) {
-            Ok(()) => Ok(bytes.len()),
+        // A slab may be as large as the array; what waits here is a copy.
+        let piece = &bytes[..bytes.len().min(PIECE)];
+        match self.0.send(Ok(piece.to_vec())) {
+            Ok(()) => Ok(piece.len()),
             Err(_) => Err(std::io::ErrorKind::BrokenPipe.into()),
         }
     }

@@ -1,5 +1,6 @@
 //! How the chunks of a frame are coded: by a codec, with what they have in common.
 
+use super::constant;
 use super::frame::FrameHeader;
 use super::grid::dims;
 use super::record::{Kind, Record};
@@ -52,6 +53,7 @@ impl Coding {
         out: &mut [T],
     ) -> Result<()> {
         let entry = match chunk.record.kind {
+            Kind::Constant => return constant::inverse(chunk.body, out),
             Kind::Raw => codec::by_id(codec::RAW)?,
             _ => self.entry,
         };

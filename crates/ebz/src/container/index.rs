@@ -65,6 +65,27 @@ pub(super) fn read_chunks(body: &[u8], chunks: usize) -> Result<Vec<Place>> {
     (0..chunks).map(|_| Place::read_from(&mut fields)).collect()
 }
 
+/// The chunks of a frame must lie between its header and its end, in order and without gaps, so that
+/// whoever reads front to back meets the same records.
+pub(super) fn check_chunks(frame: &FramePlace, chunks: &[Place]) -> Result<()> {
+    let mut at = frame.header.end();
+    for chunk in chunks {
+        if chunk.offset != at {
+            return Err(other_places());
+        }
+        at = chunk.end();
+    }
+    match at == frame.end.offset {
+        true => Ok(()),
+        false => Err(other_places()),
+    }
+}
+
+/// What an index says is not what the file holds.
+pub(super) fn other_places() -> Error {
+    Error::corrupt("the index of a frame names other places than those where its chunks are")
+}
+
 /// The places of a frame's header and end records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FramePlace {

@@ -4,7 +4,8 @@ use super::coding::{Coded, Coding};
 use super::frame::FrameHeader;
 use super::grid::{self, extents, intersect};
 use super::index::{self, FramePlace, Place};
-use super::record::{HEADER, Kind, Record};
+use super::limits::{self, Limits};
+use super::record::{HEADER, Kind, MARKER, Record};
 use super::slab::FramePlan;
 use super::source::Source;
 use super::{FORMAT_VERSION, SIGNATURE};
@@ -24,25 +25,6 @@ pub(super) const FILE_HEADER: usize = 16;
 
 /// Output larger than this is written past the caches.
 const STREAMING: usize = 16 << 20;
-
-/// What a reader accepts of a stream before it reserves memory.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// The most bytes of an array in memory.
-    pub max_bytes: u64,
-    /// The most that an array may be larger than the bytes that hold it. No codec reaches the
-    /// default; a stream that claims more is hostile.
-    pub max_expansion: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            max_bytes: u64::MAX,
-            max_expansion: 1 << 16,
-        }
-    }
-}
 
 /// A complete `.ebz` file.
 #[derive(Debug)]
@@ -74,7 +56,13 @@ impl<S: Source> Reader<S> {
         let tail = size.checked_sub(index::TAIL as u64).ok_or_else(not_ebz)?;
         let mut bytes = [0; index::TAIL];
         bytes.copy_from_slice(source.fetch(tail, index::TAIL, &mut scratch)?);
-        let offset = index::read_tail(&bytes)?;
+        let tail = index::read_tail(&bytes);
+        if tail.is_err()
+            && let Some(end) = early_end(&source, size).unwrap_or(None)
+        {
+            return Err(bytes_behind_end(end));
+        }
+        let offset = tail?;
         let length = size
             .checked_sub(offset)
             .and_then(|rest| rest.checked_sub(HEADER as u64))
@@ -93,7 +81,41 @@ impl<S: Source> Reader<S> {
             return Err(Error::corrupt("no file index where it should be"));
         }
         reader.frames = index::read_frames(body)?;
+        reader.check_order(offset)?;
         Ok(reader)
+    }
+
+    /// The frames must follow each other up to the index, with nothing between them but the indexes
+    /// of earlier states, so that whoever reads front to back meets the same frames.
+    fn check_order(&self, index: u64) -> Result<()> {
+        let mut at = FILE_HEADER as u64;
+        let mut scratch = Vec::new();
+        let mut pass_indexes = |mut at: u64, until: u64| {
+            while at < until {
+                let header = self.source.fetch(at, HEADER, &mut scratch)?;
+                let Some(header) = header.first_chunk() else {
+                    return Err(not_in_order());
+                };
+                let record = Record::read(header)?.record;
+                if record.kind != Kind::Index {
+                    return Err(not_in_order());
+                }
+                let length = record.length;
+                at = Place { offset: at, length }.end();
+            }
+            match at == until {
+                true => Ok(()),
+                false => Err(not_in_order()),
+            }
+        };
+        for frame in &self.frames {
+            pass_indexes(at, frame.header.offset)?;
+            if frame.end.offset < frame.header.end() {
+                return Err(not_in_order());
+            }
+            at = frame.end.end();
+        }
+        pass_indexes(at, index)
     }
 
     /// Sets what is accepted before memory is reserved.
@@ -137,6 +159,7 @@ impl<S: Source> Reader<S> {
             ))
         })?;
         let mut scratch = Vec::new();
+        self.limits.check_header(place.header.length)?;
         let expect = |record: Record, kind| {
             (record.kind == kind && record.frame as usize == number && record.number == 0)
                 .then_some(())
@@ -148,11 +171,14 @@ impl<S: Source> Reader<S> {
         let (record, body) = self.record(place.end, &mut scratch)?;
         expect(record, Kind::End)?;
         let chunks = index::read_chunks(body, header.grid.chunks())?;
+        index::check_chunks(place, &chunks)?;
+        let stored = chunks.iter().map(|chunk| chunk.length).max();
         Ok(Frame {
             reader: self,
             number: number as u32,
             header,
             chunks,
+            largest: stored.unwrap_or(0),
         })
     }
 
@@ -173,6 +199,7 @@ impl<S: Source> Reader<S> {
                 "the index points behind the end of the file",
             ));
         }
+        self.limits.check(place.record_len())?;
         let bytes = self
             .source
             .fetch(place.offset, place.record_len() as usize, scratch)?;
@@ -196,6 +223,8 @@ pub struct Frame<'a, S> {
     number: u32,
     header: FrameHeader,
     chunks: Vec<Place>,
+    /// Bytes of the longest record's body.
+    largest: u64,
 }
 
 impl<S: Source> Frame<'_, S> {
@@ -276,8 +305,10 @@ impl<S: Source> Frame<'_, S> {
     pub fn region<T: Element>(&self, region: &[Range<usize>]) -> Result<Array<T>> {
         self.check::<T>(region)?;
         let shape = extents(region);
-        let mut values = vec![T::default(); shape.iter().product()];
-        self.read_slabs(region, &mut values)?;
+        let bytes = self.region_bytes(region);
+        self.reader.limits.check_array(bytes)?;
+        let mut values = limits::zeroed(shape.iter().product())?;
+        self.read_slabs(region, &mut values, bytes)?;
         Array::new(values, &shape)
     }
 
@@ -303,7 +334,7 @@ impl<S: Source> Frame<'_, S> {
             )));
         }
         if let Some(values) = out.as_mut_slice() {
-            return self.read_slabs(region, values);
+            return self.read_slabs(region, values, 0);
         }
         let layout = out.layout.clone();
         let data = &mut *out.data;
@@ -341,7 +372,7 @@ impl<S: Source> Frame<'_, S> {
         })
     }
 
-    /// Element type, region and limits.
+    /// Element type and region.
     fn check<T: Element>(&self, region: &[Range<usize>]) -> Result<()> {
         if T::TYPE != self.header.element {
             return Err(Error::invalid(format!(
@@ -350,12 +381,23 @@ impl<S: Source> Frame<'_, S> {
                 T::TYPE
             )));
         }
-        self.check_region(region)
+        self.check_inside(region)
     }
 
     /// Whether a region lies within the array and within the limits, for callers that reserve the
     /// memory for it themselves.
     pub fn check_region(&self, region: &[Range<usize>]) -> Result<()> {
+        self.check_inside(region)?;
+        self.reader.limits.check_array(self.region_bytes(region))
+    }
+
+    /// Raw bytes of a region.
+    fn region_bytes(&self, region: &[Range<usize>]) -> u64 {
+        let values: usize = region.iter().map(Range::len).product();
+        values as u64 * self.header.element.size() as u64
+    }
+
+    fn check_inside(&self, region: &[Range<usize>]) -> Result<()> {
         let shape = self.header.shape();
         let inside = |(r, &n): (&Range<usize>, &usize)| r.start <= r.end && r.end <= n;
         if region.len() != shape.len() || !region.iter().zip(shape).all(inside) {
@@ -364,34 +406,23 @@ impl<S: Source> Frame<'_, S> {
                 display(shape)
             )));
         }
-        let bytes = region.iter().map(Range::len).product::<usize>() * self.header.element.size();
-        let bytes = bytes as u64;
-        let limits = self.reader.limits;
-        let stored = self.stored_bytes();
-        if stored > self.reader.size {
-            return Err(Error::corrupt(
-                "the chunks take more bytes than the file has",
-            ));
-        }
-        check_expansion(self.header.raw_bytes() as u64, stored, limits.max_expansion)?;
-        if bytes > limits.max_bytes {
-            return Err(Error::LimitExceeded(format!(
-                "{bytes} bytes are needed but only {} are allowed: read a smaller region",
-                limits.max_bytes
-            )));
-        }
         Ok(())
     }
 
-    /// Decodes a region into contiguous memory, slabs in parallel.
-    fn read_slabs<T: Element>(&self, region: &[Range<usize>], out: &mut [T]) -> Result<()> {
+    /// Decodes a region into contiguous memory, slabs in parallel; `held` bytes of it are ours.
+    fn read_slabs<T: Element>(
+        &self,
+        region: &[Range<usize>],
+        out: &mut [T],
+        held: u64,
+    ) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }
         let grid = &self.header.grid;
         let coding = &Coding::of(&self.header)?;
         let slabs = grid.slabs_touching(region);
-        let mut workers = self.workers(slabs.len(), size_of_val(out));
+        let mut workers = self.workers(slabs.len(), held, 0, size_of_val(out) >= STREAMING)?;
         let mut rest = out;
         let mut slabs = slabs.into_iter();
         parallel::unordered(
@@ -421,8 +452,9 @@ impl<S: Source> Frame<'_, S> {
         let grid = &self.header.grid;
         let coding = &Coding::of(&self.header)?;
         let slabs = grid.slabs_touching(region);
+        let slab = limits::slab_memory(grid, region, T::SIZE);
         let mut workers: Vec<_> = self
-            .workers(slabs.len(), 0)
+            .workers(slabs.len(), 0, slab, false)?
             .into_iter()
             .map(|worker| (worker, Vec::new(), Vec::new()))
             .collect();
@@ -432,17 +464,22 @@ impl<S: Source> Frame<'_, S> {
             |_| Ok(slabs.next()),
             |(worker, part, values), slab| {
                 *part = intersect(&grid.slab_region(slab), region);
-                values.resize(part.iter().map(Range::len).product(), T::default());
+                limits::resize(values, part.iter().map(Range::len).product())?;
                 self.decode_slab(coding, worker, slab, part, values)
             },
             |(_, part, values)| emit(part, values),
         )
     }
 
-    fn workers(&self, jobs: usize, output: usize) -> Vec<Worker> {
+    /// As many workers as are wanted and have the memory for a chunk and for `slab` bytes of values
+    /// each, beside the `held` bytes of the output.
+    fn workers(&self, jobs: usize, held: u64, slab: u64, streaming: bool) -> Result<Vec<Worker>> {
         let threads = parallel::threads(self.reader.threads).min(jobs).max(1);
-        let worker = || Worker::new(self.reader.simd, output >= STREAMING);
-        (0..threads).map(|_| worker()).collect()
+        let chunk = limits::chunk_memory(&self.header.grid, self.header.element.size());
+        let each = chunk.saturating_add(self.largest).saturating_add(slab);
+        let threads = self.reader.limits.workers(threads, held, each)?;
+        let worker = || Worker::new(self.reader.simd, streaming);
+        Ok((0..threads).map(|_| worker()).collect())
     }
 
     /// Decodes the part of a slab that `part` asks for, into contiguous memory of that shape.
@@ -503,7 +540,7 @@ pub(super) fn place_chunk<T: Element>(
     }
     let shape = extents(region);
     let mut values = context.take::<Vec<T>>();
-    values.resize(shape.iter().product(), T::default());
+    limits::resize(&mut values, shape.iter().product())?;
     // These values are needed at once.
     let streaming = std::mem::take(&mut context.streaming);
     let decoded = coding.decode(chunk, &shape, context, &mut values);
@@ -512,7 +549,7 @@ pub(super) fn place_chunk<T: Element>(
         let wanted = intersect(region, part);
         let wanted_shape = extents(&wanted);
         let mut kept = context.take::<Kept<T>>();
-        kept.0.resize(wanted_shape.iter().product(), T::default());
+        limits::resize(&mut kept.0, wanted_shape.iter().product())?;
         let strides = contiguous_strides(&shape);
         let from = grid::origin(&wanted, region);
         crate::array::gather(&values, &wanted_shape, &strides, from, &mut kept.0);
@@ -534,17 +571,6 @@ impl<T> Default for Kept<T> {
     }
 }
 
-/// A claimed size that no codec reaches is an attack on memory.
-pub(super) fn check_expansion(raw: u64, stored: u64, most: u64) -> Result<()> {
-    if raw > stored.saturating_mul(most) {
-        return Err(Error::LimitExceeded(format!(
-            "the stream claims {raw} bytes of data in {stored} bytes, which no codec reaches: \
-             it is damaged or hostile"
-        )));
-    }
-    Ok(())
-}
-
 pub(super) fn check_file_header(bytes: &[u8]) -> Result<()> {
     if bytes[..8] != SIGNATURE {
         return Err(not_ebz());
@@ -559,6 +585,38 @@ pub(super) fn check_file_header(bytes: &[u8]) -> Result<()> {
         return Err(Error::corrupt("file header with unknown flags"));
     }
     Ok(())
+}
+
+/// Where a complete stream ends within a source, if it does and something else follows.
+fn early_end<S: Source>(source: &S, size: u64) -> Result<Option<u64>> {
+    let mut scratch = Vec::new();
+    let (mut at, mut indexed) = (FILE_HEADER as u64, false);
+    while at + (HEADER as u64) <= size {
+        let header = source.fetch(at, HEADER, &mut scratch)?;
+        let Some(Ok(record)) = header.first_chunk().map(Record::read) else {
+            break;
+        };
+        let Record { kind, length, .. } = record.record;
+        at = Place { offset: at, length }.end();
+        indexed = kind == Kind::Index;
+    }
+    let rest = (size.saturating_sub(at) as usize).min(MARKER.len());
+    // A record that was cut off is not something else.
+    Ok(
+        (indexed && rest > 0 && !MARKER.starts_with(source.fetch(at, rest, &mut scratch)?))
+            .then_some(at),
+    )
+}
+
+pub(super) fn bytes_behind_end(end: u64) -> Error {
+    Error::corrupt(format!(
+        "the stream ends at byte {end}, but there are bytes behind its end: the file or chunk was \
+         written over a longer one, or its size is out of date"
+    ))
+}
+
+fn not_in_order() -> Error {
+    Error::corrupt("the index names other places than those where the frames are")
 }
 
 pub(super) fn not_ebz() -> Error {

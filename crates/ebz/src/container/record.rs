@@ -24,14 +24,29 @@ pub(crate) enum Kind {
     End = 4,
     /// The end of the file: where its frames are.
     Index = 5,
+    /// A chunk whose values are all the same: that value.
+    Constant = 6,
 }
 
 impl Kind {
     fn from_id(id: u8) -> Result<Self> {
-        [Self::Frame, Self::Coded, Self::Raw, Self::End, Self::Index]
+        let known = [
+            Self::Frame,
+            Self::Coded,
+            Self::Raw,
+            Self::End,
+            Self::Index,
+            Self::Constant,
+        ];
+        known
             .into_iter()
             .find(|k| *k as u8 == id)
             .ok_or_else(|| Error::corrupt(format!("unknown kind of record {id}")))
+    }
+
+    /// Whether the body is a chunk.
+    pub fn is_chunk(self) -> bool {
+        matches!(self, Self::Coded | Self::Raw | Self::Constant)
     }
 }
 
@@ -96,8 +111,7 @@ impl Record {
 
     /// Whether this is the chunk that should be here.
     pub fn expect_chunk(&self, frame: u32, number: usize) -> Result<()> {
-        let is_chunk = matches!(self.kind, Kind::Coded | Kind::Raw);
-        if is_chunk && self.frame == frame && self.number as usize == number {
+        if self.kind.is_chunk() && self.frame == frame && self.number as usize == number {
             return Ok(());
         }
         Err(Error::corrupt(format!(
@@ -133,7 +147,7 @@ impl Unverified {
             return Ok(self.record);
         }
         Err(Error::corrupt(match self.record.kind {
-            Kind::Coded | Kind::Raw => format!(
+            Kind::Coded | Kind::Raw | Kind::Constant => format!(
                 "checksum of chunk {} of frame {} does not match",
                 self.record.number, self.record.frame
             ),

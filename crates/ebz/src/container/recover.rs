@@ -1,23 +1,23 @@
 //! Saving what is left of a file whose writer was stopped, or that was damaged.
 //!
 //! The records are walked one by one; behind damage the next marker is looked for. Frames whose
-//! header survives are written again; chunks that are lost become NaN. A frame that claims more
-//! values than any writer puts into a file of this size is left out: it would be written in full.
+//! header survives with any of their chunks are written again; chunks that are lost become NaN. A
+//! frame that is nearly all loss is left out, because a small file can claim any number of chunks.
 
 use super::frame::FrameHeader;
-use super::grid::{dims, extents};
 use super::index::Place;
-use super::reader::{FILE_HEADER, Limits, check_expansion};
+use super::limits::Limits;
+use super::reader::FILE_HEADER;
 use super::record::{HEADER, Kind, MARKER, Record};
 use super::source::Source;
 use super::writer::Writer;
 use crate::bound::Bound;
-use crate::codec::{self, Context, Params, Task};
-use crate::element::{Element, ElementType};
+use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::ops::Range;
 
 /// What became of one frame.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -26,41 +26,86 @@ pub struct Recovered {
     pub frame: u32,
     /// Number of chunks.
     pub chunks: usize,
-    /// Chunks that are lost; their values are NaN now.
-    pub lost: Vec<usize>,
+    /// Whether it was written. A frame is left out if none of its chunks was found, or if the lost
+    /// ones would make the result much larger than the damaged file.
+    pub written: bool,
+    /// Runs of chunks that are lost; where the frame was written, their values are NaN now.
+    pub lost: Vec<Range<usize>>,
 }
 
-/// Bytes looked through at once for the next record.
+/// Bytes of the source that are held at once.
 const WINDOW: usize = 1 << 20;
+
+/// Bytes that a lost chunk takes: record header, a value, and its place in the end record.
+const LOST_CHUNK: u64 = HEADER as u64 + 8 + 16;
+
+/// Lost chunks of all frames may take this much, and so many times the size of the damaged file.
+const LOST_BYTES: u64 = 1 << 20;
+const LOST_TIMES: u64 = 16;
+
+/// Bytes of records that turn out to be none may be so many times the size of the damaged file:
+/// every one of them is read to its claimed end, and they may overlap.
+const FALSE_TIMES: u64 = 16;
 
 /// Writes everything that can be read of `source` as a complete file, frame by frame.
 pub fn recover<S: Source, W: Write + Send>(source: &S, out: W) -> Result<(Vec<Recovered>, W)> {
-    let mut scratch = Vec::new();
-    let frames = find_frames(source, &mut scratch)?;
-    if frames.is_empty() {
-        return Err(Error::corrupt("nothing in this file can be recovered"));
-    }
+    recover_within(source, out, Limits::default())
+}
+
+/// The same with other limits than the default ones.
+pub fn recover_within<S: Source, W: Write + Send>(
+    source: &S,
+    out: W,
+    limits: Limits,
+) -> Result<(Vec<Recovered>, W)> {
+    let frames = find_frames(source, &limits)?;
+    let mut allowed = source.size()?.saturating_mul(LOST_TIMES) + LOST_BYTES;
     let mut writer = Writer::new(out, Options::new(Bound::Lossless))?;
     let mut report = Vec::new();
+    let mut scratch = Vec::new();
     for (frame, found) in frames {
         let chunks = found.header.grid.chunks();
-        let mut lost = Vec::new();
-        writer.copy_frame(&found.header, |number, body| {
-            let Some(&(kind, place)) = found.chunks.get(&number) else {
-                lost.push(number);
-                return nan_chunk(&found.header, number, body);
-            };
-            let start = place.offset + HEADER as u64;
-            body.extend_from_slice(source.fetch(start, place.length as usize, &mut scratch)?);
-            Ok(kind)
-        })?;
+        let loss = ((chunks - found.chunks.len()) as u64).saturating_mul(LOST_CHUNK);
+        let written = (chunks == 0 || !found.chunks.is_empty()) && loss <= allowed;
+        if written {
+            allowed -= loss;
+            writer.copy_frame(&found.header, |number, body| {
+                let Some(&(kind, place)) = found.chunks.get(&number) else {
+                    body.extend_from_slice(nan(found.header.element));
+                    return Ok(Kind::Constant);
+                };
+                let start = place.offset + HEADER as u64;
+                body.extend_from_slice(source.fetch(start, place.length as usize, &mut scratch)?);
+                Ok(kind)
+            })?;
+        }
         report.push(Recovered {
             frame,
             chunks,
-            lost,
+            written,
+            lost: found.lost(),
         });
     }
+    if !report.iter().any(|frame| frame.written) {
+        return Err(Error::corrupt(match report.len() {
+            0 => "nothing in this file can be recovered".into(),
+            frames => format!(
+                "nothing in this file can be recovered: of its {frames} frames next to nothing is \
+                 left but their headers"
+            ),
+        }));
+    }
     Ok((report, writer.finish()?))
+}
+
+/// The bytes of a NaN.
+fn nan(element: ElementType) -> &'static [u8] {
+    const F32: [u8; 4] = f32::NAN.to_le_bytes();
+    const F64: [u8; 8] = f64::NAN.to_le_bytes();
+    match element {
+        ElementType::F32 => &F32,
+        ElementType::F64 => &F64,
+    }
 }
 
 /// The readable parts of a frame.
@@ -69,35 +114,33 @@ struct Found {
     chunks: BTreeMap<usize, (Kind, Place)>,
 }
 
-fn find_frames<S: Source>(source: &S, scratch: &mut Vec<u8>) -> Result<BTreeMap<u32, Found>> {
-    let size = source.size()?;
+impl Found {
+    /// The runs of chunks that are missing.
+    fn lost(&self) -> Vec<Range<usize>> {
+        let end = self.header.grid.chunks();
+        let after = self.chunks.keys().map(|number| number + 1);
+        let runs = std::iter::once(0).chain(after);
+        let runs = runs.zip(self.chunks.keys().copied().chain([end]));
+        runs.map(|(start, end)| start..end)
+            .filter(|run| !run.is_empty())
+            .collect()
+    }
+}
+
+fn find_frames<S: Source>(source: &S, limits: &Limits) -> Result<BTreeMap<u32, Found>> {
+    let mut walk = Walk::new(source, limits)?;
     let mut frames = BTreeMap::new();
-    let mut offset = FILE_HEADER as u64;
-    while let Some(start) = next_marker(source, offset, size, scratch)? {
-        let Some((record, body)) = record_at(source, start, size, scratch)? else {
-            offset = start + 1;
-            continue;
-        };
-        let place = Place {
-            offset: start,
-            length: record.length,
-        };
+    while let Some((record, place)) = walk.next()? {
         match record.kind {
-            Kind::Frame => {
-                // A frame of which next to nothing can be there would only be a lot of NaN.
-                let sane = |header: &FrameHeader| {
-                    let most = Limits::default().max_expansion;
-                    check_expansion(header.raw_bytes() as u64, size, most).is_ok()
-                };
-                let header = FrameHeader::read_from(body).ok();
-                if let Some(header) = header.filter(sane) {
+            Kind::Frame if limits.check_header(record.length).is_ok() => {
+                if let Ok(header) = FrameHeader::read_from(walk.body(place)?) {
                     let chunks = BTreeMap::new();
                     frames
                         .entry(record.frame)
                         .or_insert(Found { header, chunks });
                 }
             }
-            Kind::Coded | Kind::Raw => {
+            Kind::Coded | Kind::Raw | Kind::Constant => {
                 if let Some(found) = frames.get_mut(&record.frame) {
                     let number = record.number as usize;
                     if number < found.header.grid.chunks() {
@@ -105,87 +148,114 @@ fn find_frames<S: Source>(source: &S, scratch: &mut Vec<u8>) -> Result<BTreeMap<
                     }
                 }
             }
-            Kind::End | Kind::Index => {}
+            Kind::Frame | Kind::End | Kind::Index => {}
         }
-        offset = place.end();
     }
     Ok(frames)
 }
 
-/// Where the next record may start.
-fn next_marker<S: Source>(
-    source: &S,
-    mut offset: u64,
-    size: u64,
-    scratch: &mut Vec<u8>,
-) -> Result<Option<u64>> {
-    while offset + HEADER as u64 <= size {
-        let length = (size - offset).min(WINDOW as u64) as usize;
-        let window = source.fetch(offset, length, scratch)?;
-        let found = window
-            .windows(MARKER.len())
-            .position(|bytes| bytes == MARKER);
-        if let Some(at) = found {
-            return Ok(Some(offset + at as u64));
-        }
-        offset += (length - (MARKER.len() - 1)) as u64;
-    }
-    Ok(None)
-}
-
-/// The record that starts here, if it is whole and its checksum matches.
-fn record_at<'a, S: Source>(
+/// Goes through the records of a source that are whole and whose checksums match.
+struct Walk<'a, S> {
     source: &'a S,
-    start: u64,
+    limits: &'a Limits,
     size: u64,
-    scratch: &'a mut Vec<u8>,
-) -> Result<Option<(Record, &'a [u8])>> {
-    if start + HEADER as u64 > size {
-        return Ok(None);
-    }
-    let mut header = [0; HEADER];
-    header.copy_from_slice(source.fetch(start, HEADER, scratch)?);
-    let Ok(unverified) = Record::read(&header) else {
-        return Ok(None);
-    };
-    let place = Place {
-        offset: start,
-        length: unverified.record.length,
-    };
-    if place.end() > size {
-        return Ok(None);
-    }
-    let body = source.fetch(start + HEADER as u64, place.length as usize, scratch)?;
-    Ok(unverified.verify(body).ok().map(|record| (record, body)))
+    /// Where to look next.
+    at: u64,
+    /// Bytes of the source from an offset on, to be read once for all records in them.
+    window: Vec<u8>,
+    window_at: u64,
+    /// A body that the window does not hold.
+    scratch: Vec<u8>,
+    /// Bytes of false records that may still be read.
+    allowed: u64,
 }
 
-/// The body of a chunk of NaN, as the frame's own codec or raw.
-fn nan_chunk(header: &FrameHeader, number: usize, body: &mut Vec<u8>) -> Result<Kind> {
-    match header.element {
-        ElementType::F32 => nan_chunk_of::<f32>(header, number, body),
-        ElementType::F64 => nan_chunk_of::<f64>(header, number, body),
+impl<'a, S: Source> Walk<'a, S> {
+    fn new(source: &'a S, limits: &'a Limits) -> Result<Self> {
+        let size = source.size()?;
+        Ok(Self {
+            source,
+            limits,
+            size,
+            at: FILE_HEADER as u64,
+            window: Vec::new(),
+            window_at: 0,
+            scratch: Vec::new(),
+            allowed: size.saturating_mul(FALSE_TIMES),
+        })
     }
-}
 
-fn nan_chunk_of<T: Element>(
-    header: &FrameHeader,
-    number: usize,
-    body: &mut Vec<u8>,
-) -> Result<Kind> {
-    let region = header.grid.region(number);
-    let values = vec![T::from_f64(f64::NAN); header.grid.chunk_len(number)];
-    let task = Task {
-        dims: dims(&extents(&region)),
-        tolerance: header.tolerance,
-        fill: None,
-        params: &Params::default(),
-        advice: None,
-    };
-    codec::by_id(header.codec)?.encode(&values, &task, &mut Context::default(), body)?;
-    if body.len() < values.len() * T::SIZE {
-        return Ok(Kind::Coded);
+    /// The next record.
+    fn next(&mut self) -> Result<Option<(Record, Place)>> {
+        while let Some(start) = self.next_marker()? {
+            let found = self.record_at(start)?;
+            self.at = found.map_or(start + 1, |(_, place)| place.end());
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
-    body.clear();
-    body.extend_from_slice(bytemuck::cast_slice(&values));
-    Ok(Kind::Raw)
+
+    /// Where the next record may start.
+    fn next_marker(&mut self) -> Result<Option<u64>> {
+        let mut offset = self.at;
+        while offset.saturating_add(HEADER as u64) <= self.size {
+            let bytes = self.bytes_from(offset)?;
+            let mut places = bytes.windows(MARKER.len());
+            if let Some(at) = places.position(|bytes| bytes == MARKER) {
+                return Ok(Some(offset + at as u64));
+            }
+            offset += (bytes.len() - (MARKER.len() - 1)) as u64;
+        }
+        Ok(None)
+    }
+
+    /// The bytes of the window from here on: at least a record header, unless the source ends.
+    fn bytes_from(&mut self, offset: u64) -> Result<&[u8]> {
+        let held = self.window_at..self.window_at + self.window.len() as u64;
+        let needed = offset.saturating_add(HEADER as u64).min(self.size);
+        if offset < held.start || needed > held.end {
+            let length = (self.size - offset).min(WINDOW as u64) as usize;
+            let bytes = self.source.fetch(offset, length, &mut self.scratch)?;
+            self.window.clear();
+            self.window.extend_from_slice(bytes);
+            self.window_at = offset;
+        }
+        Ok(&self.window[(offset - self.window_at) as usize..])
+    }
+
+    /// The record that starts here, if it is one.
+    fn record_at(&mut self, start: u64) -> Result<Option<(Record, Place)>> {
+        let Some(header) = self.bytes_from(start)?.first_chunk() else {
+            return Ok(None);
+        };
+        let Ok(unverified) = Record::read(header) else {
+            return Ok(None);
+        };
+        let place = Place {
+            offset: start,
+            length: unverified.record.length,
+        };
+        if place.end() > self.size || place.length > self.allowed {
+            return Ok(None);
+        }
+        self.limits.check(place.length)?;
+        let Ok(record) = unverified.verify(self.body(place)?) else {
+            self.allowed -= place.length;
+            return Ok(None);
+        };
+        Ok(Some((record, place)))
+    }
+
+    /// The body of a record that lies within the source.
+    fn body(&mut self, place: Place) -> Result<&[u8]> {
+        let start = place.offset + HEADER as u64;
+        let held = (start.checked_sub(self.window_at))
+            .and_then(|at| self.window.get(at as usize..)?.get(..place.length as usize));
+        match held {
+            Some(body) => Ok(body),
+            None => (self.source).fetch(start, place.length as usize, &mut self.scratch),
+        }
+    }
 }

@@ -5,6 +5,7 @@
 
 use super::advice::Advisor;
 use super::coding::{Coded, Coding};
+use super::constant;
 use super::frame::FrameHeader;
 use super::grid::{Grid, extents};
 use super::reader::place_chunk;
@@ -256,6 +257,21 @@ impl SlabCoder {
     ) -> Result<()> {
         let mut gathered = self.context.take::<Vec<T>>();
         let values = contiguous(view, &mut gathered);
+        let records = &mut out.records;
+        let start = records.len();
+        let body = start + HEADER;
+        records.resize(body, 0);
+        if let Some(value) = constant::forward(values) {
+            if let Some(advisor) = advisor {
+                // Nobody is to wait for what a constant cannot say.
+                advisor.advice(number as usize, || Ok(None))?;
+            }
+            records.extend_from_slice(bytemuck::bytes_of(&value));
+            Record::seal(Kind::Constant, frame, number, records, start);
+            out.chunks.push((T::SIZE as u64, false));
+            self.context.put_back(gathered);
+            return Ok(());
+        }
         let mut task = plan.header.task(view.shape());
         let ask = || plan.coding.entry.advise(values, &task, &mut self.context);
         let advice = match advisor {
@@ -263,10 +279,6 @@ impl SlabCoder {
             None => None,
         };
         task.advice = advice.as_ref();
-        let records = &mut out.records;
-        let start = records.len();
-        let body = start + HEADER;
-        records.resize(body, 0);
         plan.coding
             .encode(values, &task, &mut self.context, records)?;
         let raw: &[u8] = bytemuck::cast_slice(values);

@@ -1,5 +1,6 @@
 //! Where a reader finds the bytes of a file.
 
+use super::limits;
 use crate::error::{Error, Result};
 use std::fs::File;
 
@@ -46,7 +47,7 @@ impl Source for File {
         length: usize,
         scratch: &'a mut Vec<u8>,
     ) -> Result<&'a [u8]> {
-        scratch.resize(length, 0);
+        limits::resize(scratch, length)?;
         read_exact_at(self, scratch, offset).map_err(|error| match error.kind() {
             std::io::ErrorKind::UnexpectedEof => outside(offset, length),
             _ => error.into(),

@@ -2,27 +2,30 @@
 
 use super::coding::{Coded, Coding};
 use super::frame::FrameHeader;
-use super::index;
-use super::reader::{
-    FILE_HEADER, Limits, check_expansion, check_file_header, not_ebz, place_chunk,
-};
-use super::record::{HEADER, Kind, Record};
+use super::index::{self, FramePlace, Place};
+use super::limits::{self, Limits};
+use super::reader::{FILE_HEADER, bytes_behind_end, check_file_header, not_ebz, place_chunk};
+use super::record::{HEADER, Kind, MARKER, Record};
 use crate::codec::Context;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::simd::Level;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::ops::Range;
 
-/// An `.ebz` stream that is read once, front to back, in memory for a few chunks.
+/// An `.ebz` stream that is read once, front to back, in memory for a few slabs.
+///
+/// Every place that its indexes name is compared with the records that passed: a stream that holds
+/// other values for a [`Reader`](super::Reader) is refused.
 pub struct StreamReader<R> {
-    input: R,
+    records: Records<R>,
     limits: Limits,
     threads: usize,
-    frames: u32,
+    /// The frames that have passed.
+    frames: Vec<FramePlace>,
     /// The header that was read last, while its chunks are still to come.
-    open: Option<FrameHeader>,
+    open: Option<(FrameHeader, Place)>,
 }
 
 impl<R: Read + Send> StreamReader<R> {
@@ -37,12 +40,21 @@ impl<R: Read + Send> StreamReader<R> {
         }
         check_file_header(&header)?;
         Ok(Self {
-            input,
+            records: Records {
+                input,
+                position: FILE_HEADER as u64,
+            },
             limits: Limits::default(),
             threads: 0,
-            frames: 0,
+            frames: Vec::new(),
             open: None,
         })
+    }
+
+    /// Sets what is accepted before memory is reserved.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
     }
 
     /// Sets the number of threads; 0 means all cores.
@@ -59,16 +71,23 @@ impl<R: Read + Send> StreamReader<R> {
         }
         let mut body = Vec::new();
         let mut indexed = false;
-        while let Some(record) = read_record(&mut self.input, &mut body, u64::MAX)? {
+        let most = self.limits.max_memory;
+        while let Some((record, place)) = self.records.next(&mut body, most, indexed)? {
             match record.kind {
-                Kind::Frame if record.frame == self.frames && record.number == 0 => {
-                    self.frames += 1;
-                    self.open = Some(FrameHeader::read_from(&body)?);
-                    return Ok(self.open.as_ref());
+                Kind::Frame if record.frame as usize == self.frames.len() && record.number == 0 => {
+                    self.limits.check_header(record.length)?;
+                    let (header, _) = self.open.insert((FrameHeader::read_from(&body)?, place));
+                    return Ok(Some(header));
                 }
                 // A file that was appended to also holds the indexes of its earlier states.
-                Kind::Index if record.frame == self.frames => {
-                    index::read_frames(&body)?;
+                Kind::Index if record.frame as usize == self.frames.len() => {
+                    let mut expected = Vec::new();
+                    index::write_frames(&self.frames, place.offset, &mut expected);
+                    if body != expected {
+                        return Err(Error::corrupt(
+                            "the index names other places than those where the frames are",
+                        ));
+                    }
                     indexed = true;
                 }
                 _ => return Err(Error::corrupt("a record that belongs elsewhere")),
@@ -84,21 +103,25 @@ impl<R: Read + Send> StreamReader<R> {
 
     /// Decodes the frame whose header was read last and writes its raw little-endian values.
     pub fn write_frame(&mut self, out: &mut (dyn Write + Send)) -> Result<()> {
-        let header = self
+        let (header, place) = self
             .open
             .take()
             .ok_or_else(|| Error::invalid("no frame header has been read"))?;
-        match header.element {
-            ElementType::F32 => self.write_frame_as::<f32>(&header, out),
-            ElementType::F64 => self.write_frame_as::<f64>(&header, out),
-        }
+        let end = match header.element {
+            ElementType::F32 => self.write_frame_as::<f32>(&header, out)?,
+            ElementType::F64 => self.write_frame_as::<f64>(&header, out)?,
+        };
+        self.frames.push(FramePlace { header: place, end });
+        Ok(())
     }
+
+    /// Where the frame's end record is.
 
     fn write_frame_as<T: Element>(
         &mut self,
         header: &FrameHeader,
         out: &mut (dyn Write + Send),
-    ) -> Result<()> {
+    ) -> Result<Place> {
         struct Worker<T> {
             context: Context,
             /// Chunks of a slab as read.
@@ -107,8 +130,13 @@ impl<R: Read + Send> StreamReader<R> {
         }
         let grid = &header.grid;
         let coding = Coding::of(header)?;
-        let frame = self.frames - 1;
+        let frame = self.frames.len() as u32;
         let threads = parallel::threads(self.threads).min(grid.slabs()).max(1);
+        let whole: Vec<_> = grid.shape().iter().map(|&n| 0..n).collect();
+        // As values and, if it did not shrink, as read.
+        let slab = limits::slab_memory(grid, &whole, T::SIZE).saturating_mul(2);
+        let each = limits::chunk_memory(grid, T::SIZE).saturating_add(slab);
+        let threads = self.limits.workers(threads, 0, each)?;
         let mut workers: Vec<_> = (0..threads)
             .map(|_| Worker {
                 context: Context::new(Level::detect()),
@@ -118,7 +146,9 @@ impl<R: Read + Send> StreamReader<R> {
             .collect();
         let per_slab = grid.chunks_per_slab();
         let mut slabs = 0..grid.slabs();
-        let (input, limits) = (&mut self.input, self.limits);
+        let records = &mut self.records;
+        // Grows as chunks come: their number is only a claim so far.
+        let mut places = Vec::new();
         parallel::ordered(
             &mut workers,
             |worker| {
@@ -138,26 +168,20 @@ impl<R: Read + Send> StreamReader<R> {
                     }
                     let chunk = &mut worker.chunks[at];
                     let raw = (grid.chunk_len(number) * T::SIZE) as u64;
-                    chunk.0 = read_record(input, &mut chunk.1, raw)?.ok_or_else(|| {
+                    let read = records.next(&mut chunk.1, raw, false)?;
+                    let (record, place) = read.ok_or_else(|| {
                         Error::truncated(format!("the stream ends before chunk {number}"))
                     })?;
-                    let record = chunk.0;
-                    if !matches!(record.kind, Kind::Coded | Kind::Raw) || record.frame != frame {
-                        return Err(Error::corrupt("a record that belongs elsewhere"));
-                    }
-                    if record.number as usize != number {
-                        return Err(Error::unsupported(
-                            "the chunks are not in order: read this stream from a file",
-                        ));
-                    }
-                    check_expansion(raw, record.length + HEADER as u64, limits.max_expansion)?;
+                    record.expect_chunk(frame, number)?;
+                    chunk.0 = record;
+                    places.push(place);
                 }
                 Ok(Some(slab))
             },
             |worker, slab| {
                 let part = grid.slab_region(slab);
                 let length = part.iter().map(Range::len).product();
-                worker.values.resize(length, T::default());
+                limits::resize(&mut worker.values, length)?;
                 for (&(record, ref body), number) in worker.chunks.iter().zip(slab * per_slab..) {
                     let chunk = Coded { record, body };
                     let region = grid.region(number);
@@ -170,38 +194,73 @@ impl<R: Read + Send> StreamReader<R> {
         )?;
         let mut body = Vec::new();
         let length = grid.chunks() as u64 * 16;
-        match read_record(&mut self.input, &mut body, length)? {
-            Some(end) if end.kind == Kind::End && end.frame == frame && end.length == length => {
-                Ok(())
-            }
-            Some(_) => Err(Error::corrupt("no end of a frame where it should be")),
-            None => Err(Error::truncated("the stream ends before its frame does")),
+        let Some((end, place)) = self.records.next(&mut body, length, false)? else {
+            return Err(Error::truncated("the stream ends before its frame does"));
+        };
+        if end.kind != Kind::End || end.frame != frame || end.length != length {
+            return Err(Error::corrupt("no end of a frame where it should be"));
+        }
+        match index::read_chunks(&body, places.len())? == places {
+            true => Ok(place),
+            false => Err(index::other_places()),
         }
     }
 }
 
-/// Reads and verifies a record of at most `most` bytes into `body`; `None` at the end of the input.
-fn read_record(input: &mut impl Read, body: &mut Vec<u8>, most: u64) -> Result<Option<Record>> {
-    body.clear();
-    input.by_ref().take(HEADER as u64).read_to_end(body)?;
-    if body.is_empty() {
-        return Ok(None);
+/// The records of a stream, one behind the other.
+struct Records<R> {
+    input: R,
+    /// Bytes read so far.
+    position: u64,
+}
+
+impl<R: Read> Records<R> {
+    /// Reads and verifies a record of at most `most` bytes into `body`; `None` at the end of the
+    /// input. If the stream could be `complete`, anything that is no record lies behind its end.
+    fn next(
+        &mut self,
+        body: &mut Vec<u8>,
+        most: u64,
+        complete: bool,
+    ) -> Result<Option<(Record, Place)>> {
+        body.clear();
+        self.read(body, HEADER as u64)?;
+        if body.is_empty() {
+            return Ok(None);
+        }
+        if complete && !MARKER.starts_with(&body[..body.len().min(MARKER.len())]) {
+            return Err(bytes_behind_end(self.position));
+        }
+        let header: [u8; HEADER] = body[..]
+            .try_into()
+            .map_err(|_| Error::truncated("the stream ends within a record"))?;
+        let unverified = Record::read(&header)?;
+        let length = unverified.record.length;
+        if length > most {
+            return Err(Error::corrupt(format!(
+                "a record of {length} bytes where at most {most} are possible"
+            )));
+        }
+        // Grows as bytes arrive, whatever the header claims.
+        body.clear();
+        self.read(body, length)?;
+        if body.len() as u64 != length {
+            return Err(Error::truncated("the stream ends within a record"));
+        }
+        let record = unverified.verify(body)?;
+        let place = Place {
+            offset: self.position,
+            length,
+        };
+        self.position = place.end();
+        Ok(Some((record, place)))
     }
-    let header: [u8; HEADER] = body[..]
-        .try_into()
-        .map_err(|_| Error::truncated("the stream ends within a record"))?;
-    let unverified = Record::read(&header)?;
-    let length = unverified.record.length;
-    if length > most {
-        return Err(Error::corrupt(format!(
-            "a record of {length} bytes where at most {most} are possible"
-        )));
+
+    fn read(&mut self, body: &mut Vec<u8>, length: u64) -> Result<()> {
+        let read = self.input.by_ref().take(length).read_to_end(body);
+        read.map(drop).map_err(|error| match error.kind() {
+            ErrorKind::OutOfMemory => limits::no_memory(length),
+            _ => error.into(),
+        })
     }
-    // Grows as bytes arrive, whatever the header claims.
-    body.clear();
-    input.by_ref().take(length).read_to_end(body)?;
-    if body.len() as u64 != length {
-        return Err(Error::truncated("the stream ends within a record"));
-    }
-    unverified.verify(body).map(Some)
 }

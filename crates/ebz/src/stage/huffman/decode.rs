@@ -9,6 +9,10 @@ use std::cmp::Reverse;
 
 /// Fills `symbols` from the front of `bytes` and moves them past what was read.
 pub fn decode(bytes: &mut &[u8], table: &Table, simd: Level, symbols: &mut [u8]) -> Result<()> {
+    if table.is_empty() {
+        // Its entries decode to nothing, for ever.
+        return Err(Error::corrupt("Huffman streams without a codebook"));
+    }
     let mut streams: [Stream<'_>; STREAMS] = Default::default();
     let mut sizes = [0; STREAMS];
     for size in &mut sizes[..streams_for(symbols.len())] {

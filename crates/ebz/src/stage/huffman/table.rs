@@ -48,6 +48,11 @@ impl Table {
         table
     }
 
+    /// Whether it has no book yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// The entries, by the next bits of a stream. Nothing comes of a table without a book.
     pub(super) fn entries(&self) -> &[u64; ENTRIES] {
         self.entries.first_chunk().unwrap_or(&[0; ENTRIES])

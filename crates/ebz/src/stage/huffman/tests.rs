@@ -235,3 +235,18 @@ fn arbitrary_bytes_never_panic() {
         }
     }
 }
+
+#[test]
+fn a_table_without_a_book_is_refused() {
+    // Two lengths of streams: one by one and in bulk.
+    for count in [3, 20_000] {
+        let mut coded = vec![0x55; 4 * count];
+        coded[..2].copy_from_slice(&[0xff, 0x01]);
+        let mut symbols = vec![7; count];
+        for simd in Level::available() {
+            let mut rest = coded.as_slice();
+            let decoded = decode(&mut rest, &Table::default(), simd, &mut symbols);
+            assert!(decoded.is_err(), "{count} symbols");
+        }
+    }
+}
