@@ -90,17 +90,6 @@ pub fn frame_body(shape: &[u64], chunk: &[u64]) -> Vec<u8> {
     body
 }
 
-/// The number of values that the body of a frame record claims.
-pub fn claimed_values(frame: &[u8]) -> u64 {
-    let axes = usize::from(*frame.get(1).unwrap_or(&0));
-    let extents = frame.get(32..).unwrap_or(&[]).as_chunks::<8>().0;
-    let extents = extents
-        .iter()
-        .take(axes)
-        .map(|&bytes| u64::from_le_bytes(bytes));
-    extents.fold(1, u64::saturating_mul)
-}
-
 /// A complete file of one frame: its frame record's body, its chunk records' bodies (kind, body),
 /// and the chunk index, where `None` gives the true one.
 pub fn file(frame: &[u8], chunks: &[(u8, Vec<u8>)], index: Option<&[u8]>) -> Vec<u8> {

@@ -24,6 +24,7 @@ mod recover;
 mod slab;
 mod source;
 mod stream;
+mod surplus;
 mod writer;
 
 pub(crate) use coders::{CodedFrame, Coders};

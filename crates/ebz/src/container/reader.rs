@@ -5,9 +5,10 @@ use super::frame::FrameHeader;
 use super::grid::{self, extents, intersect};
 use super::index::{self, FramePlace, Place};
 use super::limits::{self, Limits};
-use super::record::{HEADER, Kind, MARKER, Record};
+use super::record::{HEADER, Kind, Record};
 use super::slab::FramePlan;
 use super::source::Source;
+use super::surplus::{bytes_behind_end, early_end};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{Array, ViewMut, contiguous_strides, display, scatter};
 use crate::codec::Context;
@@ -58,7 +59,7 @@ impl<S: Source> Reader<S> {
         bytes.copy_from_slice(source.fetch(tail, index::TAIL, &mut scratch)?);
         let tail = index::read_tail(&bytes);
         if tail.is_err()
-            && let Some(end) = early_end(&source, size).unwrap_or(None)
+            && let Some(end) = early_end(&source, FILE_HEADER as u64, size).unwrap_or(None)
         {
             return Err(bytes_behind_end(end));
         }
@@ -585,34 +586,6 @@ pub(super) fn check_file_header(bytes: &[u8]) -> Result<()> {
         return Err(Error::corrupt("file header with unknown flags"));
     }
     Ok(())
-}
-
-/// Where a complete stream ends within a source, if it does and something else follows.
-fn early_end<S: Source>(source: &S, size: u64) -> Result<Option<u64>> {
-    let mut scratch = Vec::new();
-    let (mut at, mut indexed) = (FILE_HEADER as u64, false);
-    while at + (HEADER as u64) <= size {
-        let header = source.fetch(at, HEADER, &mut scratch)?;
-        let Some(Ok(record)) = header.first_chunk().map(Record::read) else {
-            break;
-        };
-        let Record { kind, length, .. } = record.record;
-        at = Place { offset: at, length }.end();
-        indexed = kind == Kind::Index;
-    }
-    let rest = (size.saturating_sub(at) as usize).min(MARKER.len());
-    // A record that was cut off is not something else.
-    Ok(
-        (indexed && rest > 0 && !MARKER.starts_with(source.fetch(at, rest, &mut scratch)?))
-            .then_some(at),
-    )
-}
-
-pub(super) fn bytes_behind_end(end: u64) -> Error {
-    Error::corrupt(format!(
-        "the stream ends at byte {end}, but there are bytes behind its end: the file or chunk was \
-         written over a longer one, or its size is out of date"
-    ))
 }
 
 fn not_in_order() -> Error {

@@ -5,6 +5,7 @@
 //! frame that is nearly all loss is left out, because a small file can claim any number of chunks.
 
 use super::frame::FrameHeader;
+use super::grid::MAX_CHUNK_BYTES;
 use super::index::Place;
 use super::limits::Limits;
 use super::reader::FILE_HEADER;
@@ -240,7 +241,15 @@ impl<'a, S: Source> Walk<'a, S> {
         if place.end() > self.size || place.length > self.allowed {
             return Ok(None);
         }
-        self.limits.check(place.length)?;
+        // A chunk is held as read, as copied, and as written.
+        let memory = self.limits.check(place.length.saturating_mul(3));
+        match unverified.record.kind.is_chunk() {
+            true if place.length > MAX_CHUNK_BYTES as u64 => return Ok(None),
+            true => memory?,
+            // Other records that are too long are not needed to save chunks.
+            false if memory.is_err() => return Ok(None),
+            false => {}
+        }
         let Ok(record) = unverified.verify(self.body(place)?) else {
             self.allowed -= place.length;
             return Ok(None);

@@ -1,0 +1,136 @@
+//! Files that ask for too much, name what is not there, or talk to the terminal.
+
+mod sandbox;
+
+use sandbox::{Sandbox, assert_failure};
+use std::path::Path;
+use std::process::Output;
+
+/// A folder with one of the committed hostile files as `bad.ebz`.
+fn with_hostile(name: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus-regress");
+    sandbox.write("bad.ebz", &std::fs::read(folder.join(name)).unwrap());
+    sandbox
+}
+
+/// Runs the command with an address space of `kib`.
+fn run_within(sandbox: &Sandbox, kib: usize, args: &str) -> Output {
+    let ebz = env!("CARGO_BIN_EXE_ebz");
+    let script = format!("ulimit -v {kib} && exec {ebz} {args}");
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .args(["-c", &script])
+        .current_dir(sandbox.path(""))
+        .env("TMPDIR", sandbox.path(""));
+    shell.output().unwrap()
+}
+
+#[test]
+fn a_limit_on_memory_is_an_error_and_not_an_abort() {
+    let sandbox = with_hostile("hostile-slab2");
+    let commands = [
+        "decompress bad.ebz -o out.raw",
+        "decompress - -o out.raw < bad.ebz",
+        "verify bad.ebz",
+        "compare bad.ebz bad.ebz",
+    ];
+    let words = ["bytes of memory", "are allowed", "--max-memory"];
+    for command in commands {
+        let output = run_within(&sandbox, 1_000_000, command);
+        assert_failure(&output, 2, &[command], &words);
+        // The same without the system's help.
+        let mut args: Vec<_> = command.split(" < ").next().unwrap().split(' ').collect();
+        args.extend(["--max-memory", "500MB"]);
+        let output = sandbox.run_with_input(&args, &sandbox.read("bad.ebz"));
+        assert_failure(&output, 2, &args, &words);
+        assert_eq!(sandbox.contents().len(), 1, "{command}");
+    }
+    // A part of it fits.
+    sandbox.ok(&[
+        "decompress",
+        "bad.ebz",
+        "-o",
+        "part.raw",
+        "--region",
+        ":,0:5",
+        "--max-memory",
+        "500MB",
+    ]);
+    assert_eq!(sandbox.read("part.raw").len(), 2 * 5 * 4);
+}
+
+#[test]
+fn chunks_that_only_fit_before_their_decoder_runs_are_refused() {
+    // One chunk of 400 MB, all the same value: the decoder of any codec might need more than that.
+    let sandbox = Sandbox::new();
+    let body = ebz_testkit::layout::frame_body(&[100 << 20], &[100 << 20]);
+    let chunk = (6, 1f32.to_le_bytes().to_vec());
+    let file = ebz_testkit::layout::file(&body, &[chunk], None);
+    sandbox.write("bad.ebz", &file);
+    for command in ["decompress bad.ebz -o out.raw", "verify bad.ebz"] {
+        let output = run_within(&sandbox, 1_000_000, command);
+        assert_failure(&output, 2, &[command], &["bytes of memory"]);
+    }
+}
+
+#[test]
+fn an_index_that_names_other_records_fails_the_check() {
+    let sandbox = with_hostile("hostile-poly");
+    let words = ["bad.ebz", "the index of a frame names other places"];
+    sandbox.fails(1, &["verify", "bad.ebz"], &words);
+    sandbox.fails(2, &["decompress", "bad.ebz", "-o", "x"], &words);
+    let output = sandbox.run_with_input(&["decompress", "-"], &sandbox.read("bad.ebz"));
+    assert_failure(&output, 2, &["decompress -"], &words[1..]);
+}
+
+#[test]
+fn recovery_writes_no_more_than_it_finds() {
+    for name in ["hostile-rb", "hostile-recover-slow"] {
+        let sandbox = with_hostile(name);
+        let output = sandbox.run(&["recover", "bad.ebz", "-o", "saved.ebz"]);
+        match output.status.code() {
+            Some(0) => assert!(sandbox.read("saved.ebz").len() < 4 << 20, "{name}"),
+            _ => assert_failure(&output, 2, &[name], &["next to nothing is left"]),
+        }
+    }
+}
+
+#[test]
+fn info_does_not_talk_to_the_terminal() {
+    let sandbox = Sandbox::new();
+    let mut body = vec![1, 1, 0, 0, 7, 7, 0, 0];
+    body.extend([0; 24]);
+    body.extend([2u64, 2].map(u64::to_le_bytes).concat());
+    for text in [
+        r#"{"a":"\u009b1m"}"#,
+        "\"\u{7f}\u{9b}31m\"",
+        "\u{1b}]0;owned\u{7}\u{1b}[2J",
+    ] {
+        body.extend((text.len() as u32).to_le_bytes());
+        body.extend(text.as_bytes());
+    }
+    let file = ebz_testkit::layout::file(&body, &[(3, vec![0; 8])], None);
+    sandbox.write("a.ebz", &file);
+    for args in [&["info", "a.ebz"][..], &["info", "a.ebz", "--json"]] {
+        let text = sandbox.ok(args);
+        let control = text.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(control, None, "{text:?}");
+        assert!(text.contains("owned"), "{text}");
+    }
+    let json = sandbox.json(&["info", "a.ebz"]);
+    assert_eq!(json["frames"][0]["metadata"], "\u{7f}\u{9b}31m");
+}
+
+#[test]
+fn bytes_behind_the_end_are_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.raw", &[0; 400]);
+    sandbox.ok(&[
+        "compress", "a.raw", "-t", "f32", "-s", "100", "--abs", "1", "-o", "a.ebz",
+    ]);
+    let mut longer = sandbox.read("a.ebz");
+    longer.extend([0; 40]);
+    sandbox.write("b.ebz", &longer);
+    sandbox.fails(1, &["verify", "b.ebz"], &["bytes behind its end"]);
+}

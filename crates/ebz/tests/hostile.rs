@@ -1,0 +1,203 @@
+//! Files made by hand to do harm, with valid checksums: refused, or read within the limits.
+
+use ebz::container::Recovered;
+use ebz::{Error, Limits, Reader, StreamReader};
+use ebz_testkit::corruption::SMALL;
+use ebz_testkit::fields::workspace;
+use ebz_testkit::layout;
+use std::time::{Duration, Instant};
+
+fn hostile(name: &str) -> Vec<u8> {
+    let path = workspace().join("fuzz/corpus-regress").join(name);
+    std::fs::read(path).unwrap()
+}
+
+fn by_pipe(file: &[u8], limits: Limits) -> Result<Vec<u8>, Error> {
+    let mut stream = StreamReader::new(file)?.limits(limits);
+    let mut raw = Vec::new();
+    while stream.next_frame()?.is_some() {
+        stream.write_frame(&mut raw)?;
+    }
+    Ok(raw)
+}
+
+fn by_path(file: &[u8], limits: Limits) -> Result<Vec<f32>, Error> {
+    let reader = Reader::from_source(file)?.limits(limits);
+    Ok(reader.read::<f32>()?.values().to_vec())
+}
+
+#[test]
+fn recovery_of_many_lost_chunks_is_quick_and_small() {
+    for name in ["hostile-recover-slow", "hostile-rb"] {
+        let file = hostile(name);
+        let start = Instant::now();
+        let recovered = ebz::recover(&&file[..], Vec::new());
+        let time = start.elapsed();
+        assert!(time < Duration::from_secs(5), "{name}: {time:?}");
+        if let Ok((report, saved)) = recovered {
+            assert!(saved.len() < 32 * file.len() + (2 << 20), "{name}");
+            let reader = Reader::from_source(&saved[..]).unwrap();
+            let written = report.iter().filter(|frame| frame.written).count();
+            assert_eq!(reader.frames(), written, "{name}");
+        }
+    }
+}
+
+#[test]
+fn recovery_leaves_out_frames_that_are_nothing_but_claims() {
+    // One good frame, one of which no chunk is left, one of 2^26 chunks with one of them left.
+    let good = layout::file(&layout::frame_body(&[2], &[2]), &[(3, vec![0; 8])], None);
+    let mut file = good;
+    file.extend(layout::record(1, 1, 0, &layout::frame_body(&[9], &[3])));
+    file.extend(layout::record(
+        1,
+        2,
+        0,
+        &layout::frame_body(&[1 << 26], &[1]),
+    ));
+    file.extend(layout::record(3, 2, 7, &[0; 4]));
+    let (report, saved) = ebz::recover(&&file[..], Vec::new()).unwrap();
+    let summary = |frame: &Recovered| (frame.frame, frame.written, frame.lost.clone());
+    let expected = [
+        (0, true, vec![]),
+        (1, false, vec![0..3]),
+        (2, false, vec![0..7, 8..1 << 26]),
+    ];
+    assert_eq!(report.iter().map(summary).collect::<Vec<_>>(), expected);
+    assert_eq!(Reader::from_source(&saved[..]).unwrap().frames(), 1);
+}
+
+#[test]
+fn recovery_is_not_slowed_down_by_false_records() {
+    // Headers everywhere that claim all that follows.
+    let size = 4 << 20;
+    let mut file = b"\x89EBZ\r\n\x1a\n\x01\0\0\0\0\0\0\0".to_vec();
+    while file.len() < size {
+        let mut record = layout::record(2, 0, 0, &[]);
+        let rest = (size - file.len() - record.len()) as u64;
+        record[16..24].copy_from_slice(&rest.to_le_bytes());
+        file.extend(record);
+    }
+    let start = Instant::now();
+    assert!(ebz::recover(&&file[..], Vec::new()).is_err());
+    let time = start.elapsed();
+    assert!(time < Duration::from_secs(10), "{time:?}");
+}
+
+#[test]
+fn a_slab_that_is_larger_than_the_limit_is_refused() {
+    let file = hostile("hostile-slab2");
+    let refused = |what: Result<(), Error>| match what {
+        Err(Error::LimitExceeded(text)) => {
+            assert!(text.contains("only 1073741824 are allowed"), "{text}");
+            assert!(text.contains("--max-memory"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    };
+    refused(by_path(&file, SMALL).map(drop));
+    refused(by_pipe(&file, SMALL).map(drop));
+    let reader = Reader::from_source(&file[..]).unwrap().limits(SMALL);
+    let frame = reader.frame(0).unwrap();
+    let whole: Vec<_> = frame.header().shape().iter().map(|&n| 0..n).collect();
+    refused(frame.write_region(&whole, &mut std::io::sink()));
+    refused(frame.check_region(&whole));
+}
+
+#[test]
+fn workers_share_the_memory() {
+    // A hundred slabs of 40 kB: one fits, all at once do not.
+    let values = vec![1.5f32; 1_000_000];
+    let options = ebz::Options::new(ebz::Bound::Abs(0.1))
+        .chunk(&[10_000])
+        .threads(64);
+    let view = ebz::View::new(&values, &[1_000_000]).unwrap();
+    let file = ebz::compress(&view, &options).unwrap();
+    let limits = Limits {
+        max_memory: 5 << 20,
+        ..SMALL
+    };
+    let reader = Reader::from_source(&file[..]).unwrap();
+    let reader = reader.limits(limits).threads(64);
+    let mut raw = Vec::new();
+    let frame = reader.frame(0).unwrap();
+    frame.write_region(&[0..1_000_000], &mut raw).unwrap();
+    assert!(raw == bytemuck::cast_slice::<f32, u8>(&values));
+    assert!(by_pipe(&file, limits).unwrap() == raw);
+    let less = Limits {
+        max_memory: 3 << 20,
+        ..limits
+    };
+    assert!(by_pipe(&file, less).is_err());
+}
+
+#[test]
+fn an_index_that_names_other_records_is_refused_by_path_and_by_pipe() {
+    let file = hostile("hostile-poly");
+    for read in [
+        by_path(&file, SMALL).map(drop),
+        by_pipe(&file, SMALL).map(drop),
+    ] {
+        assert!(
+            matches!(&read, Err(Error::Corrupt(text)) if text.contains("other places")),
+            "{read:?}"
+        );
+    }
+    // A second frame hidden in a raw chunk of the first, with an index that names it.
+    let hidden = layout::record(1, 1, 0, &layout::frame_body(&[0], &[1]));
+    let hidden = [hidden, layout::record(4, 1, 0, &[])].concat();
+    let mut body = hidden.clone();
+    body.resize(hidden.len().next_multiple_of(4), 0);
+    let values = body.len() as u64 / 4;
+    let mut file = layout::file(
+        &layout::frame_body(&[values], &[values]),
+        &[(3, body)],
+        None,
+    );
+    let records = layout::records(&file);
+    let index = records[3].bytes.start;
+    let chunk = records[1].body().start as u64;
+    let header = hidden.len() as u64 - 32 - 32;
+    let mut table = file[records[3].body()][..32].to_vec();
+    for number in [chunk, header, chunk + 32 + header, 0, index as u64] {
+        table.extend_from_slice(&number.to_le_bytes());
+    }
+    table.extend_from_slice(b"ebz-end\n");
+    file.truncate(index);
+    file.extend(layout::record(5, 2, 0, &table));
+    assert!(matches!(
+        Reader::from_source(&file[..]),
+        Err(Error::Corrupt(_))
+    ));
+    assert!(by_pipe(&file, SMALL).is_err());
+}
+
+#[test]
+fn bytes_behind_the_end_are_called_so() {
+    let values: Vec<f32> = (0..500).map(|i| i as f32).collect();
+    let options = ebz::Options::new(ebz::Bound::Abs(0.1)).chunk(&[100]);
+    let file = ebz::compress(&ebz::View::new(&values, &[500]).unwrap(), &options).unwrap();
+    for behind in [&[0][..], b"E BZ", &[7; 100], &file] {
+        let mut longer = file.clone();
+        longer.extend_from_slice(behind);
+        // A whole stream behind it is found by its own end.
+        let by_path = by_path(&longer, SMALL).map(drop);
+        let results = [by_path, by_pipe(&longer, SMALL).map(drop)];
+        for (result, way) in results.into_iter().zip(["path", "pipe"]) {
+            let text = result.unwrap_err().to_string();
+            let told = text.contains("behind its end") && text.contains(&file.len().to_string());
+            let tail = behind.len() == file.len() && way == "path";
+            assert!(told || tail, "{way}, {} bytes: {text}", behind.len());
+        }
+    }
+    // A writer that was stopped is something else.
+    for cut in [3, 20, 50] {
+        let mut stopped = file.clone();
+        stopped.extend_from_slice(&layout::record(1, 1, 0, &[1; 60])[..cut]);
+        for result in [
+            by_path(&stopped, SMALL).map(drop),
+            by_pipe(&stopped, SMALL).map(drop),
+        ] {
+            assert!(matches!(result, Err(Error::Truncated(_))), "{result:?}");
+        }
+    }
+}
