@@ -72,7 +72,7 @@ fn recovery_is_not_slowed_down_by_false_records() {
     // Headers everywhere that claim all that follows.
     let size = 4 << 20;
     let mut file = b"\x89EBZ\r\n\x1a\n\x01\0\0\0\0\0\0\0".to_vec();
-    while file.len() < size {
+    while file.len() + layout::RECORD_HEADER <= size {
         let mut record = layout::record(2, 0, 0, &[]);
         let rest = (size - file.len() - record.len()) as u64;
         record[16..24].copy_from_slice(&rest.to_le_bytes());
