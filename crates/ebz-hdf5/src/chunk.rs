@@ -198,5 +198,11 @@ mod tests {
         for length in 0..stream.len() {
             assert!(decode(&right, &stream[..length]).is_err());
         }
+        // The size that the file has of a chunk may be that of a longer one before it.
+        let stale = [&stream[..], &[0; 40]].concat();
+        let error = decode(&right, &stale)
+            .map(|buffer| buffer.len())
+            .unwrap_err();
+        assert!(error.to_string().contains("behind its end"), "{error}");
     }
 }
