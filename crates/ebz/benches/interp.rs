@@ -156,7 +156,6 @@ fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], opti
                         tolerance: Tolerance::Abs(bound),
                         fill: None,
                         params: &params,
-                        advice: None,
                     };
                     codec
                         .encode(chunk, &task, &mut context, out)

@@ -107,7 +107,6 @@ fn add_field<T: Element>(values: &[T], dims: Dims, sums: &mut Sums) {
                 tolerance: Tolerance::Abs(bound),
                 fill: None,
                 params: &params,
-                advice: None,
             };
             found = frequencies(values, &task, &mut context);
             let histograms = found.masks.iter().chain(&found.symbols);

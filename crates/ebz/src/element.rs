@@ -1,6 +1,5 @@
 //! The numbers that an array is made of.
 
-use crate::codec::{Coder, Entry};
 use crate::error::{Error, Result};
 use crate::stage::relative::Placed;
 
@@ -100,9 +99,6 @@ pub trait Element:
     fn from_word(word: u64) -> Self;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
-    /// The functions of a codec for this type.
-    #[doc(hidden)]
-    fn coder(codec: &Entry) -> Coder<Self>;
 }
 
 impl Element for f32 {
@@ -123,9 +119,6 @@ impl Element for f32 {
     }
     fn is_finite(self) -> bool {
         self.is_finite()
-    }
-    fn coder(codec: &Entry) -> Coder<Self> {
-        codec.f32
     }
 }
 
@@ -148,7 +141,21 @@ impl Element for f64 {
     fn is_finite(self) -> bool {
         self.is_finite()
     }
-    fn coder(codec: &Entry) -> Coder<Self> {
-        codec.f64
-    }
 }
+
+/// Runs code with the Rust type `$T` that an [`ElementType`] stands for.
+macro_rules! with_type {
+    ($element:expr, $T:ident => $code:expr) => {
+        match $element {
+            $crate::element::ElementType::F32 => {
+                type $T = f32;
+                $code
+            }
+            $crate::element::ElementType::F64 => {
+                type $T = f64;
+                $code
+            }
+        }
+    };
+}
+pub(crate) use with_type;

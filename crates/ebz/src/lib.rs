@@ -8,8 +8,10 @@
 #[cfg(not(target_endian = "little"))]
 compile_error!("ebz streams are little-endian and are written as memory holds them");
 
+mod allocate;
 mod array;
 pub mod bound;
+mod chunk;
 pub mod codec;
 pub mod container;
 pub mod element;
@@ -18,20 +20,29 @@ pub mod hdf5;
 pub mod metrics;
 mod options;
 mod parallel;
+mod request;
 mod search;
 pub mod simd;
 #[doc(hidden)]
 pub mod stage;
+mod workspace;
 
 pub use array::{Array, FiniteRange, MAX_AXES, View, ViewMut, element_count};
 pub use bound::{Bound, BoundKind, Tolerance};
+pub use chunk::{FrameHeader, Grid};
 pub use container::{
-    FORMAT_VERSION, Frame, FrameHeader, FrameStats, Limits, Reader, StreamReader, Writer,
-    max_compressed_size, recover,
+    FORMAT_VERSION, Frame, FrameStats, Limits, Reader, StreamReader, Writer, max_compressed_size,
+    recover,
 };
 /// Frames piece by piece, for programs that hold them in parts.
 pub mod slab {
-    pub use crate::container::{EncodedSlab, FramePlan, FrameWriter, SlabCoder};
+    pub use crate::chunk::FramePlan;
+    pub use crate::container::{EncodedSlab, FrameWriter, SlabCoder};
+}
+
+/// Who encodes and decodes chunks: the seam for a GPU.
+pub mod engine {
+    pub use crate::chunk::{Body, Cpu, EncodedChunks, Engine, Form, FramePlan, Target, Values};
 }
 
 pub use element::{Element, ElementType};

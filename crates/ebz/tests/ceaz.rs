@@ -50,7 +50,6 @@ fn encode_array<T: Element>(
         tolerance,
         fill: None,
         params,
-        advice: None,
     };
     let mut bytes = Vec::new();
     let entry = by_name("ceaz").unwrap();

@@ -39,7 +39,6 @@ fn coded<T: Element>(entry: &Entry, values: &[T], bound: f64, fill: Option<f64>)
         tolerance,
         fill,
         params: &params,
-        advice: None,
     };
     let mut context = Context::new(Level::available().last().unwrap_or(Level::Portable));
     let mut bytes = Vec::new();

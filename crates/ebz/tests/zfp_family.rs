@@ -109,7 +109,6 @@ fn encode<T: Element>(
         tolerance,
         fill,
         params: &params,
-        advice: None,
     };
     let mut bytes = Vec::new();
     let entry = by_name(codec).unwrap();
@@ -334,7 +333,6 @@ fn segments_decode_alone() {
             tolerance: Tolerance::Abs(1e-3),
             fill: None,
             params: &params,
-            advice: None,
         };
         let mut bytes = Vec::new();
         let entry = by_name(codec).unwrap();

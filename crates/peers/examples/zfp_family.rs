@@ -125,7 +125,6 @@ fn compress<T: Element>(
             tolerance,
             fill: None,
             params: &params,
-            advice: None,
         };
         if streams.len() <= i {
             streams.push(Vec::new());

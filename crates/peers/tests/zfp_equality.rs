@@ -23,7 +23,6 @@ fn ours<T: Element>(codec: &str, values: &[T], dims: Dims, planes: u32) -> Vec<T
         tolerance: Tolerance::Precision(planes),
         fill: None,
         params: &params,
-        advice: None,
     };
     let codec = by_name(codec).unwrap();
     let mut context = Context::default();
@@ -123,7 +122,6 @@ fn zfp_breaks_its_bound_where_ours_holds() {
         tolerance: Tolerance::Abs(bound),
         fill: None,
         params: &params,
-        advice: None,
     };
     let codec = by_name("de-zfp").unwrap();
     let (mut context, mut bytes, mut back) = (Context::default(), Vec::new(), vec![0.0; 64]);

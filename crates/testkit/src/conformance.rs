@@ -51,7 +51,6 @@ impl Bench {
             tolerance,
             fill: field.fill,
             params: &params,
-            advice: None,
         };
         // 1. Encode on every level, the first of them also with a context without history.
         let mut fresh = Context::new(Level::Portable);

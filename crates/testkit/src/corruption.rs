@@ -195,7 +195,6 @@ pub fn decode_garbage<T: Element>(
                 tolerance,
                 fill: None,
                 params: &params,
-                advice: None,
             };
             let mut good = Vec::new();
             let text = |error: Error| error.to_string();

@@ -1,8 +1,7 @@
 //! The committed files of `golden/`: read for ever, with the values that they hold for ever.
 //!
 //! `v1-<codec>-<type>-<bound>.ebz` has a `.xxh3` beside it, the XXH3-64 of the decoded
-//! little-endian values; so has `v1-<codec>-<type>-common.ebz`. `v1-error-<case>.ebz` has a
-//! `.txt`, the name of the error it must give.
+//! little-endian values. `v1-error-<case>.ebz` has a `.txt`, the name of the error it must give.
 
 use crate::corruption::read_all;
 use crate::fields::{Content, Field, workspace};
@@ -36,10 +35,6 @@ pub fn all() -> Vec<Golden> {
         for &kind in entry.info.tolerances {
             all.push(of_codec::<f32>(codec, kind));
             all.push(of_codec::<f64>(codec, kind));
-        }
-        if entry.common > 0 {
-            all.push(with_common::<f32>(codec));
-            all.push(with_common::<f64>(codec));
         }
     }
     for (case, make) in ERRORS {
@@ -100,22 +95,6 @@ fn of_codec<T: Element>(codec: &'static str, kind: BoundKind) -> Golden {
     };
     Golden {
         name: format!("v1-{codec}-{}-{}", T::TYPE, kind.name()),
-        beside: "xxh3",
-        make: Box::new(make),
-    }
-}
-
-/// A frame whose chunks have something in common.
-fn with_common<T: Element>(codec: &'static str) -> Golden {
-    let make = move || {
-        let field: Field<T> = Content::Waves.field(&[8, 32, 40], 6);
-        let options = Options::new(Bound::Range(1e-4))
-            .codec(codec)
-            .chunk(&[1, 32, 40]);
-        ebz::compress(&View::new(&field.values, &field.shape)?, &options)
-    };
-    Golden {
-        name: format!("v1-{codec}-{}-common", T::TYPE),
         beside: "xxh3",
         make: Box::new(make),
     }

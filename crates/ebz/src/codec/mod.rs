@@ -5,77 +5,19 @@
 //! that a new codec is one folder and one row.
 
 pub mod ceaz;
-mod context;
 mod de_zfp;
 mod fre;
 mod fz;
 mod interp;
-mod params;
 mod raw;
 mod zfp_v;
 
-pub use context::Context;
-pub use params::{Param, Params};
+pub use crate::request::{Dims, Param, Params, Task};
+pub use crate::workspace::Context;
 
-use crate::bound::{BoundKind, Tolerance};
-use crate::element::Element;
+use crate::bound::BoundKind;
+use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
-use std::any::Any;
-use std::sync::Arc;
-
-/// Extents of a chunk as a codec sees them, slowest axis first; arrays of fewer axes have leading
-/// ones, and further slow axes are merged into the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dims {
-    /// Slowest axis.
-    pub nz: usize,
-    /// Rows per plane.
-    pub ny: usize,
-    /// Values per row.
-    pub nx: usize,
-}
-
-impl Dims {
-    /// Number of values.
-    pub const fn len(self) -> usize {
-        self.nz * self.ny * self.nx
-    }
-
-    /// No values at all.
-    pub const fn is_empty(self) -> bool {
-        self.len() == 0
-    }
-
-    /// Number of axes with more than one value per step: 1, 2 or 3.
-    pub const fn axes(self) -> usize {
-        if self.nz > 1 {
-            3
-        } else if self.ny > 1 {
-            2
-        } else {
-            1
-        }
-    }
-}
-
-/// What an encoder is to do with a chunk.
-#[derive(Debug, Clone, Copy)]
-pub struct Task<'a> {
-    /// Extents; their product is the number of values.
-    pub dims: Dims,
-    /// The guarantee to give for every value.
-    pub tolerance: Tolerance,
-    /// Values equal to this one must come back exactly.
-    pub fill: Option<f64>,
-    /// The codec's own parameters, already checked by [`Codec::validate`].
-    pub params: &'a Params,
-    /// What [`Codec::advise`] said about this chunk or one near it.
-    pub advice: Option<&'a Advice>,
-}
-
-/// What a codec found out about one chunk and may use for those around it; opaque to everybody else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Advice(pub [u8; 16]);
 
 /// A codec. Implementations are zero-sized; [`Entry::of`] makes a table row from one.
 pub trait Codec {
@@ -90,45 +32,11 @@ pub trait Codec {
         Ok(())
     }
 
-    /// The most bytes of what the chunks of a frame have in common.
-    const COMMON: usize = 0;
-
-    /// Appends what the chunks of a frame are to have in common, made from the first of them. It is
-    /// stored once, in the frame's header; every chunk decodes with it and without any other.
-    fn prepare<T: Element>(
-        _first: &[T],
-        _task: &Task<'_>,
-        _context: &mut Context,
-        _out: &mut Vec<u8>,
-    ) -> Result<()> {
-        Ok(())
-    }
-
-    /// Reads what [`Codec::prepare`] appended. The bytes are not trusted.
-    fn open(_common: &[u8]) -> Result<Common> {
-        Err(Error::corrupt(
-            "a frame whose chunks have nothing in common",
-        ))
-    }
-
-    /// Whether [`Codec::advise`] may have something to say.
-    const ADVISES: bool = false;
-
-    /// What is worth knowing when chunks near this one are coded, where finding it out for each chunk
-    /// would take too long. It depends on `values` and `task` only.
-    fn advise<T: Element>(
-        _values: &[T],
-        _task: &Task<'_>,
-        _context: &mut Context,
-    ) -> Result<Option<Advice>> {
-        Ok(None)
-    }
-
     /// Appends the coded chunk to `out`.
     ///
     /// Every value must satisfy the tolerance after [`Codec::decode`]; what cannot is stored
-    /// exactly. The bytes depend on `values`, `task` and [`Context::common`] only. A result that is not smaller than
-    /// the raw values is thrown away by the caller, who stores the chunk raw; so an encoder may
+    /// exactly. The bytes depend on `values` and `task` only. A result that is not smaller than the
+    /// raw values is thrown away by the caller, who stores the chunk raw; so an encoder may
     /// stop as soon as it has appended that much.
     fn encode<T: Element>(
         values: &[T],
@@ -148,9 +56,6 @@ pub trait Codec {
         out: &mut [T],
     ) -> Result<()>;
 }
-
-/// What the chunks of a frame have in common, as its codec reads it.
-pub type Common = Arc<dyn Any + Send + Sync>;
 
 /// How an array is cut into chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,13 +82,10 @@ pub struct Info {
 }
 
 type Encode<T> = fn(&[T], &Task<'_>, &mut Context, &mut Vec<u8>) -> Result<()>;
-type Advise<T> = fn(&[T], &Task<'_>, &mut Context) -> Result<Option<Advice>>;
 
 /// A codec's functions for one element type.
 #[derive(Clone, Copy)]
-pub struct Coder<T> {
-    advise: Advise<T>,
-    prepare: Encode<T>,
+struct Coder<T> {
     encode: Encode<T>,
     decode: fn(&[u8], Dims, &mut Context, &mut [T]) -> Result<()>,
 }
@@ -191,8 +93,6 @@ pub struct Coder<T> {
 impl<T: Element> Coder<T> {
     const fn of<C: Codec>() -> Self {
         Self {
-            prepare: C::prepare::<T>,
-            advise: C::advise::<T>,
             encode: C::encode::<T>,
             decode: C::decode::<T>,
         }
@@ -205,14 +105,9 @@ pub struct Entry {
     pub info: Info,
     /// How it likes arrays to be cut.
     pub chunks: ChunkShape,
-    /// See [`Codec::COMMON`].
-    pub common: usize,
-    /// Whether it has advice for chunks near one that it has seen.
-    pub advises: bool,
     validate: fn(&Params) -> Result<()>,
-    open: fn(&[u8]) -> Result<Common>,
-    pub(crate) f32: Coder<f32>,
-    pub(crate) f64: Coder<f64>,
+    f32: Coder<f32>,
+    f64: Coder<f64>,
 }
 
 /// Every codec.
@@ -252,16 +147,19 @@ pub fn by_id(id: u16) -> Result<&'static Entry> {
     })
 }
 
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Entry").field(&self.info.name).finish()
+    }
+}
+
 impl Entry {
     /// The row of a codec.
     pub const fn of<C: Codec>() -> Self {
         Self {
             info: C::INFO,
             chunks: C::CHUNKS,
-            common: C::COMMON,
-            advises: C::ADVISES,
             validate: C::validate,
-            open: C::open,
             f32: Coder::of::<C>(),
             f64: Coder::of::<C>(),
         }
@@ -278,34 +176,8 @@ impl Entry {
 
     /// Checks the names and values of parameters.
     pub fn validate(&self, params: &Params) -> Result<()> {
-        params.check_names(&self.info)?;
+        params.check_names(self.info.name, self.info.params)?;
         (self.validate)(params)
-    }
-
-    /// See [`Codec::prepare`].
-    pub fn prepare<T: Element>(
-        &self,
-        first: &[T],
-        task: &Task<'_>,
-        context: &mut Context,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        (T::coder(self).prepare)(first, task, context, out)
-    }
-
-    /// See [`Codec::open`].
-    pub fn open(&self, common: &[u8]) -> Result<Common> {
-        (self.open)(common)
-    }
-
-    /// See [`Codec::advise`].
-    pub fn advise<T: Element>(
-        &self,
-        values: &[T],
-        task: &Task<'_>,
-        context: &mut Context,
-    ) -> Result<Option<Advice>> {
-        (T::coder(self).advise)(values, task, context)
     }
 
     /// See [`Codec::encode`].
@@ -316,7 +188,10 @@ impl Entry {
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        (T::coder(self).encode)(values, task, context, out)
+        match T::TYPE {
+            ElementType::F32 => (self.f32.encode)(bytemuck::cast_slice(values), task, context, out),
+            ElementType::F64 => (self.f64.encode)(bytemuck::cast_slice(values), task, context, out),
+        }
     }
 
     /// See [`Codec::decode`].
@@ -327,6 +202,13 @@ impl Entry {
         context: &mut Context,
         out: &mut [T],
     ) -> Result<()> {
-        (T::coder(self).decode)(bytes, dims, context, out)
+        match T::TYPE {
+            ElementType::F32 => {
+                (self.f32.decode)(bytes, dims, context, bytemuck::cast_slice_mut(out))
+            }
+            ElementType::F64 => {
+                (self.f64.decode)(bytes, dims, context, bytemuck::cast_slice_mut(out))
+            }
+        }
     }
 }

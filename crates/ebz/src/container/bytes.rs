@@ -65,11 +65,6 @@ impl<'a> Fields<'a> {
             .map_err(|_| Error::corrupt(format!("{} holds text that is not UTF-8", self.what)))
     }
 
-    /// Whether everything has been read.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
     /// Everything must have been read.
     pub fn finish(self) -> Result<()> {
         match self.bytes {
@@ -79,16 +74,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Bytes of the number in front of bytes or text.
-pub(super) const COUNT: usize = 4;
-
-/// Appends bytes behind their 32-bit number.
-pub(super) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
-    out.extend_from_slice(bytes);
-}
-
 /// Appends text behind its 32-bit length.
 pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
-    put_bytes(out, text.as_bytes());
+    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
 }

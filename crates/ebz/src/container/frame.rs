@@ -1,62 +1,13 @@
-//! The header of a frame: what the array is and how it was compressed.
+//! The header of a frame as the body of a record.
 
-use super::bytes::{Fields, put_bytes, put_text};
-use super::grid::{Grid, dims};
+use super::bytes::{Fields, put_text};
 use crate::array::{MAX_AXES, element_count};
 use crate::bound::{Bound, BoundKind, Tolerance};
-use crate::codec::{Params, Task};
+use crate::chunk::{FrameHeader, Grid};
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 
-/// Everything that a file says about one of its arrays.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct FrameHeader {
-    /// Type of the elements.
-    pub element: ElementType,
-    /// How the array is cut into chunks.
-    #[serde(skip)]
-    pub grid: Grid,
-    /// Number of the codec.
-    pub codec: u16,
-    /// Parameters of the codec.
-    pub params: Params,
-    /// The bound that the user asked for.
-    pub asked: Bound,
-    /// The guarantee that holds for every value.
-    pub tolerance: Tolerance,
-    /// The value that marks missing data.
-    pub fill: Option<f64>,
-    /// What the user keeps with the array.
-    pub metadata: serde_json::Value,
-    /// The version of the writer.
-    pub writer: String,
-    /// What the chunks have in common, as the codec wrote it.
-    #[serde(skip)]
-    pub common: Vec<u8>,
-}
-
 impl FrameHeader {
-    /// Extents of the array, slowest axis first.
-    pub fn shape(&self) -> &[usize] {
-        self.grid.shape()
-    }
-
-    /// Bytes of the array before compression.
-    pub fn raw_bytes(&self) -> usize {
-        self.shape().iter().product::<usize>() * self.element.size()
-    }
-
-    /// What an encoder is to do with a chunk of this shape.
-    pub(super) fn task(&self, shape: &[usize]) -> Task<'_> {
-        Task {
-            dims: dims(shape),
-            tolerance: self.tolerance,
-            fill: self.fill,
-            params: &self.params,
-            advice: None,
-        }
-    }
-
     /// Appends the body of a frame record.
     pub(super) fn write_to(&self, out: &mut Vec<u8>) {
         let resolved = Bound::from(self.tolerance);
@@ -87,9 +38,6 @@ impl FrameHeader {
             false => put_text(out, &json(&self.metadata)),
         }
         put_text(out, &self.writer);
-        if !self.common.is_empty() {
-            put_bytes(out, &self.common);
-        }
     }
 
     /// Reads the body of a frame record.
@@ -134,10 +82,6 @@ impl FrameHeader {
             fill: (has_fill == 1).then_some(fill),
             metadata: parse(fields.text()?)?,
             writer: fields.text()?.to_string(),
-            common: match fields.is_empty() {
-                true => Vec::new(),
-                false => fields.bytes()?.to_vec(),
-            },
         };
         fields.finish()?;
         Ok(header)

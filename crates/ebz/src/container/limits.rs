@@ -1,8 +1,9 @@
 //! Memory that follows a stream's claims: compared with a limit, and asked for such that a refusal
 //! is an error and not the end of the process.
 
-use super::grid::Grid;
 use super::memory;
+pub(super) use crate::allocate::{no_memory, resize, zeroed};
+use crate::chunk::Grid;
 use crate::error::{Error, Result};
 use std::ops::Range;
 
@@ -118,27 +119,4 @@ fn is_there(bytes: u64) -> bool {
         return false;
     };
     (bytes as u64) < MIN_TRIED || Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
-}
-
-pub(super) fn no_memory(bytes: u64) -> Error {
-    Error::LimitExceeded(format!(
-        "reading this takes {bytes} bytes of memory, which the system does not give: read a \
-         smaller region"
-    ))
-}
-
-/// Cleared values.
-pub(super) fn zeroed<T: bytemuck::Zeroable>(length: usize) -> Result<Vec<T>> {
-    bytemuck::allocation::try_zeroed_vec(length)
-        .map_err(|()| no_memory((length as u64).saturating_mul(size_of::<T>() as u64)))
-}
-
-/// Gives `values` this length.
-pub(super) fn resize<T: Copy + Default>(values: &mut Vec<T>, length: usize) -> Result<()> {
-    let more = length.saturating_sub(values.len());
-    values
-        .try_reserve_exact(more)
-        .map_err(|_| no_memory((length as u64).saturating_mul(size_of::<T>() as u64)))?;
-    values.resize(length, T::default());
-    Ok(())
 }

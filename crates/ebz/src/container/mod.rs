@@ -8,13 +8,8 @@
 //!
 //! `docs/format.md` gives every byte. The container knows codecs through their table only.
 
-mod advice;
 mod bytes;
-mod coders;
-mod coding;
-mod constant;
 mod frame;
-mod grid;
 mod index;
 mod limits;
 mod memory;
@@ -27,13 +22,10 @@ mod stream;
 mod surplus;
 mod writer;
 
-pub(crate) use coders::{CodedFrame, Coders};
-pub use frame::FrameHeader;
-pub use grid::Grid;
 pub use limits::Limits;
 pub use reader::{Frame, Reader};
 pub use recover::{Recovered, recover, recover_within};
-pub use slab::{EncodedSlab, FramePlan, SlabCoder};
+pub use slab::{EncodedSlab, SlabCoder};
 pub use source::Source;
 pub use stream::StreamReader;
 pub use writer::{FrameStats, FrameWriter, Writer, max_compressed_size};

@@ -1,17 +1,13 @@
 //! Reading with random access: any frame, any region, several threads.
 
-use super::coding::{Coded, Coding};
-use super::frame::FrameHeader;
-use super::grid::{self, extents, intersect};
 use super::index::{self, FramePlace, Place};
 use super::limits::{self, Limits};
 use super::record::{HEADER, Kind, Record};
-use super::slab::FramePlan;
 use super::source::Source;
 use super::surplus::{bytes_behind_end, early_end};
 use super::{FORMAT_VERSION, SIGNATURE};
-use crate::array::{Array, ViewMut, contiguous_strides, display, scatter};
-use crate::codec::Context;
+use crate::array::{Array, ViewMut, display, scatter};
+use crate::chunk::{ChunkCoder, Cpu, Engine, FrameHeader, FramePlan, extents, intersect};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -20,6 +16,7 @@ use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Bytes of the signature, the version and what is reserved.
 pub(super) const FILE_HEADER: usize = 16;
@@ -36,6 +33,7 @@ pub struct Reader<S> {
     limits: Limits,
     threads: usize,
     simd: Level,
+    engine: Arc<dyn Engine>,
 }
 
 impl Reader<File> {
@@ -75,6 +73,7 @@ impl<S: Source> Reader<S> {
             limits: Limits::default(),
             threads: 0,
             simd: Level::detect(),
+            engine: Arc::new(Cpu),
         };
         let place = Place { offset, length };
         let (record, body) = reader.record(place, &mut scratch)?;
@@ -134,6 +133,12 @@ impl<S: Source> Reader<S> {
     /// Sets the instructions that the kernels may use.
     pub fn simd(mut self, level: Level) -> Self {
         self.simd = level;
+        self
+    }
+
+    /// Sets who decodes chunks; no value depends on it.
+    pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.engine = engine;
         self
     }
 
@@ -248,7 +253,7 @@ impl<S: Source> Frame<'_, S> {
     /// The bytes of the file that hold the records of a slab.
     pub fn slab_bytes(&self, slab: usize) -> Result<Range<u64>> {
         let chunks = match self.header.grid.slabs() {
-            slabs if slab < slabs => self.plan()?.chunks_of(slab),
+            slabs if slab < slabs => self.header.grid.chunks_of(slab),
             _ => 0..0,
         };
         let places = self.chunks.get(chunks).unwrap_or_default();
@@ -291,7 +296,7 @@ impl<S: Source> Frame<'_, S> {
         let mut scratch = Vec::new();
         for (number, place) in self.chunks.iter().enumerate() {
             let (record, _) = self.reader.record(*place, &mut scratch)?;
-            record.expect_chunk(self.number, number)?;
+            record.chunk(self.number, number, &[])?;
         }
         Ok(())
     }
@@ -421,7 +426,7 @@ impl<S: Source> Frame<'_, S> {
             return Ok(());
         }
         let grid = &self.header.grid;
-        let coding = &Coding::of(&self.header)?;
+        let plan = &self.plan()?;
         let slabs = grid.slabs_touching(region);
         let mut workers = self.workers(slabs.len(), held, 0, size_of_val(out) >= STREAMING)?;
         let mut rest = out;
@@ -437,7 +442,7 @@ impl<S: Source> Frame<'_, S> {
                     (slab, part, head)
                 }))
             },
-            |worker, (slab, part, out)| self.decode_slab(coding, worker, slab, &part, out),
+            |worker, (slab, part, out)| self.decode_slab(plan, worker, slab, &part, out),
         )
     }
 
@@ -451,7 +456,7 @@ impl<S: Source> Frame<'_, S> {
             return Ok(());
         }
         let grid = &self.header.grid;
-        let coding = &Coding::of(&self.header)?;
+        let plan = &self.plan()?;
         let slabs = grid.slabs_touching(region);
         let slab = limits::slab_memory(grid, region, T::SIZE);
         let mut workers: Vec<_> = self
@@ -466,7 +471,7 @@ impl<S: Source> Frame<'_, S> {
             |(worker, part, values), slab| {
                 *part = intersect(&grid.slab_region(slab), region);
                 limits::resize(values, part.iter().map(Range::len).product())?;
-                self.decode_slab(coding, worker, slab, part, values)
+                self.decode_slab(plan, worker, slab, part, values)
             },
             |(_, part, values)| emit(part, values),
         )
@@ -486,7 +491,7 @@ impl<S: Source> Frame<'_, S> {
     /// Decodes the part of a slab that `part` asks for, into contiguous memory of that shape.
     fn decode_slab<T: Element>(
         &self,
-        coding: &Coding,
+        plan: &FramePlan,
         worker: &mut Worker,
         slab: usize,
         part: &[Range<usize>],
@@ -501,9 +506,9 @@ impl<S: Source> Frame<'_, S> {
                 continue;
             }
             let (record, body) = self.reader.record(self.chunks[number], &mut worker.bytes)?;
-            record.expect_chunk(self.number, number)?;
-            let chunk = Coded { record, body };
-            place_chunk(coding, &chunk, &region, part, &mut worker.context, out)?;
+            let body = record.chunk(self.number, number, body)?;
+            let engine = &*self.reader.engine;
+            worker.coder.decode(engine, plan, number, body, part, out)?;
         }
         Ok(())
     }
@@ -511,64 +516,18 @@ impl<S: Source> Frame<'_, S> {
 
 /// Buffers of one thread.
 struct Worker {
-    context: Context,
+    coder: ChunkCoder,
     bytes: Vec<u8>,
 }
 
 impl Worker {
     fn new(simd: Level, streaming: bool) -> Self {
-        let mut context = Context::new(simd);
-        context.streaming = streaming;
+        let mut coder = ChunkCoder::new(simd);
+        coder.context.streaming = streaming;
         Self {
-            context,
+            coder,
             bytes: Vec::new(),
         }
-    }
-}
-
-/// Decodes a chunk that holds the box `region`, and puts what `part` wants of it in its place in
-/// `out`, contiguous memory that holds the box `part`.
-pub(super) fn place_chunk<T: Element>(
-    coding: &Coding,
-    chunk: &Coded<'_>,
-    region: &[Range<usize>],
-    part: &[Range<usize>],
-    context: &mut Context,
-    out: &mut [T],
-) -> Result<()> {
-    if region == part {
-        return coding.decode(chunk, &extents(region), context, out);
-    }
-    let shape = extents(region);
-    let mut values = context.take::<Vec<T>>();
-    limits::resize(&mut values, shape.iter().product())?;
-    // These values are needed at once.
-    let streaming = std::mem::take(&mut context.streaming);
-    let decoded = coding.decode(chunk, &shape, context, &mut values);
-    context.streaming = streaming;
-    if decoded.is_ok() {
-        let wanted = intersect(region, part);
-        let wanted_shape = extents(&wanted);
-        let mut kept = context.take::<Kept<T>>();
-        limits::resize(&mut kept.0, wanted_shape.iter().product())?;
-        let strides = contiguous_strides(&shape);
-        let from = grid::origin(&wanted, region);
-        crate::array::gather(&values, &wanted_shape, &strides, from, &mut kept.0);
-        let strides = contiguous_strides(&extents(part));
-        let to = grid::origin(&wanted, part);
-        scatter(&kept.0, out, &wanted_shape, &strides, to);
-        context.put_back(kept);
-    }
-    context.put_back(values);
-    decoded
-}
-
-/// The part of a chunk that a region wants.
-struct Kept<T>(Vec<T>);
-
-impl<T> Default for Kept<T> {
-    fn default() -> Self {
-        Self(Vec::new())
     }
 }
 

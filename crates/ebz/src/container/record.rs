@@ -1,6 +1,7 @@
 //! Records: a 32-byte header and a body, protected by one checksum.
 
 use super::bytes::Fields;
+use crate::chunk::{Body, Form, HEADER_ROOM};
 use crate::error::{Error, Result};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
@@ -9,6 +10,14 @@ pub(crate) const HEADER: usize = 32;
 
 /// First bytes of every record, by which recovery finds the next one behind damage.
 pub(super) const MARKER: [u8; 4] = *b"EBZr";
+
+// Bodies have room for a header in front of them.
+const _: () = assert!(HEADER <= HEADER_ROOM);
+
+/// The header of a chunk's record.
+pub(super) fn chunk_header(frame: u32, number: usize, body: Body<'_>) -> [u8; HEADER] {
+    Record::header(body.form.into(), frame, number as u32, body.bytes)
+}
 
 /// What the body of a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +53,24 @@ impl Kind {
             .ok_or_else(|| Error::corrupt(format!("unknown kind of record {id}")))
     }
 
-    /// Whether the body is a chunk.
-    pub fn is_chunk(self) -> bool {
-        matches!(self, Self::Coded | Self::Raw | Self::Constant)
+    /// How the body holds the values of a chunk, if it is one.
+    pub fn form(self) -> Option<Form> {
+        match self {
+            Self::Coded => Some(Form::Coded),
+            Self::Raw => Some(Form::Raw),
+            Self::Constant => Some(Form::Constant),
+            Self::Frame | Self::End | Self::Index => None,
+        }
+    }
+}
+
+impl From<Form> for Kind {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Coded => Self::Coded,
+            Form::Raw => Self::Raw,
+            Form::Constant => Self::Constant,
+        }
     }
 }
 
@@ -96,27 +120,30 @@ impl Record {
         hasher.digest()
     }
 
-    /// Writes the header in front of the body that `out` holds from `start + HEADER` on.
-    pub fn seal(kind: Kind, frame: u32, number: u32, out: &mut [u8], start: usize) {
-        let (header, body) = out[start..].split_at_mut(HEADER);
+    /// The header of the record with this body.
+    pub fn header(kind: Kind, frame: u32, number: u32, body: &[u8]) -> [u8; HEADER] {
         let record = Self {
             kind,
             frame,
             number,
             length: body.len() as u64,
         };
+        let mut header = [0; HEADER];
         header[..24].copy_from_slice(&record.head());
         header[24..].copy_from_slice(&record.checksum(body).to_le_bytes());
+        header
     }
 
-    /// Whether this is the chunk that should be here.
-    pub fn expect_chunk(&self, frame: u32, number: usize) -> Result<()> {
-        if self.kind.is_chunk() && self.frame == frame && self.number as usize == number {
-            return Ok(());
-        }
-        Err(Error::corrupt(format!(
-            "another record where chunk {number} of frame {frame} should be"
-        )))
+    /// The body of the chunk that should be here.
+    pub fn chunk<'a>(&self, frame: u32, number: usize, bytes: &'a [u8]) -> Result<Body<'a>> {
+        let here = self.frame == frame && self.number as usize == number;
+        let form = self.kind.form().filter(|_| here);
+        let form = form.ok_or_else(|| {
+            Error::corrupt(format!(
+                "another record where chunk {number} of frame {frame} should be"
+            ))
+        })?;
+        Ok(Body { form, bytes })
     }
 
     /// Reads a header; the body comes next.

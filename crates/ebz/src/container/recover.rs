@@ -4,8 +4,6 @@
 //! header survives with any of their chunks are written again; chunks that are lost become NaN. A
 //! frame that is nearly all loss is left out, because a small file can claim any number of chunks.
 
-use super::frame::FrameHeader;
-use super::grid::MAX_CHUNK_BYTES;
 use super::index::Place;
 use super::limits::Limits;
 use super::reader::FILE_HEADER;
@@ -13,6 +11,7 @@ use super::record::{HEADER, Kind, MARKER, Record};
 use super::source::Source;
 use super::writer::Writer;
 use crate::bound::Bound;
+use crate::chunk::{Form, FrameHeader, MAX_CHUNK_BYTES};
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -71,13 +70,13 @@ pub fn recover_within<S: Source, W: Write + Send>(
         if written {
             allowed -= loss;
             writer.copy_frame(&found.header, |number, body| {
-                let Some(&(kind, place)) = found.chunks.get(&number) else {
+                let Some(&(form, place)) = found.chunks.get(&number) else {
                     body.extend_from_slice(nan(found.header.element));
-                    return Ok(Kind::Constant);
+                    return Ok(Form::Constant);
                 };
                 let start = place.offset + HEADER as u64;
                 body.extend_from_slice(source.fetch(start, place.length as usize, &mut scratch)?);
-                Ok(kind)
+                Ok(form)
             })?;
         }
         report.push(Recovered {
@@ -112,7 +111,7 @@ fn nan(element: ElementType) -> &'static [u8] {
 /// The readable parts of a frame.
 struct Found {
     header: FrameHeader,
-    chunks: BTreeMap<usize, (Kind, Place)>,
+    chunks: BTreeMap<usize, (Form, Place)>,
 }
 
 impl Found {
@@ -141,15 +140,14 @@ fn find_frames<S: Source>(source: &S, limits: &Limits) -> Result<BTreeMap<u32, F
                         .or_insert(Found { header, chunks });
                 }
             }
-            Kind::Coded | Kind::Raw | Kind::Constant => {
-                if let Some(found) = frames.get_mut(&record.frame) {
+            kind => {
+                if let (Some(form), Some(found)) = (kind.form(), frames.get_mut(&record.frame)) {
                     let number = record.number as usize;
                     if number < found.header.grid.chunks() {
-                        found.chunks.entry(number).or_insert((record.kind, place));
+                        found.chunks.entry(number).or_insert((form, place));
                     }
                 }
             }
-            Kind::Frame | Kind::End | Kind::Index => {}
         }
     }
     Ok(frames)
@@ -243,7 +241,7 @@ impl<'a, S: Source> Walk<'a, S> {
         }
         // A chunk is held as read, as copied, and as written.
         let memory = self.limits.check(place.length.saturating_mul(3));
-        match unverified.record.kind.is_chunk() {
+        match unverified.record.kind.form().is_some() {
             true if place.length > MAX_CHUNK_BYTES as u64 => return Ok(None),
             true => memory?,
             // Other records that are too long are not needed to save chunks.

@@ -1,13 +1,11 @@
 //! Reading front to back, from a pipe.
 
-use super::coding::{Coded, Coding};
-use super::frame::FrameHeader;
 use super::index::{self, FramePlace, Place};
 use super::limits::{self, Limits};
-use super::reader::{FILE_HEADER, check_file_header, not_ebz, place_chunk};
+use super::reader::{FILE_HEADER, check_file_header, not_ebz};
 use super::record::{HEADER, Kind, MARKER, Record};
 use super::surplus::bytes_behind_end;
-use crate::codec::Context;
+use crate::chunk::{Body, ChunkCoder, Cpu, Form, FrameHeader, FramePlan};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -124,13 +122,13 @@ impl<R: Read + Send> StreamReader<R> {
         out: &mut (dyn Write + Send),
     ) -> Result<Place> {
         struct Worker<T> {
-            context: Context,
+            coder: ChunkCoder,
             /// Chunks of a slab as read.
-            chunks: Vec<(Record, Vec<u8>)>,
+            chunks: Vec<(Form, Vec<u8>)>,
             values: Vec<T>,
         }
         let grid = &header.grid;
-        let coding = Coding::of(header)?;
+        let plan = FramePlan::of(header.clone())?;
         let frame = self.frames.len() as u32;
         let threads = parallel::threads(self.threads).min(grid.slabs()).max(1);
         let whole: Vec<_> = grid.shape().iter().map(|&n| 0..n).collect();
@@ -140,7 +138,7 @@ impl<R: Read + Send> StreamReader<R> {
         let threads = self.limits.workers(threads, 0, each)?;
         let mut workers: Vec<_> = (0..threads)
             .map(|_| Worker {
-                context: Context::new(Level::detect()),
+                coder: ChunkCoder::new(Level::detect()),
                 chunks: Vec::new(),
                 values: Vec::<T>::new(),
             })
@@ -159,13 +157,7 @@ impl<R: Read + Send> StreamReader<R> {
                 for (at, number) in (slab * per_slab..(slab + 1) * per_slab).enumerate() {
                     // One by one, because the number of chunks is only a claim so far.
                     if at == worker.chunks.len() {
-                        let nothing = Record {
-                            kind: Kind::Raw,
-                            frame: 0,
-                            number: 0,
-                            length: 0,
-                        };
-                        worker.chunks.push((nothing, Vec::new()));
+                        worker.chunks.push((Form::Raw, Vec::new()));
                     }
                     let chunk = &mut worker.chunks[at];
                     let raw = (grid.chunk_len(number) * T::SIZE) as u64;
@@ -173,8 +165,7 @@ impl<R: Read + Send> StreamReader<R> {
                     let (record, place) = read.ok_or_else(|| {
                         Error::truncated(format!("the stream ends before chunk {number}"))
                     })?;
-                    record.expect_chunk(frame, number)?;
-                    chunk.0 = record;
+                    chunk.0 = record.chunk(frame, number, &[])?.form;
                     places.push(place);
                 }
                 Ok(Some(slab))
@@ -183,11 +174,10 @@ impl<R: Read + Send> StreamReader<R> {
                 let part = grid.slab_region(slab);
                 let length = part.iter().map(Range::len).product();
                 limits::resize(&mut worker.values, length)?;
-                for (&(record, ref body), number) in worker.chunks.iter().zip(slab * per_slab..) {
-                    let chunk = Coded { record, body };
-                    let region = grid.region(number);
-                    let values = &mut worker.values;
-                    place_chunk(&coding, &chunk, &region, &part, &mut worker.context, values)?;
+                for (&(form, ref bytes), number) in worker.chunks.iter().zip(slab * per_slab..) {
+                    let (coder, values) = (&mut worker.coder, &mut worker.values);
+                    let body = Body { form, bytes };
+                    coder.decode(&Cpu, &plan, number, body, &part, values)?;
                 }
                 Ok(())
             },

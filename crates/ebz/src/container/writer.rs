@@ -3,16 +3,16 @@
 //! Steps of a frame: 1 resolve the bound, 2 frame record, 3 chunk records by several threads in
 //! the order of the chunks, 4 end record.
 
-use super::bytes::COUNT;
-use super::coders::{self, CodedFrame, Coders, Input, Stream};
-use super::frame::FrameHeader;
 use super::index::{self, FramePlace, Place};
 use super::reader::{FILE_HEADER, Reader};
-use super::record::{HEADER, Kind, Record};
-use super::slab::{EncodedSlab, FramePlan};
+use super::record::{HEADER, Kind, Record, chunk_header};
+use super::slab::{EncodedSlab, seal};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FiniteRange, View};
 use crate::bound::{Bound, Tolerance};
+use crate::chunk::{
+    Body, EncodedChunks, EncodedFrame, Engine, Form, FrameHeader, FramePlan, Input, Pool, Stream,
+};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -22,6 +22,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Raw bytes of the largest chunk whose buffers a thread keeps for the next array: fresh memory costs
 /// a twentieth of the time of large arrays, and most of that of small ones.
@@ -38,7 +39,7 @@ pub struct Writer<W> {
     frames: Vec<FramePlace>,
     /// A record under way.
     record: Vec<u8>,
-    coders: Coders,
+    pool: Pool,
     /// How the last search for a `ratio` or a `psnr` ended.
     last: Option<search::Last>,
 }
@@ -73,7 +74,10 @@ impl Writer<File> {
         let mut file = OpenOptions::new().read(true).write(true).open(path)?;
         let reader = Reader::from_source(file.try_clone()?)?;
         let last = match reader.frames().checked_sub(1) {
-            Some(last) => search::Last::of(&reader.frame(last)?, &options),
+            Some(last) => {
+                let frame = reader.frame(last)?;
+                search::Last::of(frame.header(), frame.stored_bytes(), &options)
+            }
             None => None,
         };
         let frames = reader.frame_places().to_vec();
@@ -84,7 +88,7 @@ impl Writer<File> {
             position,
             frames,
             record: Vec::new(),
-            coders: Coders::default(),
+            pool: Pool::default(),
             last,
         })
     }
@@ -100,7 +104,7 @@ impl<W: Write + Send> Writer<W> {
             position: 0,
             frames: Vec::new(),
             record: Vec::new(),
-            coders: Coders::default(),
+            pool: Pool::default(),
             last: None,
         };
         let mut head = [0; FILE_HEADER];
@@ -118,13 +122,19 @@ impl<W: Write + Send> Writer<W> {
     ) -> Result<FrameStats> {
         let simd = options.simd;
         let mut writer = Self::new(out, options)?;
-        writer.coders = Coders::kept(simd);
+        writer.pool = Pool::kept(simd);
         let stats = writer.frame(view)?;
         if stats.raw_bytes <= KEPT * stats.chunks as u64 {
-            std::mem::take(&mut writer.coders).keep(simd);
+            std::mem::take(&mut writer.pool).keep(simd);
         }
         writer.finish()?;
         Ok(stats)
+    }
+
+    /// Sets who encodes chunks; no byte depends on it.
+    pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
+        self.pool.engine = engine;
+        self
     }
 
     /// Number of frames so far.
@@ -156,11 +166,13 @@ impl<W: Write + Send> Writer<W> {
     /// The search codes the frame; what it found best is written as it is.
     fn searched_frame<T: Element>(&mut self, view: &View<'_, T>) -> Result<FrameStats> {
         let number = frame_number(self.frames.len())?;
-        let found = search::frame(view, number, &self.options, &mut self.coders, self.last)?;
-        let CodedFrame { plan, slabs } = found.frame;
+        let (options, pool) = (&self.options, &mut self.pool);
+        let found = search::frame(view, options, pool, self.last, &file_size)?;
+        let EncodedFrame { plan, runs } = found.frame;
         let mut frame = self.begin(&plan)?;
-        for slab in &slabs {
-            frame.slab(slab)?;
+        for mut run in runs {
+            seal(number, &mut run);
+            frame.put(&run)?;
         }
         let stats = frame.end()?;
         self.last = Some(found.last);
@@ -184,7 +196,7 @@ impl<W: Write + Send> Writer<W> {
                 Error::invalid("a range bound on a stream needs the range of its values")
             })
         })?;
-        self.write_frame::<T>(Input::Stream(Stream::new(input)), shape, tolerance)
+        self.write_frame::<T>(Input::Stream(Stream(input)), shape, tolerance)
     }
 
     /// Writes the index and hands the output back. A file is complete only then.
@@ -198,21 +210,20 @@ impl<W: Write + Send> Writer<W> {
 
     fn write_frame<T: Element>(
         &mut self,
-        mut input: Input<'_, T>,
+        input: Input<'_, T>,
         shape: &[usize],
         tolerance: Tolerance,
     ) -> Result<FrameStats> {
-        let mut plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
+        let plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
         let number = frame_number(self.frames.len())?;
         let (threads, simd) = (self.options.threads, self.options.simd);
-        let mut coders = std::mem::take(&mut self.coders);
-        coders.prepare(&mut plan, &mut input, simd)?;
+        let mut pool = std::mem::take(&mut self.pool);
         let mut frame = self.begin(&plan)?;
-        coders.code(&plan, number, input, threads, simd, |slab| {
-            frame.slab(slab).map(drop)
-        })?;
+        let finish = |run: &mut EncodedChunks| seal(number, run);
+        let emit = |run: &mut EncodedChunks| frame.put(run);
+        pool.encode(&plan, input, (threads, simd), finish, emit)?;
         let stats = frame.end()?;
-        self.coders = coders;
+        self.pool = pool;
         Ok(stats)
     }
 
@@ -229,17 +240,16 @@ impl<W: Write + Send> Writer<W> {
             plan,
             start,
             header,
-            slabs: 0,
             places: Vec::new(),
             raw_chunks: 0,
         })
     }
 
-    /// Writes a frame whose chunks exist as bodies of records; `body` appends one and tells its kind.
+    /// Writes a frame whose chunks exist as bodies of records; `body` appends one and tells its form.
     pub(super) fn copy_frame(
         &mut self,
         header: &FrameHeader,
-        mut body: impl FnMut(usize, &mut Vec<u8>) -> Result<Kind>,
+        mut body: impl FnMut(usize, &mut Vec<u8>) -> Result<Form>,
     ) -> Result<()> {
         let number = frame_number(self.frames.len())?;
         self.start_record();
@@ -249,15 +259,17 @@ impl<W: Write + Send> Writer<W> {
         let mut places = Vec::new();
         for chunk in 0..header.grid.chunks() {
             bytes.clear();
-            let kind = body(chunk, &mut bytes)?;
-            let mut record = vec![0; HEADER];
-            record.extend_from_slice(&bytes);
-            Record::seal(kind, number, chunk as u32, &mut record, 0);
+            let form = body(chunk, &mut bytes)?;
+            let body = Body {
+                form,
+                bytes: &bytes,
+            };
             places.push(Place {
                 offset: self.position,
                 length: bytes.len() as u64,
             });
-            self.put(&record)?;
+            self.put(&chunk_header(number, chunk, body))?;
+            self.put(&bytes)?;
         }
         self.end_frame(header_place, &places)
     }
@@ -288,7 +300,8 @@ impl<W: Write + Send> Writer<W> {
             offset: self.position,
             length: (self.record.len() - HEADER) as u64,
         };
-        Record::seal(kind, frame_number(frame)?, 0, &mut self.record, 0);
+        let (header, body) = self.record.split_at_mut(HEADER);
+        header.copy_from_slice(&Record::header(kind, frame_number(frame)?, 0, body));
         self.out.write_all(&self.record)?;
         self.position = place.end();
         Ok(place)
@@ -302,7 +315,6 @@ pub struct FrameWriter<'w, W> {
     frame: u32,
     start: u64,
     header: Place,
-    slabs: usize,
     /// Grows as chunks come: a stream may claim any shape.
     places: Vec<Place>,
     raw_chunks: usize,
@@ -311,34 +323,42 @@ pub struct FrameWriter<'w, W> {
 impl<W: Write + Send> FrameWriter<'_, W> {
     /// Writes the next slab; the bytes of the file that hold its records.
     pub fn slab(&mut self, slab: &EncodedSlab) -> Result<Range<u64>> {
-        if (slab.frame, slab.slab) != (self.frame, self.slabs) {
+        let chunk = slab.chunks.first();
+        if (slab.frame, chunk) != (self.frame, self.places.len()) {
             return Err(Error::invalid(format!(
-                "slab {} of frame {} where slab {} of frame {} is due",
-                slab.slab, slab.frame, self.slabs, self.frame
+                "chunk {chunk} of frame {} where chunk {} of frame {} is due",
+                slab.frame,
+                self.places.len(),
+                self.frame
             )));
         }
         let start = self.writer.position;
-        self.writer.out.write_all(&slab.records)?;
-        for &(length, raw) in &slab.chunks {
+        self.put(&slab.chunks)?;
+        Ok(start..self.writer.position)
+    }
+
+    /// Writes the records of the next chunks.
+    fn put(&mut self, chunks: &EncodedChunks) -> Result<()> {
+        self.writer.out.write_all(chunks.bytes())?;
+        for body in chunks.bodies() {
             let place = Place {
                 offset: self.writer.position,
-                length,
+                length: body.bytes.len() as u64,
             };
             self.writer.position = place.end();
             self.places.push(place);
-            self.raw_chunks += usize::from(raw);
+            self.raw_chunks += usize::from(body.form == Form::Raw);
         }
-        self.slabs += 1;
-        Ok(start..self.writer.position)
+        Ok(())
     }
 
     /// Ends the frame behind its last slab.
     pub fn end(self) -> Result<FrameStats> {
-        if self.slabs != self.plan.slabs() {
+        if self.places.len() != self.plan.chunks() {
             return Err(Error::invalid(format!(
-                "the frame has {} slabs, but {} were written",
-                self.plan.slabs(),
-                self.slabs
+                "the frame has {} chunks, but {} were written",
+                self.plan.chunks(),
+                self.places.len()
             )));
         }
         self.writer.end_frame(self.header, &self.places)?;
@@ -369,19 +389,31 @@ pub fn max_compressed_size(
     let mut frame = Vec::new();
     for tolerance in [Tolerance::Abs(1.0), Tolerance::Lossless] {
         frame.clear();
-        let plan = plan(tolerance)?;
-        plan.header().write_to(&mut frame);
-        let common = match plan.most_in_common() {
-            0 => 0,
-            most => COUNT + most,
-        };
-        longest = longest.max(frame.len() + common);
+        plan(tolerance)?.header().write_to(&mut frame);
+        longest = longest.max(frame.len());
     }
     let plan = plan(Tolerance::Lossless)?;
     let header = plan.header();
     let chunks = header.grid.chunks();
     let records = header.raw_bytes() + chunks * HEADER;
-    Ok(coders::file_size(longest, chunks, records))
+    Ok(size_of(longest, chunks, records))
+}
+
+/// Bytes of a file that holds this frame alone.
+fn file_size(frame: &EncodedFrame) -> usize {
+    let chunks = frame.plan.chunks();
+    let bodies = frame.runs.iter().flat_map(EncodedChunks::bodies);
+    let bodies: usize = bodies.map(|body| body.bytes.len()).sum();
+    let mut header = Vec::new();
+    frame.plan.header().write_to(&mut header);
+    size_of(header.len(), chunks, bodies + chunks * HEADER)
+}
+
+/// Bytes of a file of one frame, from those of its header's body and of its chunks' records.
+fn size_of(header: usize, chunks: usize, records: usize) -> usize {
+    let end = HEADER + 16 * chunks;
+    let index = HEADER + index::FRAME + index::TAIL;
+    FILE_HEADER + HEADER + header + records + end + index
 }
 
 fn frame_number(frame: usize) -> Result<u32> {

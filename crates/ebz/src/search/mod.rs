@@ -14,7 +14,7 @@ mod walk;
 
 use crate::array::{FiniteRange, View};
 use crate::bound::Tolerance;
-use crate::container::{CodedFrame, Coders, Frame, FramePlan, Source};
+use crate::chunk::{EncodedFrame, FrameHeader, FramePlan, Pool};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -45,8 +45,7 @@ pub(crate) struct Last {
 
 impl Last {
     /// From a frame of a file, if it was made with the same options.
-    pub fn of<S: Source>(frame: &Frame<'_, S>, options: &Options) -> Option<Self> {
-        let header = frame.header();
+    pub fn of(header: &FrameHeader, stored: u64, options: &Options) -> Option<Self> {
         let target = Target::of(options.bound, header.element.size()).ok()?;
         let same = header.asked == options.bound && header.params == options.params;
         let codec = crate::codec::by_id(header.codec).ok()?;
@@ -54,9 +53,7 @@ impl Last {
             target,
             tolerance: header.tolerance,
             found: match target {
-                Target::Ratio { .. } => {
-                    Some(header.raw_bytes() as f64 / frame.stored_bytes() as f64)
-                }
+                Target::Ratio { .. } => Some(header.raw_bytes() as f64 / stored as f64),
                 Target::Psnr(_) => None,
             },
             slope: None,
@@ -66,18 +63,19 @@ impl Last {
 
 /// A frame that meets its target.
 pub(crate) struct Found {
-    pub frame: CodedFrame,
+    pub frame: EncodedFrame,
     pub summary: Searched,
     pub last: Last,
 }
 
-/// Codes an array as frame number `number` so that it meets the `ratio` or `psnr` of the options.
+/// Encodes an array so that it meets the `ratio` or `psnr` of the options; `file_size` tells the bytes of
+/// a file that holds a frame alone.
 pub(crate) fn frame<T: Element>(
     view: &View<'_, T>,
-    number: u32,
     options: &Options,
-    coders: &mut Coders,
+    pool: &mut Pool,
     last: Option<Last>,
+    file_size: &dyn Fn(&EncodedFrame) -> usize,
 ) -> Result<Found> {
     let target = Target::of(options.bound, T::SIZE)?;
     let values = view.to_contiguous();
@@ -89,8 +87,8 @@ pub(crate) fn frame<T: Element>(
         range: FiniteRange::of(&values, options.fill)
             .extent()
             .min(f64::MAX),
-        number,
-        coders,
+        pool,
+        file_size,
         codings: 0,
         sampled: 0,
         trials: Vec::new(),
@@ -140,14 +138,14 @@ struct Search<'a, T> {
     options: &'a Options,
     target: Target,
     range: f64,
-    number: u32,
-    coders: &'a mut Coders,
+    pool: &'a mut Pool,
+    file_size: &'a dyn Fn(&EncodedFrame) -> usize,
     /// How often this array was coded, and a sample of it.
     codings: usize,
     sampled: usize,
     trials: Vec<Trial>,
     /// The best of the trials that meet the target.
-    best: Option<(CodedFrame, Trial)>,
+    best: Option<(EncodedFrame, Trial)>,
 }
 
 impl<T: Element> Search<'_, T> {
@@ -188,16 +186,20 @@ impl<T: Element> Search<'_, T> {
 
     /// Codes the array; what that gives.
     fn measure(&mut self, tolerance: Tolerance) -> Result<f64> {
-        let (threads, simd) = (self.options.threads, self.options.simd);
         let plan = FramePlan::new::<T>(self.shape, tolerance, self.options)?;
         let view = View::new(self.values, self.shape)?;
-        let frame = CodedFrame::new(plan, self.number, &view, self.coders, threads, simd)?;
+        let frame = EncodedFrame::new(
+            plan,
+            &view,
+            self.pool,
+            (self.options.threads, self.options.simd),
+        )?;
         self.codings += 1;
         let found = match self.target {
-            Target::Ratio { .. } => (self.values.len() * T::SIZE) as f64 / frame.file_size() as f64,
-            Target::Psnr(_) => {
-                psnr::of(&frame, self.number, self.values, self.range, self.options)?
+            Target::Ratio { .. } => {
+                (self.values.len() * T::SIZE) as f64 / (self.file_size)(&frame) as f64
             }
+            Target::Psnr(_) => psnr::of(&frame, self.values, self.range, self.options)?,
         };
         let trial = Trial { tolerance, found };
         self.trials.push(trial);

@@ -1,24 +1,23 @@
 //! The quality of a frame that is coded but not written yet.
 
-use crate::container::{CodedFrame, SlabCoder};
+use crate::chunk::{ChunkCoder, Cpu, EncodedFrame};
 use crate::element::Element;
 use crate::error::Result;
 use crate::options::Options;
 use crate::parallel;
 
-/// One thread's memory, and what became of its slab.
+/// One thread's memory, and what became of its slabs.
 struct State<T> {
-    coder: SlabCoder,
+    coder: ChunkCoder,
     decoded: Vec<T>,
-    sum: f64,
-    count: u64,
+    /// Of each slab: the sum of squares, and of how many values.
+    sums: Vec<(f64, u64)>,
 }
 
-/// PSNR of frame number `number`, of the values that count for the range. The sums of slabs are
+/// PSNR of a frame, of the values that count for the range. The sums of slabs are
 /// added in their order, so that the result does not depend on the number of threads.
 pub(super) fn of<T: Element>(
-    frame: &CodedFrame,
-    number: u32,
+    frame: &EncodedFrame,
     values: &[T],
     range: f64,
     options: &Options,
@@ -30,43 +29,58 @@ pub(super) fn of<T: Element>(
     let mut states = Vec::new();
     let threads = parallel::threads(options.threads).min(plan.slabs()).max(1);
     states.resize_with(threads, || State {
-        coder: SlabCoder::new(options.simd),
+        coder: ChunkCoder::new(options.simd),
         decoded: Vec::new(),
-        sum: 0.0,
-        count: 0,
+        sums: Vec::new(),
     });
     let (mut sum, mut count) = (0.0, 0);
     let mut rest = values;
-    let mut slabs = frame.slabs.iter().enumerate();
+    let per_slab = plan.header().grid.chunks_per_slab().max(1);
+    let mut runs = frame.runs.iter();
     parallel::ordered(
         &mut states,
         |_| {
-            Ok(slabs.next().map(|(slab, coded)| {
-                let region = plan.slab_region(slab);
-                let (values, after) = rest.split_at(region.iter().map(|r| r.len()).product());
+            Ok(runs.next().map(|run| {
+                let slabs = run.first() / per_slab..(run.first() + run.len()) / per_slab;
+                let count = slabs.clone().map(|slab| plan.slab_len(slab)).sum();
+                let (values, after) = rest.split_at(count);
                 rest = after;
-                (slab, coded, values)
+                (slabs, run, values)
             }))
         },
-        |state, (slab, coded, values)| {
-            state.decoded.resize(values.len(), T::default());
-            let decoded = &mut state.decoded;
-            state
-                .coder
-                .decode(plan, number, slab, coded.bytes(), decoded)?;
-            (state.sum, state.count) = (0.0, 0);
-            for (&value, &decoded) in values.iter().zip(decoded.iter()) {
-                if value.is_finite() && Some(value) != fill {
-                    let error = (value.to_f64() - decoded.to_f64()) / unit;
-                    state.sum += error * error;
-                    state.count += 1;
+        |State {
+             coder,
+             decoded,
+             sums,
+         },
+         (slabs, run, mut values)| {
+            sums.clear();
+            let mut bodies = run.bodies();
+            for slab in slabs {
+                let region = plan.slab_region(slab);
+                decoded.resize(plan.slab_len(slab), T::default());
+                for (chunk, body) in plan.chunks_of(slab).zip(&mut bodies) {
+                    coder.decode(&Cpu, plan, chunk, body, &region, decoded)?;
                 }
+                let (mut sum, mut count) = (0.0, 0);
+                let (originals, after) = values.split_at(decoded.len());
+                values = after;
+                for (&value, &decoded) in originals.iter().zip(decoded.iter()) {
+                    if value.is_finite() && Some(value) != fill {
+                        let error = (value.to_f64() - decoded.to_f64()) / unit;
+                        sum += error * error;
+                        count += 1;
+                    }
+                }
+                sums.push((sum, count));
             }
             Ok(())
         },
         |state| {
-            sum += state.sum;
-            count += state.count;
+            for (slab_sum, slab_count) in &state.sums {
+                sum += slab_sum;
+                count += slab_count;
+            }
             Ok(())
         },
     )?;

@@ -66,7 +66,7 @@ impl<T: Element> Search<'_, T> {
         Search {
             values: &sample.values,
             shape: &sample.shape,
-            coders: &mut *self.coders,
+            pool: &mut *self.pool,
             codings: 0,
             trials: Vec::new(),
             best: None,

@@ -1,9 +1,8 @@
-//! Which code book a chunk uses: one of the offline books or of those that the chunks of the frame
-//! have in common, named by its number, or one of its own.
+//! Which codebook a chunk uses: one of the offline ones, named by its number, or one of its own.
 
+use super::codebooks::{Entry, Kind};
 use super::estimate::{POINT, entropy};
-use super::offline::SHELVES;
-use super::shelf::{Kind, Made, Shelves};
+use super::offline::CODEBOOKS;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::huffman::{self, ALPHABET, Book, Histogram, Sort, Table};
@@ -15,8 +14,8 @@ use std::marker::PhantomData;
 pub(super) enum Rule {
     /// By the exact size of the coded chunk, book included.
     Cost,
-    /// By the paper's χ: the book in common while the frequencies resemble those it was made from,
-    /// an offline one if they are very different, a new one in between.
+    /// By the paper's χ: an offline book while the frequencies resemble those it was made from or are
+    /// very different, a new one in between.
     Chi,
     /// Always an offline book, the best of them.
     Offline,
@@ -41,8 +40,6 @@ const FEWEST: u64 = 320;
 /// and to read.
 const HANDY: u64 = 128;
 
-/// Number of the first book in common; offline ones have lower numbers.
-const COMMON: u8 = 128;
 /// In place of a book's number: the book follows.
 const OWN: u8 = 255;
 /// In place of a book's number: the book of the group before.
@@ -53,10 +50,6 @@ pub(super) struct Encoder<'a> {
     pub rule: Rule,
     pub sort: Sort,
     pub simd: Level,
-    /// The books that the chunks of the frame have in common.
-    pub common: Option<&'a Shelves>,
-    /// Takes what new books are made from.
-    pub made: Option<&'a mut Made>,
     /// Memory for streams.
     pub streams: &'a mut Vec<u8>,
 }
@@ -85,11 +78,6 @@ impl<'a> Encoder<'a> {
             }
             // 2. Their book. 3. Their symbols.
             let (mut number, book) = self.choose::<K>(&histogram);
-            if number == OWN
-                && let Some(made) = &mut self.made
-            {
-                K::of(made).push(histogram);
-            }
             for symbols in run {
                 out.push(number);
                 if number == OWN {
@@ -115,31 +103,14 @@ impl<'a> Encoder<'a> {
     /// The book for symbols of these frequencies, and its number.
     fn choose<K: Kind>(&self, histogram: &Histogram) -> (u8, Cow<'a, Book>) {
         let counts = histogram.occurring();
-        let best_of = |shelves: &'a Shelves, first: u8| {
-            let numbered = (first..).zip(K::on(shelves));
-            let costs =
-                numbered.filter_map(|(n, entry)| Some((entry.book.cost(counts)?, n, entry)));
-            costs.min_by_key(|&(cost, number, _)| (cost, number))
-        };
+        let numbered = (0u8..).zip(K::of(&CODEBOOKS));
+        let costs = numbered.filter_map(|(n, entry)| Some((entry.book.cost(counts)?, n, entry)));
         // Offline books have a code for every symbol.
-        let offline = best_of(&SHELVES, 0);
-        let common = self.common.and_then(|shelves| best_of(shelves, COMMON));
-        let best = match self.rule {
-            Rule::Cost => {
-                let both = offline.into_iter().chain(common);
-                both.min_by_key(|&(cost, ..)| cost)
-            }
-            Rule::Offline => offline,
-            Rule::Chi => {
-                let chi = |book| (deviation(histogram) - implied_deviation(book)).abs();
-                let kept = common.or(offline);
-                match kept.map(|(_, _, entry)| chi(&entry.book)) {
-                    Some(0.0..=KEEP) => kept,
-                    Some(KEEP..=RENEW) => None,
-                    _ => offline,
-                }
-            }
-        };
+        let best = costs.min_by_key(|&(cost, number, _)| (cost, number));
+        let best = best.filter(|(_, _, Entry { book, .. })| {
+            let chi = || (deviation(histogram) - implied_deviation(book)).abs();
+            self.rule != Rule::Chi || !(KEEP..=RENEW).contains(&chi())
+        });
         let own = || Book::of(histogram, self.sort);
         let Some((cost, number, entry)) = best else {
             return (OWN, Cow::Owned(own()));
@@ -165,8 +136,6 @@ pub(super) struct Decoder<'a, K> {
     /// The table of the last new book.
     table: &'a mut Table,
     kind: PhantomData<K>,
-    /// The books that the chunks of the frame have in common.
-    common: Option<&'a Shelves>,
     /// The number of the last book.
     number: Option<u8>,
     pub simd: Level,
@@ -174,10 +143,9 @@ pub(super) struct Decoder<'a, K> {
 
 impl<'a, K: Kind> Decoder<'a, K> {
     /// A decoder; `table` is memory for its tables.
-    pub fn new(table: &'a mut Table, common: Option<&'a Shelves>, simd: Level) -> Self {
+    pub fn new(table: &'a mut Table, simd: Level) -> Self {
         Self {
             table,
-            common,
             kind: PhantomData,
             number: None,
             simd,
@@ -202,13 +170,8 @@ impl<'a, K: Kind> Decoder<'a, K> {
         let unknown = || Error::corrupt("unknown code book");
         let table = match self.number.ok_or_else(unknown)? {
             OWN => &*self.table,
-            number @ ..COMMON => K::on(&SHELVES)
-                .get(usize::from(number))
-                .ok_or_else(unknown)?
-                .table(),
             number => {
-                let shelf = K::on(self.common.ok_or_else(unknown)?);
-                let entry = shelf.get(usize::from(number - COMMON));
+                let entry = K::of(&CODEBOOKS).get(usize::from(number));
                 entry.ok_or_else(unknown)?.table()
             }
         };

@@ -1,7 +1,7 @@
 //! Bytes of a chunk to values: the steps of `encode.rs`, from its end to its beginning.
 
 use super::books::Decoder;
-use super::shelf::{OfMasks, OfResiduals};
+use super::codebooks::{OfMasks, OfResiduals};
 use super::{Residuals, Scratch, Tables, halved, head, labels, masks, symbols};
 use crate::codec::{Context, Dims};
 use crate::element::Element;
@@ -24,7 +24,7 @@ pub(super) fn decode<T: Element>(
     }
     let mut bytes = bytes;
     let plan = head::read_from(&mut bytes)?;
-    let mut scratch = Scratch::of(context);
+    let mut scratch = context.take::<Scratch>();
     let units = dualquant::units(out.len());
     let simd = context.simd();
     // 3. Residuals. 2. and 1. Exact values, prediction and quantization.
@@ -73,10 +73,8 @@ fn decode_residuals<W: Word>(
         symbols,
         thin,
         tables,
-        common,
         ..
     } = scratch;
-    let common = common.as_deref();
     let Tables {
         masks: mask_table,
         symbols: symbol_table,
@@ -84,7 +82,7 @@ fn decode_residuals<W: Word>(
     let residuals = residuals.of_width::<W>();
 
     // 3.1 Labels of units.
-    let mut decoder = Decoder::<OfMasks>::new(mask_table, common, simd);
+    let mut decoder = Decoder::<OfMasks>::new(mask_table, simd);
     labels::read_from(bytes, &mut decoder, residuals.set_labels(units))?;
 
     // 3.2 Masks.
@@ -99,7 +97,7 @@ fn decode_residuals<W: Word>(
     let mut exceptions = BitReader::new(varint::read_block(bytes)?);
 
     // 3.4 Symbols.
-    let mut decoder = Decoder::<OfResiduals>::new(symbol_table, common, simd);
+    let mut decoder = Decoder::<OfResiduals>::new(symbol_table, simd);
     let symbols = &mut symbols[0];
     for (group, rest) in rests.iter().enumerate() {
         let values = residuals.set_values(group);

@@ -1,9 +1,9 @@
 //! Values of a chunk to bytes.
 
 use super::books::Encoder;
+use super::codebooks::OfResiduals;
 use super::estimate::Entropy;
-use super::shelf::OfResiduals;
-use super::{Made, Residuals, Scratch, halved, head, labels, masks, rule, sort, symbols};
+use super::{Residuals, Scratch, halved, head, labels, masks, rule, sort, symbols};
 use crate::codec::{Context, Task};
 use crate::element::Element;
 use crate::error::Result;
@@ -35,26 +35,6 @@ pub(super) fn encode<T: Element>(
     Ok(())
 }
 
-/// Appends the books that a chunk makes for itself, for other chunks.
-pub(super) fn prepare<T: Element>(
-    first: &[T],
-    task: &Task<'_>,
-    context: &mut Context,
-    out: &mut Vec<u8>,
-) -> Result<()> {
-    context.common = None;
-    let mut scratch = Scratch::of(context);
-    scratch.made = Some(Made::default());
-    context.put_back(scratch);
-    let coded = encode(first, task, context, &mut Vec::new());
-    let mut scratch = Scratch::of(context);
-    let made = scratch.made.take();
-    context.put_back(scratch);
-    coded?;
-    made.unwrap_or_default().write_to(sort(task.params)?, out);
-    Ok(())
-}
-
 /// Codes a chunk with the prediction by lags. If its units cost less than `promising`, nothing is
 /// written and the estimated cost of a unit is returned.
 fn encode_by_lags<T: Element>(
@@ -64,7 +44,7 @@ fn encode_by_lags<T: Element>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<Option<u64>> {
-    let mut scratch = Scratch::of(context);
+    let mut scratch = context.take::<Scratch>();
     // 1. Quantize and predict: residual units without zeros.
     let simd = context.simd();
     let mut sink = Gather::new(&mut scratch.residuals, simd, promising);
@@ -109,14 +89,10 @@ fn encode_residuals<W: Word>(
         rest,
         streams,
         thin,
-        common,
-        made,
         ..
     } = scratch;
     let residuals = residuals.of_width::<W>();
     let mut coder = Encoder {
-        common: common.as_deref(),
-        made: made.as_mut(),
         rule: rule(task.params)?,
         sort: sort(task.params)?,
         simd,
@@ -213,7 +189,7 @@ pub fn frequencies<T: Element>(
     task: &Task<'_>,
     context: &mut Context,
 ) -> Frequencies {
-    let mut scratch = Scratch::of(context);
+    let mut scratch = context.take::<Scratch>();
     let mut sink = Gather::new(&mut scratch.residuals, context.simd(), 0);
     let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
     let found = match plan.parts::<T>() {

@@ -107,7 +107,7 @@ fn encode_with<T: Element>(
     }
 
     // 3. All other values.
-    let mut scratch = Scratch::of(context);
+    let mut scratch = context.take::<Scratch>();
     let mut sink = Gather::new(&mut scratch.residuals, simd, 0);
     let exceptions = &mut scratch.exceptions;
     let done = halving::forward(values, halving, &lattice, few, simd, exceptions, &mut sink);
@@ -151,7 +151,7 @@ pub(super) fn decode<T: Element>(
 
     // 3. All other values.
     if result.is_ok() {
-        let mut scratch = Scratch::of(context);
+        let mut scratch = context.take::<Scratch>();
         let units = dualquant::units(out.len());
         result = decode_parts(1, bytes, units, context.simd(), &mut scratch).and_then(
             |(list, mut source)| {

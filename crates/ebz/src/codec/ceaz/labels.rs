@@ -1,7 +1,7 @@
 //! The labels of units as bytes: runs where they are few, Huffman codes otherwise.
 
 use super::books::{Decoder, Encoder};
-use super::shelf::OfMasks;
+use super::codebooks::OfMasks;
 use crate::error::{Error, Result};
 use crate::stage::occupancy::LABELS;
 use crate::stage::varint;

@@ -4,7 +4,7 @@
 //! eight is not 0, then these masks alone.
 
 use super::books::{Decoder, Encoder};
-use super::shelf::OfMasks;
+use super::codebooks::OfMasks;
 use crate::error::{Error, Result};
 use crate::stage::nonzero;
 use crate::stage::occupancy::{GROUPS, Occupancy};

@@ -10,11 +10,11 @@
 //! Where a field is smooth on the scale of the bound, `halving` takes the place of `dualquant`: every
 //! second value along each axis is a chunk within the chunk, and predicts the others.
 //!
-//! A chunk names its books: offline ones and those that the chunks of a frame have in common by
-//! number; new ones follow. So every chunk decodes without any other. See `docs/codecs/ceaz.md` for
-//! the format and the differences from the paper.
+//! A chunk names its codebooks: offline ones by number; new ones follow. So every chunk decodes
+//! without any other. See `docs/codecs/ceaz.md` for the format and the differences from the paper.
 
 mod books;
+mod codebooks;
 mod decode;
 mod encode;
 mod estimate;
@@ -23,13 +23,12 @@ mod head;
 mod labels;
 mod masks;
 mod offline;
-mod shelf;
 mod symbols;
 
 pub use encode::{Frequencies, frequencies};
 pub use offline::books as offline_books;
 
-use super::{Codec, Common, Context, Dims, Info, Param, Params, Task};
+use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::BoundKind;
 use crate::element::Element;
 use crate::error::Result;
@@ -37,8 +36,6 @@ use crate::stage::exceptions::Exceptions;
 use crate::stage::huffman::{Sort, Table};
 use crate::stage::occupancy::{GROUPS, Occupancy};
 use books::Rule;
-use shelf::{Made, Shelves};
-use std::sync::Arc;
 
 /// The codec `ceaz`.
 pub(super) struct Ceaz;
@@ -69,21 +66,6 @@ impl Codec for Ceaz {
         rule(params)?;
         sort(params)?;
         Ok(())
-    }
-
-    const COMMON: usize = shelf::MOST_BYTES;
-
-    fn prepare<T: Element>(
-        first: &[T],
-        task: &Task<'_>,
-        context: &mut Context,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        encode::prepare(first, task, context, out)
-    }
-
-    fn open(common: &[u8]) -> Result<Common> {
-        Ok(Arc::new(Shelves::read_from(common)?))
     }
 
     fn encode<T: Element>(
@@ -130,20 +112,6 @@ struct Scratch {
     streams: Vec<u8>,
     thin: [masks::Thin; GROUPS],
     tables: Tables,
-    /// The books that the chunks of the frame have in common.
-    common: Option<Arc<Shelves>>,
-    /// Takes what new books are made from.
-    made: Option<Made>,
-}
-
-impl Scratch {
-    /// The scratch of a worker.
-    fn of(context: &mut Context) -> Box<Self> {
-        let mut scratch = context.take::<Self>();
-        let common = context.common.clone();
-        scratch.common = common.and_then(|common| common.downcast().ok());
-        scratch
-    }
 }
 
 /// The decoding tables of new books.

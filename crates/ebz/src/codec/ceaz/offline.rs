@@ -6,24 +6,26 @@
 //! the best of them by number. `examples/offline_books.rs` makes the histograms from fields and
 //! the books from the histograms.
 
-use super::shelf::Shelves;
+use super::codebooks::Codebooks;
 use crate::error::{Error, Result};
 use crate::stage::huffman::{Book, Histogram, Sort};
 use std::sync::LazyLock;
 
 /// The offline books.
-pub(super) static SHELVES: LazyLock<Shelves> = LazyLock::new(|| {
+pub(super) static CODEBOOKS: LazyLock<Codebooks> = LazyLock::new(|| {
     // The test `shipped_books_are_what_the_histograms_give` reads the same bytes.
     read_from(include_bytes!("offline_books.bin")).unwrap_or_default()
 });
 
-fn read_from(mut bytes: &[u8]) -> Result<Shelves> {
-    let mut shelves = Shelves::default();
+fn read_from(mut bytes: &[u8]) -> Result<Codebooks> {
+    let mut codebooks = Codebooks::default();
     while !bytes.is_empty() {
-        shelves.masks.push(Book::read_from(&mut bytes)?.into());
-        shelves.residuals.push(Book::read_from(&mut bytes)?.into());
+        codebooks.masks.push(Book::read_from(&mut bytes)?.into());
+        codebooks
+            .residuals
+            .push(Book::read_from(&mut bytes)?.into());
     }
-    Ok(shelves)
+    Ok(codebooks)
 }
 
 /// The bytes of the offline books, from their histograms: lines of 256 frequencies, for masks
@@ -52,13 +54,13 @@ fn book(line: &str) -> Result<Book> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::ceaz::shelf::Entry;
+    use crate::codec::ceaz::codebooks::Entry;
 
     #[test]
     fn shipped_books_are_what_the_histograms_give() {
         let made = books(include_str!("offline_histograms.txt")).unwrap();
         assert_eq!(made, include_bytes!("offline_books.bin"));
-        let Shelves { masks, residuals } = read_from(&made).unwrap();
+        let Codebooks { masks, residuals } = read_from(&made).unwrap();
         assert!(!masks.is_empty());
         let complete = |entry: &Entry| entry.book.lengths().iter().all(|&l| l > 0);
         assert!(masks.iter().chain(&residuals).all(complete));

@@ -22,35 +22,6 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// The request that makes a plan of this kind.
-    pub(super) fn of(plan: &Plan) -> Self {
-        match plan.mode {
-            Mode::Isotropic => Self::Isotropic,
-            Mode::Packet => Self::Packet(ORDERS[plan.order][0]),
-            Mode::Lorenzo(axes) => Self::Lorenzo(axes),
-        }
-    }
-
-    /// As a number.
-    pub(super) fn code(self) -> u8 {
-        match self {
-            Self::Auto => 0,
-            Self::Isotropic => 1,
-            Self::Packet(axis) => 2 + axis as u8,
-            Self::Lorenzo(axes) => 5 + axes,
-        }
-    }
-
-    /// From a number.
-    pub(super) fn from_code(code: u8) -> Self {
-        match code {
-            1 => Self::Isotropic,
-            2..=4 => Self::Packet(usize::from(code - 2)),
-            5..=12 => Self::Lorenzo(code - 5),
-            _ => Self::Auto,
-        }
-    }
-
     /// Reads the parameters of the codec.
     pub(super) fn from_params(params: &Params) -> Result<Self> {
         let text = params.get("mode").unwrap_or("auto");

@@ -33,7 +33,6 @@ impl Case {
             tolerance: Tolerance::Abs(self.bound),
             fill: self.fill,
             params: &params,
-            advice: None,
         };
         let mut out = Vec::new();
         Interp::encode(values, &task, &mut Context::new(level), &mut out).unwrap();

@@ -8,8 +8,9 @@ use super::real::{Int, Real};
 use super::segments::{Segment, SegmentReader};
 use super::vectors::Vectors;
 use super::{BitReader, EXCEPTIONS, PlaneCode, STREAMS, count_bits, exceptions, lift, truncate};
-use crate::codec::{Context, Dims};
 use crate::error::{Error, Result};
+use crate::request::Dims;
+use crate::workspace::Context;
 
 /// Fills `out` from the bytes of one coded chunk.
 pub fn decode<T: Real, C: PlaneCode>(

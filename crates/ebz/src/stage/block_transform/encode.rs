@@ -20,9 +20,10 @@ use super::segments::SegmentWriter;
 use super::vectors::Vectors;
 use super::{EXCEPTIONS, PlaneCode, count_bits, lift, truncate};
 use crate::bound::Tolerance;
-use crate::codec::{Context, Task};
 use crate::error::{Error, Result};
+use crate::request::Task;
 use crate::simd::Level;
+use crate::workspace::Context;
 
 /// What is kept from chunk to chunk.
 #[derive(Debug, Default)]

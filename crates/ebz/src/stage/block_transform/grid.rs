@@ -5,7 +5,7 @@
 
 use super::real::Real;
 use super::vectors::Vectors;
-use crate::codec::Dims;
+use crate::request::Dims;
 
 /// Blocks per group.
 pub const LANES: usize = 8;

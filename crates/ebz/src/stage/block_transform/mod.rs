@@ -25,9 +25,10 @@ mod segments;
 mod truncate;
 mod vectors;
 
-use crate::codec::{Context, Dims, Param, Params, Task};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
+use crate::request::{Dims, Param, Params, Task};
+use crate::workspace::Context;
 
 pub use bits::{BitReader, BitWriter, low_mask};
 pub use planes::Planes;

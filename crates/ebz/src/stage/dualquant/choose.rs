@@ -3,8 +3,8 @@
 //! Samples lie at fixed places, so that the choice depends on the values only.
 
 use super::Estimate;
-use crate::codec::Dims;
 use crate::element::Element;
+use crate::request::Dims;
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::lags::{Lags, distances};

@@ -20,11 +20,12 @@ use super::relative::Lattice;
 use super::word::Word;
 use super::{Aligned, UNIT};
 use crate::bound::Tolerance;
-use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::request::{Dims, Task};
 use crate::simd::Level;
 use crate::simd::memory;
+use crate::workspace::Context;
 
 /// How the numbers of a chunk come about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,8 +15,8 @@ mod residuals;
 
 pub(crate) use residuals::{Lattice, forward, inverse, sampled_cost};
 
-use crate::codec::Dims;
 use crate::element::Element;
+use crate::request::Dims;
 
 /// Axes shorter than this are not halved: their ends, which predict badly, would be most of them.
 const SHORTEST: usize = 8;

@@ -1,8 +1,8 @@
 //! Predictions for whole rows, in units.
 
 use super::Halving;
-use crate::codec::Dims;
 use crate::element::Element;
+use crate::request::Dims;
 use crate::stage::UNIT;
 use crate::stage::quantize::Real;
 

@@ -2,15 +2,16 @@
 
 use super::Halving;
 use super::predict::Predictor;
-use crate::codec::{Context, Dims};
 use crate::element::Element;
 use crate::error::Result;
+use crate::request::Dims;
 use crate::simd::{Level, memory};
 use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit, scattered_place};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::quantize::Real;
 use crate::stage::word::Word;
 use crate::stage::{Aligned, UNIT};
+use crate::workspace::Context;
 
 /// Residuals are multiples of a step, each checked against the bound.
 #[derive(Debug, Clone, Copy)]

@@ -16,7 +16,7 @@ mod tests;
 
 use super::UNIT;
 use super::word::Word;
-use crate::codec::Dims;
+use crate::request::Dims;
 use crate::simd::Level;
 
 /// A set of the lags 1 (bit 0), nx (bit 1) and nx·ny (bit 2).

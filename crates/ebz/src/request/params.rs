@@ -1,6 +1,5 @@
 //! Parameters of a codec, given by the user as `key=value`.
 
-use super::Info;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -61,18 +60,17 @@ impl Params {
     }
 
     /// Every key must be one of the codec's.
-    pub(super) fn check_names(&self, info: &Info) -> Result<()> {
-        let unknown = |k: &&String| !info.params.iter().any(|p| p.name == k.as_str());
+    pub(crate) fn check_names(&self, codec: &str, params: &[Param]) -> Result<()> {
+        let unknown = |k: &&String| !params.iter().any(|p| p.name == k.as_str());
         let Some(key) = self.0.keys().find(unknown) else {
             return Ok(());
         };
-        let known: Vec<_> = info.params.iter().map(|p| p.name).collect();
+        let known: Vec<_> = params.iter().map(|p| p.name).collect();
         Err(Error::invalid(if known.is_empty() {
-            format!("codec {} takes no parameters, not '{key}'", info.name)
+            format!("codec {codec} takes no parameters, not '{key}'")
         } else {
             format!(
-                "codec {} has no parameter '{key}': it takes {}",
-                info.name,
+                "codec {codec} has no parameter '{key}': it takes {}",
                 known.join(", ")
             )
         }))

@@ -1,6 +1,5 @@
 //! What one worker thread keeps between chunks.
 
-use super::Common;
 use crate::simd::Level;
 use std::any::Any;
 
@@ -12,8 +11,6 @@ pub struct Context {
     simd: Level,
     /// Decoded values go past the caches, because the output is too large to be found there later.
     pub streaming: bool,
-    /// What the chunks of the frame have in common, if anything.
-    pub common: Option<Common>,
     scratch: Vec<Box<dyn Any + Send>>,
 }
 
@@ -29,7 +26,6 @@ impl Context {
         Self {
             simd: simd.or_available(),
             streaming: false,
-            common: None,
             scratch: Vec::new(),
         }
     }

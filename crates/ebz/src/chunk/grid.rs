@@ -152,6 +152,12 @@ impl Grid {
         self.counts.iter().skip(self.split + 1).product()
     }
 
+    /// The numbers of a slab's chunks.
+    pub(crate) fn chunks_of(&self, slab: usize) -> Range<usize> {
+        let per_slab = self.chunks_per_slab();
+        slab * per_slab..(slab + 1) * per_slab
+    }
+
     /// The box of the array that a chunk holds.
     pub fn region(&self, chunk: usize) -> Vec<Range<usize>> {
         let mut rest = chunk;

@@ -1,0 +1,26 @@
+//! Memory that is asked for such that a refusal is an error and not the end of the process.
+
+use crate::error::{Error, Result};
+
+pub(crate) fn no_memory(bytes: u64) -> Error {
+    Error::LimitExceeded(format!(
+        "reading this takes {bytes} bytes of memory, which the system does not give: read a \
+         smaller region"
+    ))
+}
+
+/// Cleared values.
+pub(crate) fn zeroed<T: bytemuck::Zeroable>(length: usize) -> Result<Vec<T>> {
+    bytemuck::allocation::try_zeroed_vec(length)
+        .map_err(|()| no_memory((length as u64).saturating_mul(size_of::<T>() as u64)))
+}
+
+/// Gives `values` this length.
+pub(crate) fn resize<T: Copy + Default>(values: &mut Vec<T>, length: usize) -> Result<()> {
+    let more = length.saturating_sub(values.len());
+    values
+        .try_reserve_exact(more)
+        .map_err(|_| no_memory((length as u64).saturating_mul(size_of::<T>() as u64)))?;
+    values.resize(length, T::default());
+    Ok(())
+}

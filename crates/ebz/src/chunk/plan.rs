@@ -1,0 +1,213 @@
+//! What the chunks of a frame share: shape, cutting, codec and guarantee.
+
+use super::body::{Body, Form, Target, Values};
+use super::constant;
+use super::grid::{Grid, dims, extents};
+use crate::array::display;
+use crate::bound::{Bound, BoundKind, Tolerance};
+use crate::codec::{self, ChunkShape, Context, Dims, Entry, Params, Task};
+use crate::element::{Element, ElementType, with_type};
+use crate::error::{Error, Result};
+use crate::options::Options;
+use std::ops::Range;
+
+/// Everything that a file says about one of its arrays.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct FrameHeader {
+    /// Type of the elements.
+    pub element: ElementType,
+    /// How the array is cut into chunks.
+    #[serde(skip)]
+    pub grid: Grid,
+    /// Number of the codec.
+    pub codec: u16,
+    /// Parameters of the codec.
+    pub params: Params,
+    /// The bound that the user asked for.
+    pub asked: Bound,
+    /// The guarantee that holds for every value.
+    pub tolerance: Tolerance,
+    /// The value that marks missing data.
+    pub fill: Option<f64>,
+    /// What the user keeps with the array.
+    pub metadata: serde_json::Value,
+    /// The version of the writer.
+    pub writer: String,
+}
+
+impl FrameHeader {
+    /// Extents of the array, slowest axis first.
+    pub fn shape(&self) -> &[usize] {
+        self.grid.shape()
+    }
+
+    /// Bytes of the array before compression.
+    pub fn raw_bytes(&self) -> usize {
+        self.shape().iter().product::<usize>() * self.element.size()
+    }
+}
+
+/// A frame's header with its codec at hand: all that is needed to encode and decode its chunks.
+#[derive(Debug, Clone)]
+pub struct FramePlan {
+    header: FrameHeader,
+    entry: &'static Entry,
+}
+
+impl FramePlan {
+    /// Frames of this shape that give this guarantee; it replaces the bound of the options, which
+    /// is recorded as the bound asked for.
+    pub fn new<T: Element>(
+        shape: &[usize],
+        tolerance: Tolerance,
+        options: &Options,
+    ) -> Result<Self> {
+        let mut entry = options.check()?;
+        // The codec asked for says how to cut, also where another one does the work.
+        let chunks = entry.chunks;
+        let mut params = options.params.clone();
+        if tolerance == Tolerance::Lossless && !entry.offers(BoundKind::Lossless) {
+            // A bound of zero asks for exact values, which every user of any codec may do.
+            entry = codec::by_name(codec::DEFAULT)?;
+            params = Params::default();
+        }
+        let grid = match &options.chunk {
+            Some(chunk) => Grid::new(shape, chunk, T::SIZE)?,
+            None => match chunks {
+                ChunkShape::Slab => Grid::automatic(shape, T::SIZE)?,
+                ChunkShape::Box => Grid::boxes(shape, T::SIZE)?,
+            },
+        };
+        let header = FrameHeader {
+            element: T::TYPE,
+            grid,
+            codec: entry.info.id,
+            params,
+            asked: options.bound,
+            tolerance,
+            fill: options.fill,
+            metadata: options.metadata.clone().unwrap_or_default(),
+            writer: concat!("ebz ", env!("CARGO_PKG_VERSION")).into(),
+        };
+        Ok(Self { header, entry })
+    }
+
+    /// The plan of a frame that exists.
+    pub(crate) fn of(header: FrameHeader) -> Result<Self> {
+        let entry = codec::by_id(header.codec)?;
+        Ok(Self { header, entry })
+    }
+
+    /// What the file says about a frame.
+    pub fn header(&self) -> &FrameHeader {
+        &self.header
+    }
+
+    /// Number of chunks.
+    pub fn chunks(&self) -> usize {
+        self.header.grid.chunks()
+    }
+
+    /// Number of slabs: runs of chunks that hold a contiguous part of the array.
+    pub fn slabs(&self) -> usize {
+        self.header.grid.slabs()
+    }
+
+    /// The box of the array that a slab holds.
+    pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
+        self.header.grid.slab_region(slab)
+    }
+
+    /// Number of values of a slab.
+    pub(crate) fn slab_len(&self, slab: usize) -> usize {
+        self.slab_region(slab).iter().map(Range::len).product()
+    }
+
+    /// The numbers of a slab's chunks.
+    pub(crate) fn chunks_of(&self, slab: usize) -> Range<usize> {
+        self.header.grid.chunks_of(slab)
+    }
+
+    /// The box of a slab, if the frame has it and `shape` is its shape.
+    pub(crate) fn check<T: Element>(
+        &self,
+        slab: usize,
+        shape: Option<&[usize]>,
+    ) -> Result<Vec<Range<usize>>> {
+        if T::TYPE != self.header.element || slab >= self.slabs() {
+            return Err(Error::invalid(format!(
+                "there is no slab {slab} of {} values in a frame of {} slabs of {} values",
+                T::TYPE,
+                self.slabs(),
+                self.header.element
+            )));
+        }
+        let region = self.slab_region(slab);
+        let expected = extents(&region);
+        match shape {
+            Some(shape) if shape != expected => Err(Error::invalid(format!(
+                "slab {slab} has shape {}, not {}",
+                display(&expected),
+                display(shape)
+            ))),
+            _ => Ok(region),
+        }
+    }
+
+    /// Appends the body of a chunk: one value where all are the same, otherwise as its codec writes it,
+    /// or raw where that is not smaller.
+    pub(super) fn encode_chunk(
+        &self,
+        chunk: Values<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<Form> {
+        let header = &self.header;
+        let task = Task {
+            dims: self.dims(chunk.chunk),
+            tolerance: header.tolerance,
+            fill: header.fill,
+            params: &header.params,
+        };
+        let start = out.len();
+        with_type!(header.element, T => {
+            let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misfit())?;
+            if let Some(value) = constant::forward(values) {
+                out.extend_from_slice(bytemuck::bytes_of(&value));
+                return Ok(Form::Constant);
+            }
+            self.entry.encode(values, &task, context, out)?;
+        });
+        if out.len() - start < chunk.bytes.len() {
+            return Ok(Form::Coded);
+        }
+        if self.entry.info.id != codec::RAW {
+            out.truncate(start);
+            out.extend_from_slice(chunk.bytes);
+        }
+        Ok(Form::Raw)
+    }
+
+    /// Undoes [`Self::encode_chunk`].
+    pub(super) fn decode_chunk(&self, chunk: &mut Target<'_>, context: &mut Context) -> Result<()> {
+        let Body { form, bytes } = chunk.body;
+        with_type!(self.header.element, T => {
+            let out: &mut [T] = bytemuck::try_cast_slice_mut(chunk.out).map_err(|_| misfit())?;
+            let entry = match form {
+                Form::Constant => return constant::inverse(bytes, out),
+                Form::Raw => codec::by_id(codec::RAW)?,
+                Form::Coded => self.entry,
+            };
+            entry.decode(bytes, self.dims(chunk.chunk), context, out)
+        })
+    }
+
+    /// Extents of a chunk as a codec sees them.
+    fn dims(&self, chunk: usize) -> Dims {
+        dims(&extents(&self.header.grid.region(chunk)))
+    }
+}
+
+fn misfit() -> Error {
+    Error::invalid("the memory of a chunk does not fit its element type")
+}

@@ -1,0 +1,199 @@
+//! The chunks of a frame, encoded by several threads, in order.
+
+use super::body::EncodedChunks;
+use super::coder::ChunkCoder;
+use super::engine::{Cpu, Engine};
+use super::grid::extents;
+use super::plan::FramePlan;
+use crate::array::View;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::simd::Level;
+use std::cell::Cell;
+use std::io::Read;
+use std::sync::Arc;
+
+/// Where the values of a frame come from.
+pub(crate) enum Input<'a, T> {
+    Memory(&'a View<'a, T>),
+    Stream(Stream<'a>),
+}
+
+/// An array that comes as bytes.
+pub(crate) struct Stream<'a>(pub &'a mut (dyn Read + Send));
+
+impl Stream<'_> {
+    /// Reads the next so many bytes.
+    fn read(&mut self, buffer: &mut Vec<u64>, length: usize) -> Result<()> {
+        buffer.resize(length.div_ceil(8), 0);
+        let buffer = &mut bytemuck::cast_slice_mut(buffer)[..length];
+        self.0
+            .read_exact(buffer)
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => Error::invalid(
+                    "the input ends before the array does: check the shape and the element type",
+                ),
+                _ => error.into(),
+            })
+    }
+}
+
+/// An engine and threads that feed it; their buffers are kept from frame to frame.
+pub(crate) struct Pool {
+    pub engine: Arc<dyn Engine>,
+    workers: Vec<Worker>,
+}
+
+/// Buffers of one thread.
+struct Worker {
+    coder: ChunkCoder,
+    /// Values of some slabs, where the array comes from a stream.
+    raw: Vec<u64>,
+    encoded: EncodedChunks,
+}
+
+thread_local! {
+    /// What the last array of this thread left for the next one.
+    static KEPT: Cell<Option<(Level, Worker)>> = const { Cell::new(None) };
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self {
+            engine: Arc::new(Cpu),
+            workers: Vec::new(),
+        }
+    }
+}
+
+impl Pool {
+    /// With what [`Pool::keep`] left in this thread, if it is for the same instructions.
+    pub fn kept(simd: Level) -> Self {
+        // A thread that is ending has nothing left, and can keep nothing.
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let same = kept.filter(|(level, _)| *level == simd);
+        Self {
+            workers: same.into_iter().map(|(_, worker)| worker).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Leaves the buffers of one worker for the next array of this thread.
+    pub fn keep(mut self, simd: Level) {
+        if let Some(worker) = self.workers.pop() {
+            let _ = KEPT.try_with(|kept| kept.set(Some((simd, worker))));
+        }
+    }
+
+    /// Encodes the chunks of a frame. `finish` gets runs of them in any order and from any thread,
+    /// then `emit` gets the same runs in order.
+    pub fn encode<T: Element>(
+        &mut self,
+        plan: &FramePlan,
+        mut input: Input<'_, T>,
+        (threads, simd): (usize, Level),
+        finish: impl Fn(&mut EncodedChunks) + Sync,
+        mut emit: impl FnMut(&mut EncodedChunks) -> Result<()> + Send,
+    ) -> Result<()> {
+        let (engine, workers) = (&*self.engine, &mut self.workers);
+        // A run of slabs has about as many chunks as the engine takes at once.
+        let grid = &plan.header().grid;
+        let per_slab = grid.chunks_per_slab().max(1);
+        let run = (engine.batch(plan) / per_slab).max(1);
+        let runs = plan.slabs().div_ceil(run);
+        let threads = parallel::threads(threads).min(runs).max(1);
+        workers.resize_with(threads.max(workers.len()), || Worker::new(simd));
+        let whole: Vec<_> = plan.header().shape().iter().map(|&n| 0..n).collect();
+        let memory = match input {
+            Input::Memory(view) => Some(view),
+            Input::Stream(_) => None,
+        };
+        let mut firsts = (0..plan.slabs()).step_by(run);
+        parallel::ordered(
+            &mut workers[..threads],
+            |worker| {
+                let Some(first) = firsts.next() else {
+                    return Ok(None);
+                };
+                let slabs = first..plan.slabs().min(first + run);
+                if let Input::Stream(stream) = &mut input {
+                    let values: usize = slabs.clone().map(|slab| plan.slab_len(slab)).sum();
+                    stream.read(&mut worker.raw, values * T::SIZE)?;
+                }
+                Ok(Some(slabs))
+            },
+            |worker, slabs| {
+                let (coder, encoded) = (&mut worker.coder, &mut worker.encoded);
+                let chunks = plan.chunks_of(slabs.start).start..plan.chunks_of(slabs.end).start;
+                encoded.restart(chunks.start);
+                match memory {
+                    Some(view) => {
+                        let part = |chunk| Ok(view.part(&grid.region(chunk), &whole));
+                        coder.encode(engine, plan, chunks, part, encoded)?;
+                    }
+                    None => {
+                        let values: &[T] = bytemuck::cast_slice(&worker.raw);
+                        let part = |chunk| stream_part(plan, slabs.start, values, chunk);
+                        coder.encode(engine, plan, chunks, part, encoded)?;
+                    }
+                }
+                finish(encoded);
+                Ok(())
+            },
+            |worker| emit(&mut worker.encoded),
+        )
+    }
+}
+
+impl Worker {
+    fn new(simd: Level) -> Self {
+        Self {
+            coder: ChunkCoder::new(simd),
+            raw: Vec::new(),
+            encoded: EncodedChunks::default(),
+        }
+    }
+}
+
+/// A chunk of slabs that lie one behind the other, from slab `first` on.
+fn stream_part<'a, T: Element>(
+    plan: &FramePlan,
+    first: usize,
+    values: &'a [T],
+    chunk: usize,
+) -> Result<View<'a, T>> {
+    let grid = &plan.header().grid;
+    let slab = chunk / grid.chunks_per_slab().max(1);
+    let start: usize = (first..slab).map(|slab| plan.slab_len(slab)).sum();
+    let region = plan.slab_region(slab);
+    let view = View::new(
+        &values[start..start + plan.slab_len(slab)],
+        &extents(&region),
+    )?;
+    Ok(view.part(&grid.region(chunk), &region))
+}
+
+/// A frame that is encoded but not written yet.
+pub(crate) struct EncodedFrame {
+    pub plan: FramePlan,
+    pub runs: Vec<EncodedChunks>,
+}
+
+impl EncodedFrame {
+    /// Encodes an array.
+    pub fn new<T: Element>(
+        plan: FramePlan,
+        view: &View<'_, T>,
+        pool: &mut Pool,
+        settings: (usize, Level),
+    ) -> Result<Self> {
+        let mut runs = Vec::new();
+        let keep = |run: &mut EncodedChunks| {
+            runs.push(std::mem::take(run));
+            Ok(())
+        };
+        pool.encode(&plan, Input::Memory(view), settings, |_| (), keep)?;
+        Ok(Self { plan, runs })
+    }
+}

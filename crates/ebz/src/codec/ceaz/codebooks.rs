@@ -1,0 +1,63 @@
+//! Codebooks that chunks name by number.
+
+use crate::simd::Level;
+use crate::stage::huffman::{Book, Histogram, Table};
+use std::sync::OnceLock;
+
+/// Codebooks of both kinds of symbols.
+#[derive(Default)]
+pub(super) struct Codebooks {
+    pub masks: Vec<Entry>,
+    pub residuals: Vec<Entry>,
+}
+
+/// A codebook and its decoding table.
+pub(super) struct Entry {
+    pub book: Book,
+    table: OnceLock<Table>,
+}
+
+impl From<Book> for Entry {
+    fn from(book: Book) -> Self {
+        let table = OnceLock::new();
+        Self { book, table }
+    }
+}
+
+impl Entry {
+    /// The decoding table, made at its first use.
+    pub fn table(&self) -> &Table {
+        self.table.get_or_init(|| Table::of(&self.book, usize::MAX))
+    }
+}
+
+/// A kind of symbols, with codebooks of its own.
+pub(super) trait Kind {
+    /// The codebooks of this kind.
+    fn of(codebooks: &Codebooks) -> &[Entry];
+    /// The frequencies of symbols.
+    fn histogram(symbols: &[u8], simd: Level) -> Histogram;
+}
+
+/// Masks, and labels of units.
+pub(super) struct OfMasks;
+/// Residuals.
+pub(super) struct OfResiduals;
+
+impl Kind for OfMasks {
+    fn of(codebooks: &Codebooks) -> &[Entry] {
+        &codebooks.masks
+    }
+    fn histogram(symbols: &[u8], _: Level) -> Histogram {
+        Histogram::of(symbols)
+    }
+}
+
+impl Kind for OfResiduals {
+    fn of(codebooks: &Codebooks) -> &[Entry] {
+        &codebooks.residuals
+    }
+    fn histogram(symbols: &[u8], simd: Level) -> Histogram {
+        Histogram::estimate(symbols, simd)
+    }
+}

@@ -1,0 +1,140 @@
+//! The bytes of a file depend on values and options only: not on the way an array is handed over, nor
+//! on threads, instruction sets, or who codes its parts.
+
+use ebz::codec::{Entry, TABLE};
+use ebz::simd::Level;
+use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
+use ebz::{Bound, BoundKind, Element, FiniteRange, Options, View, Writer};
+use ebz_store::{FrameStore, Policy, StoreOptions};
+use ebz_testkit::fields::{Content, Field};
+
+/// Chunks large enough that codecs choose between modes; the last one along each axis is shorter.
+const SHAPE: [usize; 3] = [40, 33, 41];
+
+/// Whole planes; parts of planes; one chunk.
+const CHUNKS: [[usize; 3]; 3] = [[16, 33, 41], [32, 17, 41], SHAPE];
+
+/// Smooth planes, and from the middle on noisy ones: the best modes of chunks differ.
+fn frames<T: Element>() -> [Field<T>; 2] {
+    let mut mixed: Field<T> = Content::Smooth.field(&SHAPE, 6);
+    let noise: Field<T> = Content::Noise.field(&SHAPE, 7);
+    let middle = mixed.values.len() / 2;
+    mixed.values[middle..].copy_from_slice(&noise.values[middle..]);
+    [mixed, Content::Specials.field(&SHAPE, 8)]
+}
+
+/// The bound of each kind that a codec offers, and one that depends on the whole array.
+fn bounds(entry: &Entry) -> impl Iterator<Item = Bound> + '_ {
+    let offered = entry.info.tolerances.iter().copied();
+    let by_range = entry.offers(BoundKind::Range).then_some(BoundKind::Range);
+    offered.chain(by_range).map(|kind| match kind {
+        BoundKind::Precision => Bound::new(kind, 12.0).unwrap(),
+        _ => Bound::new(kind, 1e-3).unwrap(),
+    })
+}
+
+/// The file that the writer makes of whole arrays.
+fn whole<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), options.clone()).unwrap();
+    for field in fields {
+        let view = View::new(&field.values, &SHAPE).unwrap();
+        writer.frame(&view).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// Arrays that come as bytes.
+fn streamed<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), options.clone()).unwrap();
+    for field in fields {
+        let range = FiniteRange::of(&field.values, None);
+        let mut bytes: &[u8] = bytemuck::cast_slice(&field.values);
+        writer
+            .frame_from::<T>(&mut bytes, &SHAPE, Some(range))
+            .unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// Slabs coded one by one, the last one first.
+fn by_slabs<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), options.clone()).unwrap();
+    for (number, field) in fields.iter().enumerate() {
+        let range = || Ok(FiniteRange::of(&field.values, None).extent());
+        let tolerance = options.tolerance(range).unwrap();
+        let plan = FramePlan::new::<T>(&SHAPE, tolerance, options).unwrap();
+        let mut slabs: Vec<_> = (0..plan.slabs()).map(|_| EncodedSlab::default()).collect();
+        for (slab, out) in slabs.iter_mut().enumerate().rev() {
+            let region = plan.slab_region(slab);
+            let plane = SHAPE[1] * SHAPE[2];
+            let values = &field.values[region[0].start * plane..region[0].end * plane];
+            let shape: Vec<_> = region.iter().map(|range| range.len()).collect();
+            let view = View::new(values, &shape).unwrap();
+            // A coder without history.
+            let mut coder = SlabCoder::new(options.simd);
+            coder
+                .encode(&plan, number as u32, slab, &view, out)
+                .unwrap();
+        }
+        let mut frame = writer.begin(&plan).unwrap();
+        for slab in &slabs {
+            frame.slab(slab).unwrap();
+        }
+        frame.end().unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// The file of a frame store.
+fn stored<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("frames.ebz");
+    let options = StoreOptions::new(Policy::CompressedDiskServants, options.clone())
+        .path(&path)
+        .servants(2);
+    let mut store = FrameStore::create(&SHAPE, options).unwrap();
+    for field in fields {
+        store.put(&mut field.values.clone()).unwrap();
+    }
+    store.finish().unwrap();
+    std::fs::read(path).unwrap()
+}
+
+fn check<T: Element>(entry: &Entry) {
+    let fields = frames::<T>();
+    for bound in bounds(entry) {
+        for chunk in CHUNKS {
+            let options = Options::new(bound).codec(entry.info.name).chunk(&chunk);
+            let options = options.threads(1).simd(Level::Portable);
+            let expected = whole(&fields, &options);
+            let same = |bytes: Vec<u8>, way: &str| {
+                let name = entry.info.name;
+                assert!(bytes == expected, "{way}: {name} {bound} {chunk:?}");
+            };
+            for threads in [1, 2, 3] {
+                let options = options.clone().threads(threads).simd(Level::detect());
+                same(whole(&fields, &options), "threads");
+                same(streamed(&fields, &options), "stream");
+            }
+            for level in Level::available() {
+                let options = options.clone().simd(level);
+                same(by_slabs(&fields, &options), "slabs and instruction sets");
+            }
+            same(stored(&fields, &options), "store");
+        }
+    }
+}
+
+#[test]
+fn every_way_of_writing_f32_gives_the_same_file() {
+    for entry in TABLE {
+        check::<f32>(entry);
+    }
+}
+
+#[test]
+fn every_way_of_writing_f64_gives_the_same_file() {
+    for entry in TABLE {
+        check::<f64>(entry);
+    }
+}
