@@ -320,3 +320,56 @@ impl<T: Element + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
         self.one::<W, false>(x).1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lattice points near 0, near the ends of coordinates, and near the end of the lattice.
+    fn points<T: Element>() -> impl Iterator<Item = i64> {
+        let centres = [0, 1 << 10, 1 << 15, 1 << 20, T::FARTHEST / 3, T::FARTHEST - 40];
+        centres.into_iter().flat_map(|c| (c..=c + 40).flat_map(|k| [k, -k]))
+    }
+
+    fn points_are_the_same_everywhere<T: Element>(bounds: &[f64]) {
+        for &bound in bounds {
+            let step = step::<T>(bound).unwrap();
+            assert!(step <= 2.0 * bound && step > 1.99 * bound);
+            let whole = Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, None);
+            for k in points::<T>() {
+                let value = T::from_f64(k as f64 * step);
+                if !Element::is_finite(value) {
+                    continue;
+                }
+                assert_eq!(whole.snap(value).to_word(), value.to_word(), "{bound} {k}");
+                // The decoders of 16-bit coordinates, with a base, and of 32-bit ones.
+                let base = k - k % 30_000;
+                let mut out = [T::default(); UNIT];
+                let q = [u16::truncate((k - base).cast_unsigned()); UNIT];
+                if normal::<T>(step) {
+                    let (step, base) = (<T as Real>::of(step), <T as Real>::of(base as f64));
+                    Quantizer::<T, T>::inverse(step, base, &q, &mut out);
+                    assert_eq!(out[0].to_word(), value.to_word(), "{bound} {k}");
+                }
+                let q = [u32::truncate((k - base).cast_unsigned()); UNIT];
+                Quantizer::<T, f64>::inverse(step, base as f64, &q, &mut out);
+                assert_eq!(out[0].to_word(), value.to_word(), "{bound} {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn lattice_points_are_the_same_in_every_mode() {
+        let bounds = [1.0, 0.1, 0.01, 1.0 / 3.0, 0.999, 1e-30, 3e-45, 7e36];
+        points_are_the_same_everywhere::<f32>(&bounds);
+        points_are_the_same_everywhere::<f64>(&bounds);
+        points_are_the_same_everywhere::<f64>(&[1e-300, 1e290]);
+    }
+
+    #[test]
+    fn bounds_without_a_lattice() {
+        assert_eq!(step::<f64>(1e-310), None);
+        assert_eq!(step::<f64>(f64::MAX), None);
+        assert!(!normal::<f32>(1e-40));
+    }
+}

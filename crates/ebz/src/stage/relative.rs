@@ -312,3 +312,36 @@ impl<T: Element + Via<F>, F: Placed> Scale<T> for Relative<T, F> {
         self.one::<W>(x).1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every fraction of a few binades: what a value becomes is within the bound, becomes itself, and
+    /// is a lattice point for coordinates of either width.
+    #[test]
+    fn every_fraction_has_a_lattice_point_that_stays() {
+        for bound in [0.5, 1e-2, 1e-3, 1e-5, 4e-6] {
+            let whole = Relative::<f32, f32>::whole(bound, None).unwrap();
+            for start in [1.0f32, -2.0, 1e-30, 1e30] {
+                let part = |bits| whole.part([start].into_iter(), bits).unwrap();
+                let (narrow, wide) = (part(16), part(32));
+                let first = start.to_bits() & !0x7f_ffff;
+                for bits in (first..first + (1 << 23)).step_by(37) {
+                    let x = f32::from_bits(bits);
+                    let y = whole.snap(x);
+                    let error = (f64::from(x) - f64::from(y)).abs();
+                    assert!(error <= bound * f64::from(x).abs(), "{bound} {x} {y}");
+                    assert_eq!(whole.snap(y).to_bits(), y.to_bits(), "{bound} {x}");
+                    let (q, good) = wide.one::<u32>(x);
+                    assert!(good, "{bound} {x}");
+                    let z: f32 = wide.lattice.decode(q);
+                    assert_eq!(whole.snap(z).to_bits(), z.to_bits(), "{bound} {x}");
+                    let (q, good) = narrow.one::<u16>(y);
+                    let z: f32 = narrow.lattice.decode(q);
+                    assert!(!good || z.to_bits() == y.to_bits(), "{bound} {x}");
+                }
+            }
+        }
+    }
+}
