@@ -24,6 +24,7 @@ class Codec(TypedDict):
     summary: str
     bounds: list[str]
     params: dict[str, tuple[str, str]]
+    rewrites_exactly: dict[str, str] | None
 
 
 def compress(

@@ -168,6 +168,9 @@ pub fn codecs(py: Python<'_>) -> Result<Bound<'_, PyList>> {
             params.set_item(param.name, (param.default, param.help))?;
         }
         row.set_item("params", params)?;
+        let exact = info.rewrites_exactly.map(|params| params.iter().copied());
+        let exact = exact.map(std::collections::BTreeMap::from_iter);
+        row.set_item("rewrites_exactly", exact)?;
         list.append(row)?;
     }
     Ok(list)

@@ -29,6 +29,7 @@ impl<const WRONG: u8> Codec for Sloppy<WRONG> {
         summary: "breaks a promise",
         tolerances: &[BoundKind::Abs],
         params: &[],
+        rewrites_exactly: None,
     };
 
     fn encode<T: Element>(

@@ -5,7 +5,7 @@ use crate::args::Codecs;
 use crate::report;
 use anyhow::Result;
 use ebz::BoundKind;
-use ebz::codec::{DEFAULT, TABLE};
+use ebz::codec::{DEFAULT, Info, TABLE};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -26,6 +26,7 @@ pub fn run(args: &Codecs) -> Result<Outcome> {
         };
         writeln!(text, "{}{mark}: {}", info.name, info.summary)?;
         writeln!(text, "  bounds: {}", bounds.join(", "))?;
+        writeln!(text, "  rewriting: {}", rewriting(info))?;
         for param in info.params {
             writeln!(
                 text,
@@ -40,6 +41,7 @@ pub fn run(args: &Codecs) -> Result<Outcome> {
             "default": info.name == DEFAULT,
             "bounds": bounds,
             "params": info.params,
+            "rewrites_exactly": info.rewrites_exactly,
         }));
     }
     if args.json {
@@ -48,4 +50,16 @@ pub fn run(args: &Codecs) -> Result<Outcome> {
         report::say(text.trim_end())?;
     }
     Ok(Outcome::Fine)
+}
+
+/// What becomes of values that were decompressed when they are compressed again.
+fn rewriting(info: &Info) -> String {
+    match info.rewrites_exactly {
+        None => "values drift".into(),
+        Some([]) => "exact (same bound, but none relative to the range)".into(),
+        Some(params) => {
+            let params: Vec<_> = params.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            format!("values drift; exact with --param {}", params.join(" --param "))
+        }
+    }
 }

@@ -79,6 +79,10 @@ pub struct Info {
     pub tolerances: &'static [BoundKind],
     /// Its parameters.
     pub params: &'static [Param],
+    /// The parameters with which values that were decompressed stay as they are, bit for bit, when
+    /// they are compressed again with the same bound (not one relative to the range), also where
+    /// values beside them changed; `None` if no parameters do.
+    pub rewrites_exactly: Option<&'static [(&'static str, &'static str)]>,
 }
 
 type Encode<T> = fn(&[T], &Task<'_>, &mut Context, &mut Vec<u8>) -> Result<()>;

@@ -1,10 +1,12 @@
-//! Quantization with a checked bound: q = round((x − base) / step), x′ = q · step + base.
+//! Quantization with a checked bound: k = round(x / step), x′ = k · step.
 //!
-//! Both directions use the same arithmetic `F`, one rounding per operation and no fused
-//! multiply-add, so that the encoder sees exactly the value that the decoder will make.
+//! The lattice is a function of the bound alone. Its origin is 0, and a chunk that lies far from 0
+//! subtracts a whole number, its base, from all coordinates. A lattice point decodes to the same bits
+//! in every chunk, width and arithmetic: its product with the step is exact, or rounded once. So what
+//! was decompressed is on the lattice already, and does not change when it is compressed again.
 //!
 //! Rounding is done by adding 1.5 · 2^(mantissa bits): the sum has no fraction bits left, and its
-//! low bits are q in two's complement.
+//! low bits are k in two's complement. There is no fused multiply-add.
 
 use super::UNIT;
 use super::word::Word;
@@ -16,6 +18,12 @@ pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
     const ROUNDER: Self;
     /// Relative rounding error of one operation.
     const EPSILON: f64;
+    /// Least positive normal number.
+    const LEAST: f64;
+    /// Significant bits of a step.
+    const STEP_BITS: u32;
+    /// Largest |k|: beyond it, neighbours in the lattice may be the same number of this type.
+    const FARTHEST: i64;
 
     fn of(value: f64) -> Self;
     fn value(self) -> f64;
@@ -31,10 +39,13 @@ pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
 }
 
 macro_rules! real {
-    ($float:ty, $int:ty, $rounder:expr) => {
+    ($float:ty, $int:ty, $rounder:expr, $step_bits:expr, $farthest:expr) => {
         impl Real for $float {
             const ROUNDER: Self = $rounder;
             const EPSILON: f64 = <$float>::EPSILON as f64;
+            const LEAST: f64 = <$float>::MIN_POSITIVE as f64;
+            const STEP_BITS: u32 = $step_bits;
+            const FARTHEST: i64 = $farthest;
 
             #[inline(always)]
             fn of(value: f64) -> Self {
@@ -80,8 +91,23 @@ macro_rules! real {
     };
 }
 
-real!(f32, i32, 12_582_912.0);
-real!(f64, i32, 6_755_399_441_055_744.0);
+// Products of steps with 16-bit coordinates are exact in single precision; with 32-bit ones, and with
+// all that single precision has, in double precision.
+real!(f32, i32, 12_582_912.0, 24 - 15, 1 << 22);
+real!(f64, i32, 6_755_399_441_055_744.0, 53 - 32, 1 << 48);
+
+/// The step of the lattice for a bound and elements `T`: twice the bound, rounded down to few bits;
+/// `None` if it or its reciprocal would be subnormal or infinite.
+pub(crate) fn step<T: Real>(bound: f64) -> Option<f64> {
+    let dropped = f64::MANTISSA_DIGITS - T::STEP_BITS;
+    let step = f64::from_bits((2.0 * bound).to_bits() >> dropped << dropped);
+    normal::<f64>(step).then_some(step)
+}
+
+/// Whether a step and its reciprocal are normal numbers in the arithmetic `F`.
+pub(crate) fn normal<F: Real>(step: f64) -> bool {
+    (F::LEAST..=1.0 / F::LEAST).contains(&step)
+}
 
 /// Conversion between an element and the arithmetic of the quantizer.
 pub trait Via<F> {
@@ -170,13 +196,14 @@ pub(super) fn quantize_unit<T: Element, W: Word>(
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quantizer<T, F> {
     /// Distance of two neighbours in the lattice.
-    pub step: F,
-    /// The value of q = 0.
-    pub base: F,
+    step: F,
     /// 1 / step, rounded towards 0.
     inverse: F,
     /// Largest |x′ − x| that counts as within the bound.
     limit: T,
+    /// The lattice point of q = 0: q = k − base.
+    base: F,
+    base_bits: u64,
     /// Largest |q|.
     most: F,
     /// A value that must not be quantized; NaN if there is none.
@@ -186,52 +213,58 @@ pub(crate) struct Quantizer<T, F> {
 }
 
 impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
-    /// A lattice with the given step for q of `bits` bits, of which every value is checked
-    /// against `bound`.
+    /// The lattice with the [`step`] of a bound, which is a normal number in `F`, for |q| up to
+    /// `most`; |base| + most is at most [`Real::FARTHEST`] of `T`, and small enough for `F`.
     ///
-    /// Why the check is exact, although x′ − x is rounded: rounding is monotone, so that a
-    /// difference above the bound never rounds below `round_down(bound)`. With base 0 it never
-    /// rounds *to* it either: for |x| ≥ 2·bound the difference is exact (Sterbenz), for q = 0 it
-    /// is x itself, and q = ±1 with |x| < bound cannot happen because `inverse` is rounded
-    /// towards 0. With another base the next smaller limit makes up for it.
-    pub fn new(step: f64, base: f64, bound: f64, bits: u32, fill: Option<f64>) -> Self {
-        let step = F::round_down(step);
-        let mut limit = <T as Real>::round_down(bound);
-        if base != 0.0 {
-            limit = <T as Real>::round_down(limit.value().next_down());
-        }
+    /// Why the check against the bound is exact, although x′ − x is rounded: for k = 0 it is x
+    /// itself, and otherwise x and x′ are within a factor of 2 of each other (Sterbenz), because
+    /// `inverse` is rounded towards 0 so that k = ±1 needs |x| ≥ step / 2.
+    ///
+    /// Why x′ is quantized to itself: it is off k · step by a rounding error, as is its quotient,
+    /// and up to `FARTHEST` these are below half a step together.
+    pub fn new(step: f64, base: i64, most: i64, bound: f64, fill: Option<f64>) -> Self {
         Self {
-            step,
-            base: F::of(base),
-            inverse: F::round_down((1.0 / step.value()).next_down()),
-            limit,
-            most: F::of(((1u64 << (bits - 1)) - 2) as f64),
+            step: F::of(step),
+            inverse: inverse(step),
+            limit: <T as Real>::round_down(bound),
+            base: F::of(base as f64),
+            base_bits: base.cast_unsigned(),
+            most: F::of(most as f64),
             fill: T::from_f64(fill.unwrap_or(f64::NAN)),
-            plain: base == 0.0 && fill.is_none(),
+            plain: base == 0 && fill.is_none(),
         }
     }
 
-    /// Lattice coordinate of `x`, and whether it is usable. `PLAIN`: no base and no fill value.
+    /// Lattice point of `x` (in the low bits) and its value, and whether they are usable. `PLAIN`: no
+    /// base and no fill value.
     #[inline(always)]
-    fn one<W: Word, const PLAIN: bool>(&self, x: T) -> (W, bool) {
-        let real = <T as Via<F>>::up(x);
-        let offset = if PLAIN { real } else { real.sub(self.base) };
-        let rounded = offset.mul(self.inverse).add(F::ROUNDER);
-        let q = rounded.sub(F::ROUNDER);
-        let decoded = Self::decode::<PLAIN>(q, self.step, self.base);
+    fn point<const PLAIN: bool>(&self, x: T) -> (u64, T, bool) {
+        let rounded = <T as Via<F>>::up(x).mul(self.inverse).add(F::ROUNDER);
+        let k = rounded.sub(F::ROUNDER);
+        let q = if PLAIN { k } else { k.sub(self.base) };
+        let decoded = <T as Via<F>>::down(k.mul(self.step));
         // NaN and infinities fail both comparisons.
         let good = (Real::sub(decoded, x).abs() <= self.limit) & (q.abs() <= self.most);
-        (
-            W::truncate(rounded.bits()),
-            good & (PLAIN | (x != self.fill)),
-        )
+        (rounded.bits(), decoded, good & (PLAIN | (x != self.fill)))
     }
 
-    /// The value of a coordinate.
+    /// Coordinate of `x`, and whether it is usable.
     #[inline(always)]
-    fn decode<const PLAIN: bool>(q: F, step: F, base: F) -> T {
-        let offset = q.mul(step);
-        <T as Via<F>>::down(if PLAIN { offset } else { offset.add(base) })
+    fn one<W: Word, const PLAIN: bool>(&self, x: T) -> (W, bool) {
+        let (bits, _, good) = self.point::<PLAIN>(x);
+        let bits = if PLAIN {
+            bits
+        } else {
+            bits.wrapping_sub(self.base_bits)
+        };
+        (W::truncate(bits), good)
+    }
+
+    /// The value of the lattice point of `x`, or `x` if it is not usable.
+    #[inline(always)]
+    pub fn snap(&self, x: T) -> T {
+        let (_, decoded, good) = self.point::<false>(x);
+        if good { decoded } else { x }
     }
 
     /// Values of a unit of coordinates.
@@ -239,14 +272,19 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     pub fn inverse<W: Word>(step: F, base: F, q: &[W; UNIT], values: &mut [T; UNIT]) {
         if base.value() == 0.0 {
             for (value, q) in values.iter_mut().zip(q) {
-                *value = Self::decode::<true>(F::from_i64(q.signed()), step, base);
+                *value = <T as Via<F>>::down(F::from_i64(q.signed()).mul(step));
             }
         } else {
             for (value, q) in values.iter_mut().zip(q) {
-                *value = Self::decode::<false>(F::from_i64(q.signed()), step, base);
+                *value = <T as Via<F>>::down(F::from_i64(q.signed()).add(base).mul(step));
             }
         }
     }
+}
+
+/// 1 / step, rounded towards 0.
+pub(crate) fn inverse<F: Real>(step: f64) -> F {
+    F::round_down((1.0 / step).next_down())
 }
 
 impl<T: Element + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
@@ -280,5 +318,58 @@ impl<T: Element + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
     #[inline(always)]
     fn accepts<W: Word>(&self, x: T) -> bool {
         self.one::<W, false>(x).1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lattice points near 0, near the ends of coordinates, and near the end of the lattice.
+    fn points<T: Element>() -> impl Iterator<Item = i64> {
+        let centres = [0, 1 << 10, 1 << 15, 1 << 20, T::FARTHEST / 3, T::FARTHEST - 40];
+        centres.into_iter().flat_map(|c| (c..=c + 40).flat_map(|k| [k, -k]))
+    }
+
+    fn points_are_the_same_everywhere<T: Element>(bounds: &[f64]) {
+        for &bound in bounds {
+            let step = step::<T>(bound).unwrap();
+            assert!(step <= 2.0 * bound && step > 1.99 * bound);
+            let whole = Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, None);
+            for k in points::<T>() {
+                let value = T::from_f64(k as f64 * step);
+                if !Element::is_finite(value) {
+                    continue;
+                }
+                assert_eq!(whole.snap(value).to_word(), value.to_word(), "{bound} {k}");
+                // The decoders of 16-bit coordinates, with a base, and of 32-bit ones.
+                let base = k - k % 30_000;
+                let mut out = [T::default(); UNIT];
+                let q = [u16::truncate((k - base).cast_unsigned()); UNIT];
+                if normal::<T>(step) {
+                    let (step, base) = (<T as Real>::of(step), <T as Real>::of(base as f64));
+                    Quantizer::<T, T>::inverse(step, base, &q, &mut out);
+                    assert_eq!(out[0].to_word(), value.to_word(), "{bound} {k}");
+                }
+                let q = [u32::truncate((k - base).cast_unsigned()); UNIT];
+                Quantizer::<T, f64>::inverse(step, base as f64, &q, &mut out);
+                assert_eq!(out[0].to_word(), value.to_word(), "{bound} {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn lattice_points_are_the_same_in_every_mode() {
+        let bounds = [1.0, 0.1, 0.01, 1.0 / 3.0, 0.999, 1e-30, 3e-45, 7e36];
+        points_are_the_same_everywhere::<f32>(&bounds);
+        points_are_the_same_everywhere::<f64>(&bounds);
+        points_are_the_same_everywhere::<f64>(&[1e-300, 1e290]);
+    }
+
+    #[test]
+    fn bounds_without_a_lattice() {
+        assert_eq!(step::<f64>(1e-310), None);
+        assert_eq!(step::<f64>(f64::MAX), None);
+        assert!(!normal::<f32>(1e-40));
     }
 }

@@ -7,7 +7,9 @@
 //! everywhere), so that one step serves all values: 0.03 bits more than with a true logarithm,
 //! with nothing but operations that IEEE 754 rounds in one way.
 //!
-//! Coordinate 0 is zero; ±k is the value whose place is base + k · step, with either sign.
+//! Coordinate 0 is zero; ±k is the value whose place is (base + k) · step, with either sign. The step
+//! and the arithmetic are functions of the bound; the base is a whole number. So a lattice point decodes
+//! to the same bits in every chunk, and what was decompressed does not change when it is compressed again.
 
 use super::UNIT;
 use super::quantize::{Real, Scale, Staged, Via, quantize_unit};
@@ -18,24 +20,28 @@ use crate::element::Element;
 pub trait Placed: Staged {
     /// Steps from one power of two to the next.
     const BINADE: f64;
-    /// Least positive normal number, and largest finite one.
-    const LEAST: f64;
+    /// Largest finite number.
     const LARGEST: Self;
+    /// Coordinates up to this one are near enough to what they should be.
+    const REACH: f64;
 
     /// The place of the magnitude.
     fn place(self) -> Self::Order;
-    /// Coordinate of the value, for a reciprocal of the step, and whether it is one of `most`.
+    /// Coordinate of the value, for a reciprocal of the step and the place of the base, and whether
+    /// it is one of `most`.
     fn coordinate(self, inverse: Self, base: Self::Order, most: Self) -> (i64, bool);
+    /// The same with a quotient in double precision, for coordinates beyond [`Placed::REACH`].
+    fn coordinate_wide(self, inverse: f64, base: Self::Order, most: f64) -> (i64, bool);
     /// The value of a coordinate.
     fn at(coordinate: i64, step: Self::Order, base: Self::Order) -> Self;
 }
 
 macro_rules! placed {
-    ($float:ident, $unsigned:ident, $signed:ident, $distance:ident) => {
+    ($float:ident, $unsigned:ident, $signed:ident, $distance:ident, $reach:expr) => {
         impl Placed for $float {
             const BINADE: f64 = (1u64 << ($float::MANTISSA_DIGITS - 1)) as f64;
-            const LEAST: f64 = $float::MIN_POSITIVE as f64;
             const LARGEST: Self = $float::MAX;
+            const REACH: f64 = $reach;
 
             #[inline(always)]
             fn place(self) -> $unsigned {
@@ -64,6 +70,19 @@ macro_rules! placed {
             }
 
             #[inline(always)]
+            fn coordinate_wide(self, inverse: f64, base: $unsigned, most: f64) -> (i64, bool) {
+                let distance = self.place().wrapping_sub(base) as $distance as f64;
+                let rounded = distance * inverse + f64::ROUNDER;
+                let k = rounded - f64::ROUNDER;
+                let bits = rounded.to_bits().wrapping_sub(f64::ROUNDER.to_bits());
+                let sign = i64::from(self.to_bits().cast_signed() >> ($unsigned::BITS - 1));
+                let signed = (bits.cast_signed() ^ sign).wrapping_sub(sign);
+                let zero = self == 0.0;
+                let coordinate = if zero { 0 } else { signed };
+                (coordinate, zero | ((k >= 1.0) & (k <= most)))
+            }
+
+            #[inline(always)]
             fn at(coordinate: i64, step: $unsigned, base: $unsigned) -> Self {
                 const ONE: $unsigned = (1.0 as $float).to_bits();
                 const FRACTION: $unsigned = (1 << ($float::MANTISSA_DIGITS - 1)) - 1;
@@ -86,23 +105,54 @@ macro_rules! placed {
 }
 
 // What lies below the base is negative, or beyond every lattice.
-placed!(f32, u32, i32, i32);
-placed!(f64, u64, i64, u64);
+placed!(f32, u32, i32, i32, 32_767.0);
+placed!(f64, u64, i64, u64, 2_147_483_647.0);
 
 /// Constants of the quantization of a chunk, for elements `T` with arithmetic `F`.
 #[derive(Clone, Copy)]
 pub(crate) struct Relative<T, F: Placed> {
     lattice: Lattice<F>,
     /// 1 / step.
-    inverse: F,
+    inverse: f64,
+    /// In the arithmetic of the lattice, and in double precision.
+    check: Check<F>,
+    check_wide: Check<f64>,
+    /// Largest coordinate.
+    most: f64,
+    /// A value that must not be quantized; NaN if there is none.
+    fill: T,
+}
+
+/// The comparison with the bound.
+#[derive(Clone, Copy)]
+struct Check<F> {
     /// Largest |x′ − x| / |x| that counts as within the bound.
     limit: F,
     /// Magnitudes for which that comparison is sound.
     least: F,
-    /// Largest coordinate.
-    most: F,
-    /// A value that must not be quantized; NaN if there is none.
-    fill: T,
+}
+
+impl<F: Placed> Check<F> {
+    /// Why it is sound, although it is rounded: each of limit, |x′ − x| and limit · |x| is off by at
+    /// most half a unit in the last place as long as none is subnormal, and the limit is below the
+    /// bound by four.
+    fn new(bound: f64) -> Option<Self> {
+        let limit = F::round_down(bound * (1.0 - 4.0 * F::EPSILON));
+        let least = 2.0 * F::LEAST / limit.value();
+        least.is_finite().then_some(Self {
+            limit,
+            least: F::of(least),
+        })
+    }
+
+    /// Whether `decoded` may stand for `x`. Zero stands for zero only.
+    #[inline(always)]
+    fn passes(&self, x: F, decoded: F) -> bool {
+        let (size, error) = (x.abs(), decoded.sub(x).abs());
+        // NaN fails every comparison, infinities the second one, and zero the first one.
+        let sound = (size >= self.least) & (size <= F::LARGEST);
+        ((error <= size.mul(self.limit)) & sound) | (x == F::of(0.0))
+    }
 }
 
 /// What the decoder knows: places between neighbours, and the place of coordinate 0 if it were not
@@ -114,11 +164,11 @@ pub(crate) struct Lattice<F: Placed> {
 }
 
 impl<F: Placed> Lattice<F> {
-    /// Both are whole numbers.
+    /// From a step in places and a base in steps, both whole numbers.
     pub fn new(step: f64, base: f64) -> Self {
         Self {
             step: F::Order::truncate(step as u64),
-            base: F::Order::truncate(base as u64),
+            base: F::Order::truncate((base as u64).wrapping_mul(step as u64)),
         }
     }
 
@@ -149,37 +199,40 @@ const ERRORS: f64 = 8.0;
 const FINEST: f64 = 64.0;
 
 impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
-    /// A lattice for coordinates of `bits` bits that reaches the magnitudes of a sample; `None` if
-    /// this arithmetic is too coarse for the bound.
-    ///
-    /// Why the check is sound, although it is rounded: each of limit, |x′ − x| and limit · |x| is
-    /// off by at most half a unit in the last place as long as none is subnormal, and the limit
-    /// is below the bound by four.
-    pub fn new(
-        bound: f64,
-        sample: impl Iterator<Item = T>,
-        bits: u32,
-        fill: Option<f64>,
-    ) -> Option<Self> {
-        let limit = F::round_down(bound * (1.0 - 4.0 * F::EPSILON));
-        let least = 2.0 * F::LEAST / limit.value();
-
-        // 1. The step: 2e / (2 + e) < ln(1 + e) is the way to x′ = (1 + e) x, and 1/√2 the most
-        //    that a place changes. Rounding of the arithmetic and of the element has its share.
+    /// Places from one lattice point to the next; `None` if this arithmetic is too coarse for the
+    /// bound.
+    fn step_of(bound: f64) -> Option<f64> {
+        // 2e / (2 + e) < ln(1 + e) is the way to x′ = (1 + e) x, and 1/√2 the most that a place
+        // changes. Rounding of the arithmetic and of the element has its share.
         let half = std::f64::consts::SQRT_2 * 2.0 * bound / (2.0 + bound);
-        let most = ((1u64 << (bits - 1)) - 1) as f64;
-        let inexact = 1.0 - 2.0 * most * F::EPSILON;
+        let inexact = 1.0 - 2.0 * F::REACH * F::EPSILON;
         let element = if <T as Real>::EPSILON > F::EPSILON {
             1.5 * <T as Real>::EPSILON
         } else {
             0.0
         };
         let step = ((2.0 * half - element) * F::BINADE * inexact - ERRORS).floor();
-        if !(step >= FINEST && least.is_finite()) {
-            return None;
-        }
+        (step >= FINEST).then_some(step)
+    }
 
-        // 2. The base: below the smallest magnitude, unless the largest would be out of reach.
+    /// The whole lattice of a bound; `None` if this arithmetic is too coarse for it.
+    pub fn whole(bound: f64, fill: Option<f64>) -> Option<Self> {
+        let step = Self::step_of(bound)?;
+        Some(Self {
+            lattice: Lattice::new(step, 0.0),
+            inverse: 1.0 / step,
+            check: Check::new(bound)?,
+            check_wide: Check::new(bound)?,
+            most: 0.0,
+            fill: T::from_f64(fill.unwrap_or(f64::NAN)),
+        })
+    }
+
+    /// The part of the lattice that coordinates of `bits` bits reach, so that it has the magnitudes of
+    /// a sample; `None` if there are too many.
+    pub fn part(&self, sample: impl Iterator<Item = T>, bits: u32) -> Option<Self> {
+        let (step, most) = (self.step(), ((1u64 << (bits - 1)) - 1) as f64);
+        // Below the smallest magnitude, unless the largest would be out of reach.
         let mut places: Vec<_> = sample
             .map(<T as Via<F>>::up)
             .filter(|x| x.value() != 0.0)
@@ -190,18 +243,11 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
         let base = low.max(high - most * step).max(0.0);
         let count = places.len();
         places.retain(|&place| place < base);
-        if places.len() > count / RARE {
-            return None;
-        }
-        // Whole, and exact as a double.
-        let base = (base / F::BINADE * 2.0).floor() * F::BINADE / 2.0;
-        Some(Self {
-            lattice: Lattice::new(step, base),
-            inverse: F::of(1.0 / step),
-            limit,
-            least: F::of(least),
-            most: F::of(most),
-            fill: T::from_f64(fill.unwrap_or(f64::NAN)),
+        let few = places.len() <= count / RARE;
+        few.then(|| Self {
+            lattice: Lattice::new(step, (base / step).floor()),
+            most,
+            ..*self
         })
     }
 
@@ -209,15 +255,36 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
     #[inline(always)]
     fn one<W: Word>(&self, x: T) -> (W, bool) {
         let real = <T as Via<F>>::up(x);
-        let (coordinate, reached) = real.coordinate(self.inverse, self.lattice.base, self.most);
+        let base = self.lattice.base;
+        let (coordinate, reached) = match W::PARTS {
+            1 => real.coordinate(F::of(self.inverse), base, F::of(self.most)),
+            _ => real.coordinate_wide(self.inverse, base, self.most),
+        };
         let q = W::truncate(coordinate.cast_unsigned());
         let decoded: T = self.lattice.decode(q);
-        let (size, error) = (real.abs(), Real::abs(<T as Via<F>>::up(decoded).sub(real)));
-        // NaN fails every comparison, infinities the second one, and zero the first one.
-        let sound = (size >= self.least) & (size <= F::LARGEST);
-        let within = (error <= size.mul(self.limit)) & sound;
-        let zero = real == F::of(0.0);
-        (q, reached & (within | zero) & (x != self.fill))
+        let passes = match W::PARTS {
+            1 => self.check.passes(real, decoded.up()),
+            _ => self.check_wide.passes(x.to_f64(), decoded.to_f64()),
+        };
+        (q, reached & passes & (x != self.fill))
+    }
+
+    /// The value of the lattice point of `x`, or `x` if there is none within the bound.
+    #[inline(always)]
+    pub fn snap(&self, x: T) -> T {
+        let real = <T as Via<F>>::up(x);
+        let step = self.lattice.step.unsigned();
+        let k = ((real.place().unsigned() + step / 2) / step).cast_signed();
+        let signed = if x.to_f64() < 0.0 { -k } else { k };
+        let zero = x.to_f64() == 0.0;
+        let coordinate = if zero { 0 } else { signed };
+        let decoded = T::down(F::at(coordinate, self.lattice.step, F::Order::default()));
+        let passes = self.check_wide.passes(x.to_f64(), decoded.to_f64());
+        let reached = zero | (k >= 1);
+        match reached & passes & (x != self.fill) {
+            true => decoded,
+            false => x,
+        }
     }
 }
 
@@ -227,7 +294,7 @@ impl<T: Element + Via<F>, F: Placed> Scale<T> for Relative<T, F> {
     }
 
     fn base(&self) -> f64 {
-        self.lattice.base.unsigned() as f64
+        (self.lattice.base.unsigned() / self.lattice.step.unsigned()) as f64
     }
 
     #[inline(always)]
@@ -243,5 +310,38 @@ impl<T: Element + Via<F>, F: Placed> Scale<T> for Relative<T, F> {
     #[inline(always)]
     fn accepts<W: Word>(&self, x: T) -> bool {
         self.one::<W>(x).1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every fraction of a few binades: what a value becomes is within the bound, becomes itself, and
+    /// is a lattice point for coordinates of either width.
+    #[test]
+    fn every_fraction_has_a_lattice_point_that_stays() {
+        for bound in [0.5, 1e-2, 1e-3, 1e-5, 4e-6] {
+            let whole = Relative::<f32, f32>::whole(bound, None).unwrap();
+            for start in [1.0f32, -2.0, 1e-30, 1e30] {
+                let part = |bits| whole.part([start].into_iter(), bits).unwrap();
+                let (narrow, wide) = (part(16), part(32));
+                let first = start.to_bits() & !0x7f_ffff;
+                for bits in (first..first + (1 << 23)).step_by(37) {
+                    let x = f32::from_bits(bits);
+                    let y = whole.snap(x);
+                    let error = (f64::from(x) - f64::from(y)).abs();
+                    assert!(error <= bound * f64::from(x).abs(), "{bound} {x} {y}");
+                    assert_eq!(whole.snap(y).to_bits(), y.to_bits(), "{bound} {x}");
+                    let (q, good) = wide.one::<u32>(x);
+                    assert!(good, "{bound} {x}");
+                    let z: f32 = wide.lattice.decode(q);
+                    assert_eq!(whole.snap(z).to_bits(), z.to_bits(), "{bound} {x}");
+                    let (q, good) = narrow.one::<u16>(y);
+                    let z: f32 = narrow.lattice.decode(q);
+                    assert!(!good || z.to_bits() == y.to_bits(), "{bound} {x}");
+                }
+            }
+        }
     }
 }

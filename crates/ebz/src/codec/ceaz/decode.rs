@@ -19,7 +19,7 @@ pub(super) fn decode<T: Element>(
     context: &mut Context,
     out: &mut [T],
 ) -> Result<()> {
-    if let Some(bytes) = halved::announced(bytes) {
+    if halved::announced(bytes) {
         return halved::decode(bytes, dims, context, out);
     }
     let mut bytes = bytes;

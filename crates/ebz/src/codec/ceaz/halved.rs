@@ -4,16 +4,18 @@
 use super::decode::decode_parts;
 use super::encode::{Gather, encode_parts};
 use super::estimate::{Entropy, POINT};
-use super::{Scratch, decode, encode};
+use super::{Rewrite, Scratch, decode, encode, rewrite};
 use crate::bound::Tolerance;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::stage::halving::{self, Halving, Lattice};
+use crate::stage::halving::{self, Fixed, Free, Halving, Lattice, Steps};
 use crate::stage::{UNIT, dualquant, exceptions, varint};
 
-/// First byte of such a chunk, where others have a mode.
-const HALVED: u8 = 255;
+/// First byte of such a chunk, where others have a mode: with free residuals, and with residuals on
+/// the lattice of the bound.
+const FREE: u8 = 255;
+const FIXED: u8 = 254;
 
 /// Smaller chunks are not worth the second one.
 const SMALLEST: usize = 1 << 12;
@@ -56,12 +58,21 @@ pub(super) fn encode<T: Element>(
     out: &mut Vec<u8>,
 ) -> Result<bool> {
     let mut coarse = context.take::<Coarse<T>>();
-    let worth = encode_with(values, task, halving, cost, context, &mut coarse, out);
+    let worth = match rewrite(task.params)? {
+        Rewrite::Drifts => encode_with::<T, Free<T>>(
+            FREE, values, task, halving, cost, context, &mut coarse, out,
+        ),
+        Rewrite::Exact => encode_with::<T, Fixed<T>>(
+            FIXED, values, task, halving, cost, context, &mut coarse, out,
+        ),
+    };
     context.put_back(coarse);
     worth
 }
 
-fn encode_with<T: Element>(
+#[expect(clippy::too_many_arguments, reason = "what every step of a chunk needs")]
+fn encode_with<T: Element, S: Steps<T>>(
+    kind: u8,
     values: &[T],
     task: &Task<'_>,
     halving: Halving,
@@ -73,13 +84,13 @@ fn encode_with<T: Element>(
     let Tolerance::Abs(bound) = task.tolerance else {
         return Ok(false);
     };
-    let Some(lattice) = Lattice::<T>::new(bound) else {
+    let Some(lattice) = Lattice::<T, S>::new(bound) else {
         return Ok(false);
     };
     let simd = context.simd();
     let units = dualquant::units(values.len()) as u64;
     let sampled = |coarse: &[T]| {
-        let unit = halving::sampled_cost::<T, Entropy>(values, halving, &lattice, coarse, simd);
+        let unit = halving::sampled_cost::<T, S, Entropy>(values, halving, &lattice, coarse, simd);
         unit.saturating_mul(units)
     };
     // Lags are faster: they need not be quite as good.
@@ -95,9 +106,10 @@ fn encode_with<T: Element>(
 
     // 2. Coarse values, as the decoder will see them.
     bytes.clear();
+    let share = if kind == FREE { COARSE_BOUND } else { 1.0 };
     let coarse_task = Task {
         dims: halving.coarse(),
-        tolerance: Tolerance::Abs(bound * COARSE_BOUND),
+        tolerance: Tolerance::Abs(bound * share),
         ..*task
     };
     encode::encode(few, &coarse_task, context, bytes)?;
@@ -112,7 +124,7 @@ fn encode_with<T: Element>(
     let exceptions = &mut scratch.exceptions;
     let done = halving::forward(values, halving, &lattice, few, simd, exceptions, &mut sink);
     if done {
-        out.push(HALVED);
+        out.push(kind);
         out.extend_from_slice(&lattice.step().to_le_bytes());
         varint::write_block(bytes, out);
         encode_parts::<T>(1, task, simd, &mut scratch, out)?;
@@ -121,13 +133,26 @@ fn encode_with<T: Element>(
     Ok(done)
 }
 
-/// The bytes behind the first one of a halved chunk.
-pub(super) fn announced(bytes: &[u8]) -> Option<&[u8]> {
-    bytes.strip_prefix(&[HALVED])
+/// Whether a chunk is halved.
+pub(super) fn announced(bytes: &[u8]) -> bool {
+    matches!(bytes.first(), Some(&(FREE | FIXED)))
 }
 
-/// Fills `out` from what [`encode`] appended behind the first byte.
+/// Fills `out` from what [`encode`] appended.
 pub(super) fn decode<T: Element>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    match bytes.split_first() {
+        Some((&FREE, bytes)) => decode_with::<T, Free<T>>(bytes, dims, context, out),
+        Some((_, bytes)) => decode_with::<T, Fixed<T>>(bytes, dims, context, out),
+        None => Err(Error::truncated("a halved chunk is empty")),
+    }
+}
+
+fn decode_with<T: Element, S: Steps<T>>(
     bytes: &[u8],
     dims: Dims,
     context: &mut Context,
@@ -136,7 +161,7 @@ pub(super) fn decode<T: Element>(
     let (step, mut bytes) = bytes
         .split_first_chunk()
         .ok_or_else(|| Error::truncated("the step of a halved chunk is cut off"))?;
-    let step = f64::from_le_bytes(*step);
+    let steps = S::new(f64::from_le_bytes(*step));
     let halving = Halving::of(dims)
         .filter(|_| dims.len() >= SMALLEST)
         .ok_or_else(|| Error::corrupt("a chunk that cannot be halved"))?;
@@ -155,7 +180,7 @@ pub(super) fn decode<T: Element>(
         let units = dualquant::units(out.len());
         result = decode_parts(1, bytes, units, context.simd(), &mut scratch).and_then(
             |(list, mut source)| {
-                halving::inverse(halving, step, &coarse.values, context, &mut source, out)?;
+                halving::inverse(halving, steps, &coarse.values, context, &mut source, out)?;
                 exceptions::restore(list, out)
             },
         );

@@ -59,12 +59,20 @@ impl Codec for Ceaz {
                 help: "how symbols are sorted for a new book: exact, or centre (the paper's \
                        Algorithm 1)",
             },
+            Param {
+                name: "rewrite",
+                default: REWRITE[0],
+                help: "drifts, or exact: values that were decompressed stay as they are when they \
+                       are compressed again with the same abs bound; larger where fields are smooth",
+            },
         ],
+        rewrites_exactly: Some(&[("rewrite", REWRITE[1])]),
     };
 
     fn validate(params: &Params) -> Result<()> {
         rule(params)?;
         sort(params)?;
+        rewrite(params)?;
         Ok(())
     }
 
@@ -99,6 +107,23 @@ fn sort(params: &Params) -> Result<Sort> {
     Ok(match params.choice("sort", &["exact", "centre"])? {
         "centre" => Sort::Centre,
         _ => Sort::Exact,
+    })
+}
+
+/// Ways to treat values that were decompressed before, the default first.
+const REWRITE: [&str; 2] = ["drifts", "exact"];
+
+/// Whether values may move off the lattice of the bound.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rewrite {
+    Drifts,
+    Exact,
+}
+
+fn rewrite(params: &Params) -> Result<Rewrite> {
+    Ok(match params.choice("rewrite", &REWRITE)? {
+        "exact" => Rewrite::Exact,
+        _ => Rewrite::Drifts,
     })
 }
 

@@ -25,6 +25,7 @@ impl Codec for DeZfp {
         summary: "zfp's block transform, bit planes in a dictionary code; for smooth and wave-like fields",
         tolerances: &[BoundKind::Abs, BoundKind::Precision],
         params: &[block_transform::segment_param("65536")],
+        rewrites_exactly: None,
     };
 
     fn validate(params: &Params) -> Result<()> {

@@ -45,6 +45,7 @@ impl Codec for Fre {
             default: ROUNDING[0],
             help: "nearest, or truncate as in the paper, which needs one bit more for a bound",
         }],
+        rewrites_exactly: Some(&[]),
     };
 
     fn validate(params: &Params) -> Result<()> {

@@ -29,6 +29,7 @@ impl Codec for Fz {
         summary: "dual quantization and bit planes, at the speed of memory",
         tolerances: &[BoundKind::Abs, BoundKind::Pointwise, BoundKind::Lossless],
         params: &[],
+        rewrites_exactly: Some(&[]),
     };
 
     fn encode<T: Element>(

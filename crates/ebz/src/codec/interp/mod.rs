@@ -52,6 +52,7 @@ impl Codec for Interp {
             help: "auto, isotropic, packet-z, packet-y, packet-x, or lorenzo-AXES with AXES one of \
                    0, x, y, z, yx, zx, zy, zyx",
         }],
+        rewrites_exactly: None,
     };
 
     const CHUNKS: ChunkShape = ChunkShape::Box;

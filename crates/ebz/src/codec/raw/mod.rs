@@ -20,6 +20,7 @@ impl Codec for Raw {
             BoundKind::Lossless,
         ],
         params: &[],
+        rewrites_exactly: Some(&[]),
     };
 
     fn encode<T: Element>(

@@ -26,6 +26,7 @@ impl Codec for ZfpV {
         summary: "zfp's block transform, bit planes behind two levels of headers, in 6 KB segments",
         tolerances: &[BoundKind::Abs, BoundKind::Precision],
         params: &[block_transform::segment_param("6144")],
+        rewrites_exactly: None,
     };
 
     fn validate(params: &Params) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Choices for a chunk from a few samples of it: the lattice, and the lags of the prediction.
+//! Choices for a chunk from a few samples of it: the base of the lattice, and the lags of the prediction.
 //!
 //! Samples lie at fixed places, so that the choice depends on the values only.
 
@@ -8,73 +8,53 @@ use crate::request::Dims;
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::lags::{Lags, distances};
-use crate::stage::quantize::{Quantizer, Real, Scale, Via};
+use crate::stage::quantize::Via;
 use crate::stage::relative::{Placed, Relative};
 use crate::stage::word::Word;
 
 /// Values looked at for the range of a chunk.
 const VALUES: usize = 512;
 
-/// Units per unit that is looked at, and the most of these.
-const RARITY: usize = 96;
-const MOST_UNITS: usize = 8;
-
-/// A lattice for the bulk of the values; `None` if no lattice of this width serves them.
-pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
-    level: Level,
-    bound: f64,
+/// The base for coordinates of at most `most` steps, with which they reach the bulk of the values;
+/// `None` if there is none.
+pub(super) fn base<T: Element>(
+    step: f64,
+    most: i64,
     values: &[T],
     fill: Option<f64>,
-) -> Option<Quantizer<T, F>> {
-    let bits = 16 * W::PARTS as u32;
-    let most = ((1u64 << (bits - 1)) - 2) as f64;
+) -> Option<i64> {
     let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
+    let reach = most as f64;
 
     // 1. Where the bulk of the values lies. Outliers and fill values do not count.
-    let sample = sample(values, stride(values), fill_value);
-    let mut sample: Vec<f64> = sample.map(|x| x.to_f64()).collect();
-    let step = 2.0 * bound;
-    let reach = |low: f64, high: f64| low.abs().max(high.abs()) / step;
-    let fits = |magnitude: f64| magnitude * 1.25 <= most;
-    let (mut low, mut high) = extremes(&sample);
-    if !fits(reach(low, high)) {
-        (low, high) = bulk(&mut sample, step);
+    let sample = sample(values, fill_value);
+    let mut sample: Vec<f64> = sample.map(|x| x.to_f64() / step).collect();
+    let fits = |(low, high): (f64, f64)| low.abs().max(high.abs()) * 1.25 <= reach;
+    let mut range = extremes(&sample);
+    if !fits(range) {
+        range = bulk(&mut sample);
     }
 
-    // 2. Base 0 if the coordinates fit: then zeros stay zeros. Otherwise the middle.
-    let magnitude = reach(low, high);
-    let span = (high - low) / step;
-    let base = if fits(magnitude) {
-        0.0
-    } else if span * 0.75 <= most {
-        T::from_f64(low + (high - low) / 2.0).to_f64()
-    } else {
-        return None;
-    };
+    // 2. Base 0 if the coordinates fit: then there is less to compute. Otherwise the middle.
+    if fits(range) {
+        return Some(0);
+    }
+    let (low, high) = range;
+    let middle = (low + (high - low) / 2.0).round() as i64;
+    let farthest = T::FARTHEST - most;
+    let within = (high - low) * 0.75 <= reach && middle.saturating_abs() <= farthest;
+    within.then_some(middle)
+}
 
-    // 3. Rounding of the lattice may push values near the middle of two points over the bound: if
-    //    any of a sample is, the step shrinks by as much as rounding can add.
-    let exact_step = Quantizer::<T, F>::new(step, base, bound, bits, fill);
-    if exact_step.step.value() <= 0.0 {
-        return None;
-    }
-    let near = |x: &T| Element::is_finite(*x) && (x.to_f64() - base).abs() / step < most;
-    let pushed = |unit: &[T; UNIT]| {
-        let mut q = [W::default(); UNIT];
-        let good = level.run(
-            #[inline(always)]
-            || exact_step.forward(unit, &mut q),
-        );
-        let fails = |x: &&T| **x != fill_value && near(x) && !exact_step.accepts::<W>(**x);
-        !good && unit.iter().find(fails).is_some()
-    };
-    let count = (values.len() / UNIT / RARITY).clamp(1, MOST_UNITS);
-    let mut places = (0..count).map(|number| sample_place(values.len(), 0, count, number));
-    if !places.any(|at| pushed(&window(values, at))) {
-        return Some(exact_step);
-    }
-    let loss = magnitude * 4.0 * <T as Real>::EPSILON;
-    (loss < 0.25).then(|| Quantizer::new(step * (1.0 - loss), base, bound, bits, fill))
+/// The part of a lattice relative to the values that coordinates of width `W` reach; `None` if that
+/// does not serve the values.
+pub(super) fn part<T: Element + Via<F>, F: Placed, W: Word>(
+    lattice: &Relative<T, F>,
+    values: &[T],
+    fill: Option<f64>,
+) -> Option<Relative<T, F>> {
+    let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
+    lattice.part(sample(values, fill_value), 16 * W::PARTS as u32)
 }
 
 /// A lattice relative to the values; `None` if none of this width serves the bound.
@@ -83,19 +63,13 @@ pub(crate) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
     values: &[T],
     fill: Option<f64>,
 ) -> Option<Relative<T, F>> {
-    let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
-    // Odd, so that the sample does not keep to one column of rows of 2^n.
-    let sample = sample(values, stride(values) | 1, fill_value);
-    Relative::new(bound, sample, 16 * W::PARTS as u32, fill)
-}
-
-/// From each value that is looked at to the next.
-fn stride<T>(values: &[T]) -> usize {
-    values.len().div_ceil(VALUES).max(1)
+    part::<T, F, W>(&Relative::whole(bound, fill)?, values, fill)
 }
 
 /// Numbers from all over the chunk.
-fn sample<T: Element>(values: &[T], stride: usize, fill: T) -> impl Iterator<Item = T> {
+fn sample<T: Element>(values: &[T], fill: T) -> impl Iterator<Item = T> {
+    // Odd, so that the sample does not keep to one column of rows of 2^n.
+    let stride = values.len().div_ceil(VALUES) | 1;
     let all = values.iter().copied().step_by(stride);
     all.filter(move |x| Element::is_finite(*x) && *x != fill)
 }
@@ -107,15 +81,15 @@ fn extremes(sample: &[f64]) -> (f64, f64) {
     values.fold((first, first), |(low, high), x| (low.min(x), high.max(x)))
 }
 
-/// Where the bulk of a sample lies. What no lattice reaches from the middle of the values may be
+/// Where the bulk of a sample, in steps, lies. What no lattice reaches from the middle of the values may be
 /// many, such as fill values that nobody declared; of the others, a few are outliers.
-fn bulk(sample: &mut Vec<f64>, step: f64) -> (f64, f64) {
+fn bulk(sample: &mut Vec<f64>) -> (f64, f64) {
     if sample.is_empty() {
         return (0.0, 0.0);
     }
     let half = sample.len() / 2;
     let middle = *sample.select_nth_unstable_by(half, f64::total_cmp).1;
-    sample.retain(|x| ((x - middle) / step).abs() < (1u64 << 33) as f64);
+    sample.retain(|x| (x - middle).abs() < (1u64 << 33) as f64);
     let share = sample.len() / 32;
     let Some(last) = sample.len().checked_sub(1 + share) else {
         return (0.0, 0.0);

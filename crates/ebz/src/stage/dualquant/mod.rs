@@ -15,8 +15,8 @@ pub(crate) use choose::{relative, scattered_place};
 use super::exceptions::{self, Exceptions};
 use super::lags::{Differences, Lags, Numbers};
 use super::ordered;
-use super::quantize::{Quantizer, Real, Scale, Staged};
-use super::relative::Lattice;
+use super::quantize::{self, Quantizer, Real, Scale, Staged};
+use super::relative::{Lattice, Relative};
 use super::word::Word;
 use super::{Aligned, UNIT};
 use crate::bound::Tolerance;
@@ -39,17 +39,20 @@ pub(crate) enum Mode {
     Exact = 2,
     /// As `Narrow`, on a lattice relative to the values.
     NarrowRelative = 3,
-    /// As `Wide`, on a lattice relative to the values.
+    /// 32-bit coordinates on a lattice relative to the values, in the arithmetic of the element.
     WideRelative = 4,
+    /// As `WideRelative`, in double precision.
+    FineRelative = 5,
 }
 
 impl Mode {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Narrow,
         Self::Wide,
         Self::Exact,
         Self::NarrowRelative,
         Self::WideRelative,
+        Self::FineRelative,
     ];
 }
 
@@ -58,7 +61,7 @@ impl Mode {
 pub(crate) struct Plan {
     pub mode: Mode,
     pub lags: Lags,
-    /// Lattice of the quantized modes.
+    /// Lattice of the quantized modes; the base is a number of steps.
     pub step: f64,
     pub base: f64,
 }
@@ -100,11 +103,15 @@ impl Plan {
     pub fn parts<T: Element>(&self) -> usize {
         match self.mode {
             Mode::Narrow | Mode::NarrowRelative => 1,
-            Mode::Wide | Mode::WideRelative => 2,
+            Mode::Wide | Mode::WideRelative | Mode::FineRelative => 2,
             Mode::Exact => <T as Staged>::Order::PARTS,
         }
     }
 }
+
+/// Largest coordinates of 16 and of 32 bits.
+const MOST_NARROW: i64 = (1 << 15) - 2;
+const MOST_WIDE: i64 = (1 << 31) - 2;
 
 /// How far ahead, in bytes, values are asked for: measured, flat around this.
 const AHEAD: usize = 4096;
@@ -154,12 +161,95 @@ pub(crate) fn forward<T: Element, S: Sink>(
     exceptions: &mut Exceptions,
     sink: &mut S,
 ) -> Plan {
-    let (level, fill) = (context.simd(), task.fill);
+    match task.tolerance {
+        Tolerance::Abs(bound) => quantize::step::<T>(bound)
+            .map(|step| absolute(step, bound, values, task, context, exceptions, sink)),
+        Tolerance::Pointwise(bound) => {
+            relative_to_values(bound, values, task, context, exceptions, sink)
+        }
+        Tolerance::Precision(_) | Tolerance::Lossless => None,
+    }
+    .unwrap_or_else(|| exact(|x| x, values, task, context, exceptions, sink))
+}
+
+/// On the lattice of an absolute bound.
+fn absolute<T: Element, S: Sink>(
+    step: f64,
+    bound: f64,
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+    exceptions: &mut Exceptions,
+    sink: &mut S,
+) -> Plan {
+    let fill = task.fill;
+    let whole = Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, fill);
+    let snap = |x: T| whole.snap(x);
     macro_rules! quantized {
-        ($mode:ident, $word:ty, $lattice:expr) => {
+        ($mode:ident, $word:ty, $arithmetic:ty, $base:expr, $most:expr) => {{
+            let lattice = Quantizer::<T, $arithmetic>::new(step, $base, $most, bound, fill);
             quantized::<T, $word, _, S>(
                 Mode::$mode,
-                $lattice,
+                lattice,
+                snap,
+                values,
+                task,
+                context,
+                exceptions,
+                sink,
+            )
+        }};
+    }
+    // Far from 0, where lattice points are rounded, every encoder must find the same one.
+    let narrow = match choose::base(step, MOST_NARROW, values, fill) {
+        _ if !quantize::normal::<T>(step) => None,
+        Some(0) => quantized!(Narrow, u16, T, 0, MOST_NARROW),
+        Some(base) => quantized!(Narrow, u16, f64, base, MOST_NARROW),
+        None => None,
+    };
+    let most_wide = MOST_WIDE.min(T::FARTHEST);
+    let wide = || {
+        let base = choose::base(step, most_wide, values, fill)?;
+        quantized!(Wide, u32, f64, base, most_wide)
+    };
+    narrow
+        .or_else(wide)
+        .unwrap_or_else(|| exact(snap, values, task, context, exceptions, sink))
+}
+
+/// On the lattice of a bound relative to the values; `None` if there is none.
+fn relative_to_values<T: Element, S: Sink>(
+    bound: f64,
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+    exceptions: &mut Exceptions,
+    sink: &mut S,
+) -> Option<Plan> {
+    let fill = task.fill;
+    macro_rules! quantized {
+        ($mode:ident, $word:ty, $lattice:expr) => {{
+            let part = choose::part::<T, _, $word>($lattice, values, fill);
+            part.and_then(|part| {
+                quantized::<T, $word, _, S>(
+                    Mode::$mode,
+                    part,
+                    #[inline(always)]
+                    |x| $lattice.snap(x),
+                    values,
+                    task,
+                    context,
+                    exceptions,
+                    sink,
+                )
+            })
+        }};
+    }
+    macro_rules! exact {
+        ($lattice:expr) => {
+            exact(
+                #[inline(always)]
+                |x| $lattice.snap(x),
                 values,
                 task,
                 context,
@@ -168,27 +258,25 @@ pub(crate) fn forward<T: Element, S: Sink>(
             )
         };
     }
-    let plan = match task.tolerance {
-        Tolerance::Abs(bound) => {
-            let narrow = || choose::lattice::<T, T, u16>(level, bound, values, fill);
-            let wide = || choose::lattice::<T, f64, u32>(level, bound, values, fill);
-            quantized!(Narrow, u16, narrow()).or_else(|| quantized!(Wide, u32, wide()))
-        }
-        Tolerance::Pointwise(bound) => {
-            let narrow = || choose::relative::<T, T, u16>(bound, values, fill);
-            let wide = || choose::relative::<T, f64, u32>(bound, values, fill);
-            quantized!(NarrowRelative, u16, narrow())
-                .or_else(|| quantized!(WideRelative, u32, wide()))
-        }
-        Tolerance::Precision(_) | Tolerance::Lossless => None,
-    };
-    plan.unwrap_or_else(|| exact(values, task, context, exceptions, sink))
+    // The bound alone decides on the arithmetic.
+    if let Some(whole) = Relative::<T, T>::whole(bound, fill) {
+        let plan = quantized!(NarrowRelative, u16, &whole)
+            .or_else(|| quantized!(WideRelative, u32, &whole))
+            .unwrap_or_else(|| exact!(whole));
+        return Some(plan);
+    }
+    let whole = Relative::<T, f64>::whole(bound, fill)?;
+    let plan = quantized!(FineRelative, u32, &whole).unwrap_or_else(|| exact!(whole));
+    Some(plan)
 }
 
-/// Quantizes on a lattice; `None` without one, or if too many values do not fit it.
+/// Quantizes on a lattice; `None` if too many values do not fit it. These become what `snap` makes of
+/// them, which is on the same lattice where there is a point for them: in another chunk they may fit.
+#[expect(clippy::too_many_arguments, reason = "what every step of a chunk needs")]
 fn quantized<T, W, L, S>(
     mode: Mode,
-    lattice: Option<L>,
+    lattice: L,
+    snap: impl Fn(T) -> T,
     values: &[T],
     task: &Task<'_>,
     context: &mut Context,
@@ -202,7 +290,6 @@ where
     S: Sink,
 {
     let level = context.simd();
-    let lattice = lattice?;
     let quantize = |values: &[T; UNIT], q: &mut [W; UNIT]| lattice.forward(values, q);
     let (lags, cost) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, quantize);
     let plan = Plan {
@@ -236,7 +323,7 @@ where
                             *good = lattice.accepts::<W>(x);
                         }
                         let excepted = repeat_over_exceptions(&good, valid, &mut q);
-                        exceptions.push_unit(number, unit, &excepted);
+                        exceptions.push_unit(number, &unit.map(&snap), &excepted);
                         if exceptions.bytes() > most {
                             return false;
                         }
@@ -270,8 +357,9 @@ fn repeat_over_exceptions<W: Word>(
     })
 }
 
-/// Predicts the bit patterns.
+/// Predicts the bit patterns of what `snap` makes of the values.
 fn exact<T: Element, S: Sink>(
+    snap: impl Fn(T) -> T,
     values: &[T],
     task: &Task<'_>,
     context: &mut Context,
@@ -282,7 +370,7 @@ fn exact<T: Element, S: Sink>(
     sink.restart();
     exceptions.clear();
     let number = |values: &[T; UNIT], numbers: &mut [T::Order; UNIT]| {
-        ordered::forward(values, numbers);
+        ordered::forward(&values.map(&snap), numbers);
         true
     };
     let (lags, _) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, number);
@@ -297,7 +385,7 @@ fn exact<T: Element, S: Sink>(
                 values,
                 #[inline(always)]
                 |_, unit, _| {
-                    ordered::forward(unit, numbers.unit());
+                    ordered::forward(&unit.map(&snap), numbers.unit());
                     differences.forward(&numbers, &mut residuals.0);
                     numbers.advance();
                     sink.unit(&residuals.0);
@@ -344,6 +432,11 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
             restore(plan.lags, dims, context, source, out, values)?;
         }
         Mode::WideRelative => {
+            let lattice = Lattice::<T>::new(plan.step, plan.base);
+            let values = |q: &[u32; UNIT], values: &mut [T; UNIT]| lattice.inverse(q, values);
+            restore(plan.lags, dims, context, source, out, values)?;
+        }
+        Mode::FineRelative => {
             let lattice = Lattice::<f64>::new(plan.step, plan.base);
             let values = |q: &[u32; UNIT], values: &mut [T; UNIT]| lattice.inverse(q, values);
             restore(plan.lags, dims, context, source, out, values)?;

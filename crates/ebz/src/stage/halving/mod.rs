@@ -9,11 +9,14 @@
 //! Where a field is smooth on the scale of the bound, residuals are zeros and the coarse values,
 //! an eighth of all in three dimensions, are all that is left to code. No residual depends on
 //! another, so that both directions work on whole vectors.
+//!
+//! Residuals are steps from the prediction ([`Free`]), or from the lattice point nearest to it
+//! ([`Fixed`]); coarse values need no tighter bound then, because they are lattice points too.
 
 mod predict;
 mod residuals;
 
-pub(crate) use residuals::{Lattice, forward, inverse, sampled_cost};
+pub(crate) use residuals::{Fixed, Free, Lattice, Steps, forward, inverse, sampled_cost};
 
 use crate::element::Element;
 use crate::request::Dims;

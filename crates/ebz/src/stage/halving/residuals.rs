@@ -8,60 +8,159 @@ use crate::request::Dims;
 use crate::simd::{Level, memory};
 use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit, scattered_place};
 use crate::stage::exceptions::Exceptions;
-use crate::stage::quantize::Real;
+use crate::stage::quantize::{self, Quantizer, Real};
 use crate::stage::word::Word;
 use crate::stage::{Aligned, UNIT};
 use crate::workspace::Context;
 
-/// Residuals are multiples of a step, each checked against the bound.
+/// How a value follows from a prediction and a whole number of steps.
+pub(crate) trait Steps<T>: Copy {
+    /// Rounding to steps, for a step that an encoder found usable; anything for another one.
+    fn new(step: f64) -> Self;
+    /// The step for a bound, if there is one.
+    fn step_for(bound: f64) -> Option<f64>;
+    /// The steps from a prediction to a value, plus the rounder; what the decoder will make of them;
+    /// and whether it can.
+    fn forward(&self, value: T, prediction: T) -> (T, T, bool);
+    /// The value behind so many steps from a prediction.
+    fn inverse(&self, prediction: T, residual: T) -> T;
+    /// What to store for a value that cannot be predicted.
+    fn exact(value: T, bound: f64) -> T;
+}
+
+/// Steps that begin at the prediction: most residuals of smooth fields are zeros.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lattice<T> {
+pub(crate) struct Free<T> {
     step: T,
-    /// 1 / step.
     inverse: T,
+}
+
+/// Steps from one point to another of the lattice of the bound, which values are rounded to whatever
+/// their predictions are: see [`crate::stage::quantize`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fixed<T> {
+    step: T,
+    inverse: T,
+}
+
+/// Largest magnitude of a residual, and of a lattice point.
+const MOST: f64 = 32766.0;
+
+impl<T: Element> Steps<T> for Free<T> {
+    fn new(step: f64) -> Self {
+        Self {
+            step: <T as Real>::of(step),
+            inverse: <T as Real>::of(1.0 / step),
+        }
+    }
+
+    fn step_for(bound: f64) -> Option<f64> {
+        let step = <T as Real>::round_down(2.0 * bound).value();
+        quantize::normal::<T>(step).then_some(step)
+    }
+
+    #[inline(always)]
+    fn forward(&self, value: T, prediction: T) -> (T, T, bool) {
+        let difference = Real::sub(value, prediction);
+        let rounded = Real::add(Real::mul(difference, self.inverse), <T as Real>::ROUNDER);
+        let residual = Real::sub(rounded, <T as Real>::ROUNDER);
+        (rounded, self.inverse(prediction, residual), true)
+    }
+
+    #[inline(always)]
+    fn inverse(&self, prediction: T, residual: T) -> T {
+        Real::add(prediction, Real::mul(residual, self.step))
+    }
+
+    fn exact(value: T, _bound: f64) -> T {
+        value
+    }
+}
+
+impl<T: Element> Fixed<T> {
+    /// The nearest lattice point.
+    #[inline(always)]
+    fn point(&self, value: T) -> T {
+        let rounded = Real::add(Real::mul(value, self.inverse), <T as Real>::ROUNDER);
+        Real::sub(rounded, <T as Real>::ROUNDER)
+    }
+}
+
+impl<T: Element> Steps<T> for Fixed<T> {
+    fn new(step: f64) -> Self {
+        Self {
+            step: <T as Real>::of(step),
+            inverse: quantize::inverse(step),
+        }
+    }
+
+    fn step_for(bound: f64) -> Option<f64> {
+        quantize::step::<T>(bound).filter(|&step| quantize::normal::<T>(step))
+    }
+
+    #[inline(always)]
+    fn forward(&self, value: T, prediction: T) -> (T, T, bool) {
+        let (from, to) = (self.point(prediction), self.point(value));
+        let residual = Real::sub(to, from);
+        let good = (Real::add(from, residual) == to) & (Real::abs(to) <= <T as Real>::of(MOST));
+        let rounded = Real::add(residual, <T as Real>::ROUNDER);
+        (rounded, Real::mul(to, self.step), good)
+    }
+
+    #[inline(always)]
+    fn inverse(&self, prediction: T, residual: T) -> T {
+        Real::mul(Real::add(self.point(prediction), residual), self.step)
+    }
+
+    fn exact(value: T, bound: f64) -> T {
+        match quantize::step::<T>(bound) {
+            Some(step) => Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, None).snap(value),
+            None => value,
+        }
+    }
+}
+
+/// Residuals are whole numbers of steps, each checked against the bound.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lattice<T, S> {
+    steps: S,
+    step: f64,
+    bound: f64,
     /// Largest |x′ − x| that counts as within the bound.
     limit: T,
 }
 
-/// Largest magnitude of a residual.
-const MOST: f64 = 32766.0;
-
-impl<T: Element> Lattice<T> {
+impl<T: Element, S: Steps<T>> Lattice<T, S> {
     /// A lattice for a bound; `None` if the bound is too small or too large for one.
     ///
     /// Why the check is exact, although x′ − x is rounded: rounding is monotone, so that a
     /// difference above the bound never rounds below the bound rounded down, and the limit is
     /// smaller than that.
     pub fn new(bound: f64) -> Option<Self> {
-        let step = <T as Real>::round_down(2.0 * bound);
-        let inverse = <T as Real>::of(1.0 / step.value());
+        let step = S::step_for(bound)?;
         let limit = <T as Real>::round_down(<T as Real>::round_down(bound).value().next_down());
-        let usable = [step, inverse, limit]
-            .iter()
-            .all(|number| number.value() > 0.0 && number.value().is_finite());
-        (bound.is_finite() && usable).then_some(Self {
+        (limit.value() > 0.0).then(|| Self {
+            steps: S::new(step),
             step,
-            inverse,
+            bound,
             limit,
         })
     }
 
     /// Distance of two residuals: all that the decoder needs.
     pub fn step(&self) -> f64 {
-        self.step.value()
+        self.step
     }
 
     /// The residual of a value, and whether it is usable.
     #[inline(always)]
     fn residual(&self, value: T, prediction: T) -> (u16, bool) {
-        let difference = Real::sub(value, prediction);
-        let rounded = Real::add(Real::mul(difference, self.inverse), <T as Real>::ROUNDER);
+        let (rounded, decoded, good) = self.steps.forward(value, prediction);
         let residual = Real::sub(rounded, <T as Real>::ROUNDER);
-        let decoded = Real::add(prediction, Real::mul(residual, self.step));
         // NaN and infinities fail both comparisons.
         let near = Real::abs(Real::sub(decoded, value)) <= self.limit;
         let small = Real::abs(residual) <= <T as Real>::of(MOST);
-        (u16::truncate(rounded.bits()).zigzag(), near & small)
+        (u16::truncate(rounded.bits()).zigzag(), near & small & good)
     }
 
     /// The residuals of a unit; false if one of them is not usable.
@@ -98,10 +197,10 @@ impl<T: Element> Lattice<T> {
 
 /// Gives the residuals of values to `sink`, and exact values to `exceptions`; false if there are
 /// too many of these.
-pub(crate) fn forward<T: Element, S: Sink>(
+pub(crate) fn forward<T: Element, R: Steps<T>, S: Sink>(
     values: &[T],
     halving: Halving,
-    lattice: &Lattice<T>,
+    lattice: &Lattice<T, R>,
     coarse: &[T],
     level: Level,
     exceptions: &mut Exceptions,
@@ -123,7 +222,8 @@ pub(crate) fn forward<T: Element, S: Sink>(
                     if !lattice.residuals(unit, near, &mut residuals.0) {
                         let excepted = lattice.except(unit, near, valid, &mut residuals.0);
                         if excepted.contains(&true) {
-                            exceptions.push_unit(number, unit, &excepted);
+                            let exact = unit.map(|x| R::exact(x, lattice.bound));
+                            exceptions.push_unit(number, &exact, &excepted);
                         }
                         if exceptions.bytes() > most {
                             return false;
@@ -139,16 +239,16 @@ pub(crate) fn forward<T: Element, S: Sink>(
 }
 
 /// Fills `out` from residuals; exceptions are left to the caller.
-pub(crate) fn inverse<T: Element, S: Fetch>(
+pub(crate) fn inverse<T: Element, R: Steps<T>, S: Fetch>(
     halving: Halving,
-    step: f64,
+    steps: R,
     coarse: &[T],
     context: &Context,
     source: &mut S,
     out: &mut [T],
 ) -> Result<()> {
     let mut predictor = Predictor::new(halving, coarse);
-    let (step, streaming) = (<T as Real>::of(step), context.streaming);
+    let streaming = context.streaming;
     let done = context.simd().run(
         #[inline(always)]
         || {
@@ -156,15 +256,15 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
             for unit in units {
                 if streaming {
                     let mut decoded = Aligned::<T>::default();
-                    restore_unit(&mut predictor, source, step, &mut decoded.0)?;
+                    restore_unit(&mut predictor, source, steps, &mut decoded.0)?;
                     memory::copy_streaming(&decoded.0, unit);
                 } else {
-                    restore_unit(&mut predictor, source, step, unit)?;
+                    restore_unit(&mut predictor, source, steps, unit)?;
                 }
             }
             if !rest.is_empty() {
                 let mut decoded = Aligned::<T>::default();
-                restore_unit(&mut predictor, source, step, &mut decoded.0)?;
+                restore_unit(&mut predictor, source, steps, &mut decoded.0)?;
                 rest.copy_from_slice(&decoded.0[..rest.len()]);
             }
             Ok(())
@@ -178,10 +278,10 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
 
 /// Fills the next unit.
 #[inline(always)]
-fn restore_unit<T: Element, S: Fetch>(
+fn restore_unit<T: Element, R: Steps<T>, S: Fetch>(
     predictor: &mut Predictor<'_, T>,
     source: &mut S,
-    step: T,
+    steps: R,
     out: &mut [T; UNIT],
 ) -> Result<()> {
     let mut residuals = Aligned::<u16>::default();
@@ -189,16 +289,16 @@ fn restore_unit<T: Element, S: Fetch>(
     let near = predictor.unit();
     for ((out, &residual), &near) in out.iter_mut().zip(&residuals.0).zip(near) {
         let residual = <T as Real>::from_i64(residual.unzigzag().signed());
-        *out = Real::add(near, Real::mul(residual, step));
+        *out = steps.inverse(near, residual);
     }
     Ok(())
 }
 
 /// What a unit of residuals costs, from some of them.
-pub(crate) fn sampled_cost<T: Element, E: Estimate>(
+pub(crate) fn sampled_cost<T: Element, R: Steps<T>, E: Estimate>(
     values: &[T],
     halving: Halving,
-    lattice: &Lattice<T>,
+    lattice: &Lattice<T, R>,
     coarse: &[T],
     level: Level,
 ) -> u64 {

@@ -111,7 +111,7 @@ fn values_come_back_within_the_bound_on_every_instruction_set() {
         let mut coarse = Vec::new();
         halving.gather(&values, &mut coarse);
         let bound = 0.01;
-        let lattice = Lattice::<f32>::new(bound).unwrap();
+        let lattice = Lattice::<f32, Free<f32>>::new(bound).unwrap();
         let mut first: Option<Vec<u64>> = None;
         for level in Level::available() {
             let (mut kept, mut exact) = (Kept::default(), Exceptions::default());
@@ -128,7 +128,7 @@ fn values_come_back_within_the_bound_on_every_instruction_set() {
             let context = Context::new(level);
             inverse(
                 halving,
-                lattice.step(),
+                Free::<f32>::new(lattice.step()),
                 &coarse,
                 &context,
                 &mut kept,
@@ -155,7 +155,7 @@ fn short_axes_and_impossible_bounds_are_refused() {
         dims([7, 5, 5])
     );
     for bound in [0.0, 1e-46, 1e-42, f64::INFINITY, f64::NAN] {
-        assert!(Lattice::<f32>::new(bound).is_none(), "{bound}");
+        assert!(Lattice::<f32, Free<f32>>::new(bound).is_none(), "{bound}");
     }
     assert!(Lattice::<f64>::new(0.5).is_some());
 }
