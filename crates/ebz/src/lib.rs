@@ -14,6 +14,7 @@ pub mod codec;
 pub mod container;
 pub mod element;
 pub mod error;
+mod fill;
 pub mod hdf5;
 pub mod metrics;
 mod options;
@@ -23,7 +24,7 @@ pub mod simd;
 #[doc(hidden)]
 pub mod stage;
 
-pub use array::{Array, FiniteRange, MAX_AXES, View, ViewMut, element_count};
+pub use array::{Array, FiniteRange, FoundFill, MAX_AXES, ValueScan, View, ViewMut, element_count};
 pub use bound::{Bound, BoundKind, Tolerance};
 pub use container::{
     FORMAT_VERSION, Frame, FrameHeader, FrameStats, Limits, Reader, StreamReader, Writer,
@@ -36,6 +37,7 @@ pub mod slab {
 
 pub use element::{Element, ElementType};
 pub use error::{Error, Result};
+pub use fill::{Fill, FillValues, MAX_FILL_VALUES};
 pub use options::Options;
 pub use search::{Landing, Searched};
 

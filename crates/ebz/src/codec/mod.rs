@@ -20,6 +20,7 @@ pub use params::{Param, Params};
 use crate::bound::{BoundKind, Tolerance};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::fill::FillValues;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -65,8 +66,8 @@ pub struct Task<'a> {
     pub dims: Dims,
     /// The guarantee to give for every value.
     pub tolerance: Tolerance,
-    /// Values equal to this one must come back exactly.
-    pub fill: Option<f64>,
+    /// Values equal to one of these must come back exactly.
+    pub fill: FillValues,
     /// The codec's own parameters, already checked by [`Codec::validate`].
     pub params: &'a Params,
     /// What [`Codec::advise`] said about this chunk or one near it.

@@ -15,6 +15,7 @@ use crate::bound::Bound;
 use crate::codec::{self, Context, Params, Task};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
+use crate::fill::FillValues;
 use crate::options::Options;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -177,7 +178,7 @@ fn nan_chunk_of<T: Element>(
     let task = Task {
         dims: dims(&extents(&region)),
         tolerance: header.tolerance,
-        fill: None,
+        fill: FillValues::NONE,
         params: &Params::default(),
         advice: None,
     };

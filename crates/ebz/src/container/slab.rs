@@ -9,11 +9,12 @@ use super::frame::FrameHeader;
 use super::grid::{Grid, extents};
 use super::reader::place_chunk;
 use super::record::{HEADER, Kind, Record};
-use crate::array::{View, display, gather};
+use crate::array::{FoundFill, View, chunk_fill, display, gather};
 use crate::bound::{BoundKind, Tolerance};
 use crate::codec::{self, ChunkShape, Context, Params};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::fill::Fill;
 use crate::options::Options;
 use crate::simd::Level;
 use std::ops::Range;
@@ -75,6 +76,22 @@ impl FramePlan {
             coding: Coding::of(&header)?,
             header,
         })
+    }
+
+    /// The same with other marks of missing data than the options say, such as those that
+    /// [`ValueScan::fill`](crate::ValueScan::fill) found.
+    pub fn with_fill(mut self, fill: Fill) -> Self {
+        self.header.fill = fill;
+        self
+    }
+
+    /// What marks missing data in a chunk that looks for it itself.
+    fn missing_in<T: Element>(&self, values: &[T]) -> FoundFill {
+        let (fill, tolerance) = (self.header.fill, self.header.tolerance);
+        match fill.is_auto() && tolerance != Tolerance::Lossless {
+            true => chunk_fill(values, &fill.values()),
+            false => FoundFill::default(),
+        }
     }
 
     /// What the file says about a frame.
@@ -157,6 +174,8 @@ pub struct EncodedSlab {
     pub(super) records: Vec<u8>,
     /// Bodies of these records: length, and whether the chunk is raw.
     pub(super) chunks: Vec<(u64, bool)>,
+    /// What chunks that look for it themselves found to mark missing data.
+    pub(super) found: FoundFill,
 }
 
 impl EncodedSlab {
@@ -207,6 +226,7 @@ impl SlabCoder {
         out.slab = slab;
         out.records.clear();
         out.chunks.clear();
+        out.found = FoundFill::default();
         let chunks = plan.chunks_of(slab);
         if chunks.len() == 1 {
             return self.encode_chunk(plan, values, frame, chunks.start as u32, advisor, out);
@@ -232,7 +252,8 @@ impl SlabCoder {
             let view = first_slab.part(&corner(&outer), &outer);
             let mut gathered = self.context.take::<Vec<T>>();
             let values = contiguous(&view, &mut gathered);
-            let task = plan.header.task(view.shape());
+            let mut task = plan.header.task(view.shape());
+            task.fill = task.fill.and(plan.missing_in(values).values)?;
             let entry = plan.coding.entry;
             entry.prepare(values, &task, &mut self.context, &mut common)?;
             self.context.put_back(gathered);
@@ -257,6 +278,9 @@ impl SlabCoder {
         let mut gathered = self.context.take::<Vec<T>>();
         let values = contiguous(view, &mut gathered);
         let mut task = plan.header.task(view.shape());
+        let found = plan.missing_in(values);
+        task.fill = task.fill.and(found.values)?;
+        out.found.join(&found);
         let ask = || plan.coding.entry.advise(values, &task, &mut self.context);
         let advice = match advisor {
             Some(advisor) => advisor.advice(number as usize, ask)?,

@@ -12,7 +12,7 @@ mod survey;
 mod target;
 mod walk;
 
-use crate::array::{FiniteRange, View};
+use crate::array::{FoundFill, ValueScan, View};
 use crate::bound::Tolerance;
 use crate::container::{CodedFrame, Coders, Frame, FramePlan, Source};
 use crate::element::Element;
@@ -67,6 +67,7 @@ impl Last {
 /// A frame that meets its target.
 pub(crate) struct Found {
     pub frame: CodedFrame,
+    pub fill: FoundFill,
     pub summary: Searched,
     pub last: Last,
 }
@@ -81,14 +82,18 @@ pub(crate) fn frame<T: Element>(
 ) -> Result<Found> {
     let target = Target::of(options.bound, T::SIZE)?;
     let values = view.to_contiguous();
+    let scan = ValueScan::of(&values, options.fill);
+    let options = &Options {
+        fill: scan.fill(),
+        ..options.clone()
+    };
     let mut whole = Search {
         values: &values,
         shape: view.shape(),
         options,
         target,
-        range: FiniteRange::of(&values, options.fill)
-            .extent()
-            .min(f64::MAX),
+        range: scan.range().extent().min(f64::MAX),
+        fill: scan.found(),
         number,
         coders,
         codings: 0,
@@ -140,6 +145,8 @@ struct Search<'a, T> {
     options: &'a Options,
     target: Target,
     range: f64,
+    /// What was found to mark missing data.
+    fill: FoundFill,
     number: u32,
     coders: &'a mut Coders,
     /// How often this array was coded, and a sample of it.
@@ -230,6 +237,7 @@ impl<T: Element> Search<'_, T> {
                 slope,
             },
             frame,
+            fill: self.fill,
             summary: Searched {
                 found: best.found,
                 landing: best.landing(self.target, self.range, open),

@@ -9,6 +9,7 @@
 use super::UNIT;
 use super::word::Word;
 use crate::element::Element;
+use crate::fill::{FillValues, TypedFill};
 
 /// Arithmetic of the quantizer: `f32` or `f64`.
 pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
@@ -179,11 +180,25 @@ pub(crate) struct Quantizer<T, F> {
     limit: T,
     /// Largest |q|.
     most: F,
-    /// A value that must not be quantized; NaN if there is none.
-    fill: T,
-    /// Neither base nor fill value: less to compute.
-    plain: bool,
+    /// Values that must not be quantized.
+    fill: TypedFill<T>,
+    /// What there is to compute.
+    work: Work,
 }
+
+/// What a quantizer has to compute, in rising order of effort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Neither base nor fill value.
+    Plain,
+    OneFill,
+    ManyFills,
+}
+
+// As parameters of `Quantizer::one`.
+const PLAIN: u8 = Work::Plain as u8;
+const ONE_FILL: u8 = Work::OneFill as u8;
+const MANY_FILLS: u8 = Work::ManyFills as u8;
 
 impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     /// A lattice with the given step for q of `bits` bits, of which every value is checked
@@ -194,7 +209,7 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     /// rounds *to* it either: for |x| ≥ 2·bound the difference is exact (Sterbenz), for q = 0 it
     /// is x itself, and q = ±1 with |x| < bound cannot happen because `inverse` is rounded
     /// towards 0. With another base the next smaller limit makes up for it.
-    pub fn new(step: f64, base: f64, bound: f64, bits: u32, fill: Option<f64>) -> Self {
+    pub fn new(step: f64, base: f64, bound: f64, bits: u32, fill: &FillValues) -> Self {
         let step = F::round_down(step);
         let mut limit = <T as Real>::round_down(bound);
         if base != 0.0 {
@@ -206,25 +221,37 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
             inverse: F::round_down((1.0 / step.value()).next_down()),
             limit,
             most: F::of(((1u64 << (bits - 1)) - 2) as f64),
-            fill: T::from_f64(fill.unwrap_or(f64::NAN)),
-            plain: base == 0.0 && fill.is_none(),
+            fill: fill.typed(T::from_f64),
+            work: match fill.as_slice().len() {
+                0 if base == 0.0 => Work::Plain,
+                0 | 1 => Work::OneFill,
+                _ => Work::ManyFills,
+            },
         }
     }
 
-    /// Lattice coordinate of `x`, and whether it is usable. `PLAIN`: no base and no fill value.
+    /// Lattice coordinate of `x`, and whether it is usable.
     #[inline(always)]
-    fn one<W: Word, const PLAIN: bool>(&self, x: T) -> (W, bool) {
+    fn one<W: Word, const WORK: u8>(&self, x: T) -> (W, bool) {
         let real = <T as Via<F>>::up(x);
-        let offset = if PLAIN { real } else { real.sub(self.base) };
+        let offset = match WORK {
+            PLAIN => real,
+            _ => real.sub(self.base),
+        };
         let rounded = offset.mul(self.inverse).add(F::ROUNDER);
         let q = rounded.sub(F::ROUNDER);
-        let decoded = Self::decode::<PLAIN>(q, self.step, self.base);
+        let decoded = match WORK {
+            PLAIN => Self::decode::<true>(q, self.step, self.base),
+            _ => Self::decode::<false>(q, self.step, self.base),
+        };
         // NaN and infinities fail both comparisons.
         let good = (Real::sub(decoded, x).abs() <= self.limit) & (q.abs() <= self.most);
-        (
-            W::truncate(rounded.bits()),
-            good & (PLAIN | (x != self.fill)),
-        )
+        let ordinary = match WORK {
+            PLAIN => true,
+            ONE_FILL => x != self.fill.first(),
+            _ => !self.fill.contains(x),
+        };
+        (W::truncate(rounded.bits()), good & ordinary)
     }
 
     /// The value of a coordinate.
@@ -260,25 +287,25 @@ impl<T: Element + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
 
     #[inline(always)]
     fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool {
-        if self.plain {
-            quantize_unit(
-                values,
-                q,
-                #[inline(always)]
-                |x| self.one::<W, true>(x),
-            )
-        } else {
-            quantize_unit(
-                values,
-                q,
-                #[inline(always)]
-                |x| self.one::<W, false>(x),
-            )
+        macro_rules! unit {
+            ($work:ident) => {
+                quantize_unit(
+                    values,
+                    q,
+                    #[inline(always)]
+                    |x| self.one::<W, $work>(x),
+                )
+            };
+        }
+        match self.work {
+            Work::Plain => unit!(PLAIN),
+            Work::OneFill => unit!(ONE_FILL),
+            Work::ManyFills => unit!(MANY_FILLS),
         }
     }
 
     #[inline(always)]
     fn accepts<W: Word>(&self, x: T) -> bool {
-        self.one::<W, false>(x).1
+        self.one::<W, MANY_FILLS>(x).1
     }
 }

@@ -13,6 +13,7 @@ use super::UNIT;
 use super::quantize::{Real, Scale, Staged, Via, quantize_unit};
 use super::word::Word;
 use crate::element::Element;
+use crate::fill::{FillValues, TypedFill};
 
 /// Floats that have places: `f32` or `f64`.
 pub trait Placed: Staged {
@@ -101,8 +102,8 @@ pub(crate) struct Relative<T, F: Placed> {
     least: F,
     /// Largest coordinate.
     most: F,
-    /// A value that must not be quantized; NaN if there is none.
-    fill: T,
+    /// Values that must not be quantized.
+    fill: TypedFill<T>,
 }
 
 /// What the decoder knows: places between neighbours, and the place of coordinate 0 if it were not
@@ -159,7 +160,7 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
         bound: f64,
         sample: impl Iterator<Item = T>,
         bits: u32,
-        fill: Option<f64>,
+        fill: &FillValues,
     ) -> Option<Self> {
         let limit = F::round_down(bound * (1.0 - 4.0 * F::EPSILON));
         let least = 2.0 * F::LEAST / limit.value();
@@ -201,13 +202,13 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
             limit,
             least: F::of(least),
             most: F::of(most),
-            fill: T::from_f64(fill.unwrap_or(f64::NAN)),
+            fill: fill.typed(T::from_f64),
         })
     }
 
     /// Coordinate of `x`, and whether it is usable.
     #[inline(always)]
-    fn one<W: Word>(&self, x: T) -> (W, bool) {
+    fn one<W: Word, const MANY_FILLS: bool>(&self, x: T) -> (W, bool) {
         let real = <T as Via<F>>::up(x);
         let (coordinate, reached) = real.coordinate(self.inverse, self.lattice.base, self.most);
         let q = W::truncate(coordinate.cast_unsigned());
@@ -217,7 +218,11 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
         let sound = (size >= self.least) & (size <= F::LARGEST);
         let within = (error <= size.mul(self.limit)) & sound;
         let zero = real == F::of(0.0);
-        (q, reached & (within | zero) & (x != self.fill))
+        let ordinary = match MANY_FILLS {
+            true => !self.fill.contains(x),
+            false => x != self.fill.first(),
+        };
+        (q, reached & (within | zero) & ordinary)
     }
 }
 
@@ -232,16 +237,24 @@ impl<T: Element + Via<F>, F: Placed> Scale<T> for Relative<T, F> {
 
     #[inline(always)]
     fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool {
+        if self.fill.len() > 1 {
+            return quantize_unit(
+                values,
+                q,
+                #[inline(always)]
+                |x| self.one::<W, true>(x),
+            );
+        }
         quantize_unit(
             values,
             q,
             #[inline(always)]
-            |x| self.one(x),
+            |x| self.one::<W, false>(x),
         )
     }
 
     #[inline(always)]
     fn accepts<W: Word>(&self, x: T) -> bool {
-        self.one::<W>(x).1
+        self.one::<W, true>(x).1
     }
 }

@@ -36,7 +36,7 @@ struct Coarse<T> {
 
 /// How a chunk could be halved, if lags leave units that cost less than so much.
 pub(super) fn candidate(task: &Task<'_>) -> Option<(Halving, u64)> {
-    let plain = matches!(task.tolerance, Tolerance::Abs(_)) && task.fill.is_none();
+    let plain = matches!(task.tolerance, Tolerance::Abs(_)) && task.fill.is_empty();
     let values = task.dims.len();
     let bits = match values <= SMALL {
         true => PROMISING_IF_SMALL,

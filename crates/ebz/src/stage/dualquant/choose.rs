@@ -5,6 +5,7 @@
 use super::Estimate;
 use crate::codec::Dims;
 use crate::element::Element;
+use crate::fill::{FillValues, TypedFill};
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::lags::{Lags, distances};
@@ -24,14 +25,14 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
     level: Level,
     bound: f64,
     values: &[T],
-    fill: Option<f64>,
+    fill: &FillValues,
 ) -> Option<Quantizer<T, F>> {
     let bits = 16 * W::PARTS as u32;
     let most = ((1u64 << (bits - 1)) - 2) as f64;
-    let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
+    let missing = fill.typed(T::from_f64);
 
     // 1. Where the bulk of the values lies. Outliers and fill values do not count.
-    let sample = sample(values, stride(values), fill_value);
+    let sample = sample(values, stride(values), missing);
     let mut sample: Vec<f64> = sample.map(|x| x.to_f64()).collect();
     let step = 2.0 * bound;
     let reach = |low: f64, high: f64| low.abs().max(high.abs()) / step;
@@ -65,7 +66,7 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
             #[inline(always)]
             || exact_step.forward(unit, &mut q),
         );
-        let fails = |x: &&T| **x != fill_value && near(x) && !exact_step.accepts::<W>(**x);
+        let fails = |x: &&T| !missing.contains(**x) && near(x) && !exact_step.accepts::<W>(**x);
         !good && unit.iter().find(fails).is_some()
     };
     let count = (values.len() / UNIT / RARITY).clamp(1, MOST_UNITS);
@@ -81,11 +82,11 @@ pub(super) fn lattice<T: Element + Via<F>, F: Real, W: Word>(
 pub(crate) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
     bound: f64,
     values: &[T],
-    fill: Option<f64>,
+    fill: &FillValues,
 ) -> Option<Relative<T, F>> {
-    let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
+    let missing = fill.typed(T::from_f64);
     // Odd, so that the sample does not keep to one column of rows of 2^n.
-    let sample = sample(values, stride(values) | 1, fill_value);
+    let sample = sample(values, stride(values) | 1, missing);
     Relative::new(bound, sample, 16 * W::PARTS as u32, fill)
 }
 
@@ -95,9 +96,9 @@ fn stride<T>(values: &[T]) -> usize {
 }
 
 /// Numbers from all over the chunk.
-fn sample<T: Element>(values: &[T], stride: usize, fill: T) -> impl Iterator<Item = T> {
+fn sample<T: Element>(values: &[T], stride: usize, fill: TypedFill<T>) -> impl Iterator<Item = T> {
     let all = values.iter().copied().step_by(stride);
-    all.filter(move |x| Element::is_finite(*x) && *x != fill)
+    all.filter(move |x| Element::is_finite(*x) && !fill.contains(*x))
 }
 
 /// The least and the largest; zeros if there is nothing.

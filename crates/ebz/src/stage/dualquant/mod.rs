@@ -153,7 +153,7 @@ pub(crate) fn forward<T: Element, S: Sink>(
     exceptions: &mut Exceptions,
     sink: &mut S,
 ) -> Plan {
-    let (level, fill) = (context.simd(), task.fill);
+    let (level, fill) = (context.simd(), &task.fill);
     macro_rules! quantized {
         ($mode:ident, $word:ty, $lattice:expr) => {
             quantized::<T, $word, _, S>(
