@@ -154,7 +154,7 @@ pub unsafe extern "C" fn ebz_options_set_fill(
     // SAFETY: as promised by the caller.
     unsafe {
         set(options, message, |options| {
-            options.fill = Some(fill);
+            options.fill = fill.into();
             Ok(())
         })
     }

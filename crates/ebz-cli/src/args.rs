@@ -10,7 +10,7 @@ use crate::quantity;
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as Group, Parser, Subcommand};
 use ebz::codec::Params;
-use ebz::{Bound, BoundKind, ElementType, Limits, Options};
+use ebz::{Bound, BoundKind, ElementType, Fill, Limits, Options};
 use std::path::PathBuf;
 
 /// Error-bounded compression of floating-point arrays.
@@ -168,9 +168,9 @@ pub struct Compare {
     pub b: PathBuf,
     #[command(flatten)]
     pub layout: Layout,
-    /// Missing data: left out of errors and range
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
-    pub fill: Option<f64>,
+    /// Missing data, left out of errors and range: auto, none or values (see `ebz compress --help`)
+    #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
+    pub fill: Vec<String>,
     /// Draw the middle slices of A, B and their difference
     #[arg(long, value_name = "OUT.png")]
     pub plot: Option<PathBuf>,
@@ -234,9 +234,9 @@ pub struct Bench {
     /// Bit-exact
     #[arg(long)]
     pub lossless: bool,
-    /// Missing data: kept exactly, and left out of the range
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
-    pub fill: Option<f64>,
+    /// Missing data, kept exactly and left out of the range: auto, none or values
+    #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
+    pub fill: Vec<String>,
     /// Also measure other compressors, on one thread (needs a build with `--features peers`)
     #[arg(long)]
     pub peers: bool,
@@ -385,9 +385,19 @@ pub struct Coding {
     /// A parameter of the codec; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub param: Vec<String>,
-    /// Missing data: kept exactly, and left out of the range (NaN always is)
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
-    pub fill: Option<f64>,
+    /// Missing data, kept exactly and left out of the range (NaN always is): auto (the default) finds
+    /// values such as 9.96921e36, 1e20 or -999 that lie far outside of all others; none; or values,
+    /// with commas between them or repeated
+    #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
+    pub fill: Vec<String>,
+}
+
+/// What marks missing data, from all that was said of it.
+pub fn fill(given: &[String]) -> Result<Fill> {
+    Ok(match given {
+        [] => Fill::Auto,
+        given => given.join(",").parse()?,
+    })
 }
 
 impl Coding {
@@ -406,7 +416,7 @@ impl Coding {
     fn with(&self, bound: Bound) -> Result<Options> {
         let mut options = Options::new(bound).codec(&self.codec);
         options.params = params(&self.param)?;
-        options.fill = self.fill;
+        options.fill = fill(&self.fill)?;
         Ok(options)
     }
 }

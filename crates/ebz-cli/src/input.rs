@@ -15,7 +15,7 @@ use crate::npy::{self, Header};
 use crate::output::temporary;
 use crate::report;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use ebz::{Element, ElementType, FiniteRange, Limits, Reader, StreamReader, element_count};
+use ebz::{Element, ElementType, Fill, Limits, Reader, StreamReader, ValueScan, element_count};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -239,54 +239,49 @@ impl Field {
         })
     }
 
-    /// The range of the values, by several threads where it is a file.
-    pub fn range(
-        &mut self,
-        fill: Option<f64>,
-        threads: usize,
-        bar: &ProgressBar,
-    ) -> Result<FiniteRange> {
+    /// The range of the values and what marks missing data, by several threads where it is a file.
+    pub fn scan(&mut self, fill: Fill, threads: usize, bar: &ProgressBar) -> Result<ValueScan> {
         match self.element {
-            ElementType::F32 => self.range_of::<f32>(fill, threads, bar),
-            ElementType::F64 => self.range_of::<f64>(fill, threads, bar),
+            ElementType::F32 => self.scan_as::<f32>(fill, threads, bar),
+            ElementType::F64 => self.scan_as::<f64>(fill, threads, bar),
         }
     }
 
-    fn range_of<T: Element>(
+    fn scan_as<T: Element>(
         &mut self,
-        fill: Option<f64>,
+        fill: Fill,
         threads: usize,
         bar: &ProgressBar,
-    ) -> Result<FiniteRange> {
+    ) -> Result<ValueScan> {
         let total = self.bytes();
         let Body::File(path, offset) = &self.body else {
             let mut input = self.reader()?;
             let mut values = vec![T::default(); PIECE / T::SIZE];
-            let mut range = FiniteRange::EMPTY;
+            let mut scan = ValueScan::new(fill);
             let mut left = total as usize / T::SIZE;
             while left > 0 {
                 let values = &mut values[..left.min(PIECE / T::SIZE)];
                 self.fill(&mut input, values)?;
-                range = range.join(FiniteRange::of(values, fill));
+                scan.add(values);
                 left -= values.len();
                 bar.inc(size_of_val(values) as u64);
             }
-            return Ok(range);
+            return Ok(scan);
         };
         let (name, next) = (&self.name, AtomicU64::new(0));
-        let work = || -> Result<FiniteRange> {
+        let work = || -> Result<ValueScan> {
             let mut file = File::open(path)?;
             let mut values = vec![T::default(); PIECE / T::SIZE];
-            let mut range = FiniteRange::EMPTY;
+            let mut scan = ValueScan::new(fill);
             loop {
                 let start = next.fetch_add(PIECE as u64, Ordering::Relaxed);
                 if start >= total {
-                    return Ok(range);
+                    return Ok(scan);
                 }
                 let values = &mut values[..(total - start).min(PIECE as u64) as usize / T::SIZE];
                 file.seek(SeekFrom::Start(offset + start))?;
                 read_values(name, &mut file, values)?;
-                range = range.join(FiniteRange::of(values, fill));
+                scan.add(values);
                 bar.inc(size_of_val(values) as u64);
             }
         };
@@ -297,10 +292,10 @@ impl Field {
         let threads = threads.min(total.div_ceil(PIECE as u64) as usize).max(1);
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let mut all = FiniteRange::EMPTY;
+            let mut all = ValueScan::new(fill);
             for worker in workers {
-                let range = worker.join().map_err(|_| anyhow!("a thread died"))?;
-                all = all.join(range?);
+                let scan = worker.join().map_err(|_| anyhow!("a thread died"))?;
+                all.join(&scan?);
             }
             Ok(all)
         })

@@ -2,8 +2,8 @@
 
 use crate::memory::Buffer;
 use ebz::hdf5::{double, from_words, halves};
-use ebz::{Bound, Element, ElementType, Error, FiniteRange, MAX_AXES, Options};
-use ebz::{Reader, Result, Tolerance, View, ViewMut};
+use ebz::{Bound, Element, ElementType, Error, Fill, FillValues, MAX_AXES, Options};
+use ebz::{Reader, Result, Tolerance, ValueScan, View, ViewMut};
 
 /// What the words say of the chunks of a dataset, behind the options: element type, padding, number
 /// of axes, extents.
@@ -89,27 +89,30 @@ fn encode_as<T: Element>(options: &Options, local: &Local, bytes: &[u8]) -> Resu
         }
     };
     let mut options = options.clone().threads(1);
+    let padding = FillValues::from(local.padding);
+    // A dataset's own mark of missing data stays one. Zero, which HDF5 takes where nobody names a
+    // value, is data like any other; only ranges leave it out.
+    let mark = match local.padding {
+        0.0 => FillValues::NONE,
+        _ => padding,
+    };
     if options.needs_range() {
-        let range = data_range(values, options.fill, local.padding);
-        options.bound = match options.tolerance(|| Ok(range.extent()))? {
+        // The range of a chunk is not above that of the dataset, except for the padding.
+        let scan = ValueScan::of(values, options.fill.and(padding)?);
+        options.bound = match options.tolerance(|| Ok(scan.range().extent()))? {
             Tolerance::Abs(e) => Bound::Abs(e),
             // Of any codec: one that cannot keep values exactly leaves that to another.
             _ => Bound::Abs(0.0),
         };
+        options.fill = match options.fill {
+            Fill::Auto | Fill::AutoAnd(_) => {
+                Fill::Found(options.fill.values()).and(scan.found().values)?
+            }
+            fill => fill,
+        };
     }
+    options.fill = options.fill.and(mark)?;
     ebz::compress(&View::new(values, &local.stream_shape())?, &options)
-}
-
-/// The range of the values that are data. That of a chunk is not above that of the dataset, except
-/// for the padding, which is no data, like the fill value.
-fn data_range<T: Element>(values: &[T], fill: Option<f64>, padding: f64) -> FiniteRange {
-    match fill.map(T::from_f64) {
-        Some(fill) if fill != T::from_f64(padding) => {
-            let data: Vec<T> = values.iter().copied().filter(|v| *v != fill).collect();
-            FiniteRange::of(&data, Some(padding))
-        }
-        _ => FiniteRange::of(values, Some(padding)),
-    }
 }
 
 /// Decompresses a chunk. The words are not needed; but where they tell the size of the chunk, a

@@ -2,7 +2,7 @@
 //! a chunk that is to be written directly.
 
 use crate::{chunk, flatten, slice};
-use ebz::{Bound, Error, Options, Result};
+use ebz::{Bound, Error, Fill, FillValues, Options, Result};
 use libc::{c_char, size_t};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +15,27 @@ struct Request {
     codec: Option<String>,
     #[serde(default)]
     params: BTreeMap<String, String>,
-    fill: Option<f64>,
+    fill: Option<FillRequest>,
+}
+
+/// What marks missing data; found by default.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum FillRequest {
+    One(f64),
+    Several(Vec<f64>),
+    /// As the command takes it.
+    Text(String),
+}
+
+impl FillRequest {
+    fn fill(self) -> Result<Fill> {
+        match self {
+            Self::One(value) => Ok(value.into()),
+            Self::Several(values) => Ok(FillValues::new(&values)?.into()),
+            Self::Text(text) => text.parse(),
+        }
+    }
 }
 
 /// The words for options given as JSON, such as `{"bound": {"range": 1e-3}, "codec": "fz"}`.
@@ -46,7 +66,9 @@ pub unsafe extern "C" fn h5ebz_words(
         for (key, value) in request.params {
             options = options.param(key, value);
         }
-        options.fill = request.fill;
+        if let Some(fill) = request.fill {
+            options.fill = fill.fill()?;
+        }
         ebz::hdf5::to_words(&options)
     };
     // SAFETY: as promised by the caller.

@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::source::Stream;
 use ebz::container::Source;
 use ebz::metrics::{Comparison, Metrics, Setup};
-use ebz::{FiniteRange, Limits};
+use ebz::{Limits, ValueScan};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -133,9 +133,11 @@ fn measure<T: Element>(
     let a = original.as_slice().map_err(gaps)?;
     let b = decoded.as_slice().map_err(gaps)?;
     let measured = original.py().detach(|| {
+        let scan = ValueScan::of(a, fill.map_or(ebz::Fill::Auto, ebz::Fill::from));
         let setup = Setup {
-            range: FiniteRange::of(a, fill),
-            fill,
+            range: scan.range(),
+            fill: scan.fill().values(),
+            exact_fill: true,
             tolerance: None,
             ssim,
             threads,

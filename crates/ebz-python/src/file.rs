@@ -70,7 +70,7 @@ impl Reader {
         facts.set_item("codec", ebz::codec::by_id(header.codec)?.info.name)?;
         facts.set_item("bound", bound(header.asked))?;
         facts.set_item("tolerance", bound(header.tolerance.into()))?;
-        facts.set_item("fill", header.fill)?;
+        facts.set_item("fill", header.fill.values().as_slice().first())?;
         facts.set_item("metadata", header.metadata.to_string())?;
         facts.set_item("stored_bytes", frame.stored_bytes())?;
         Ok(facts)

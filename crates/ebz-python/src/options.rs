@@ -41,7 +41,7 @@ impl Options {
             (BoundKind::Lossless, lossless.then_some(0.0)),
         ])?;
         let mut options = ebz::Options::new(bound).codec(codec).threads(threads);
-        options.fill = fill;
+        options.fill = fill.map_or(ebz::Fill::Auto, ebz::Fill::from);
         options.chunk = chunk;
         for (key, value) in params.into_iter().flatten() {
             let value = match value.cast::<PyBool>() {

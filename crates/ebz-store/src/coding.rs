@@ -4,7 +4,7 @@ use crate::failure::lock;
 use crate::options::StoreOptions;
 use crate::report::Counters;
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
-use ebz::{Bound, Element, Error, FiniteRange, Options, Result, Tolerance, View};
+use ebz::{Bound, Element, Error, Fill, Options, Result, Tolerance, ValueScan, View};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -129,14 +129,22 @@ impl Coding {
         })
     }
 
-    /// The guarantee for a whole frame.
-    pub fn tolerance_of<T: Element>(&self, values: &[T]) -> Result<Tolerance> {
-        let range = || Ok(FiniteRange::of(values, self.options.fill).extent());
-        self.options.tolerance(range)
+    /// The plan for a whole frame.
+    pub fn plan_of<T: Element>(&self, values: &[T]) -> Result<Arc<FramePlan>> {
+        if !self.options.needs_range() {
+            return self.plan::<T>(self.fixed_tolerance()?, self.options.fill);
+        }
+        let scan = ValueScan::of(values, self.options.fill);
+        let tolerance = self.options.tolerance(|| Ok(scan.range().extent()))?;
+        self.plan::<T>(tolerance, scan.fill())
     }
 
-    /// The plan for frames with this guarantee.
-    pub fn plan<T: Element>(&self, asked: Tolerance) -> Result<Arc<FramePlan>> {
+    /// The plan for frames with this guarantee, whose missing data is marked as the options say.
+    pub fn plan_for<T: Element>(&self, asked: Tolerance) -> Result<Arc<FramePlan>> {
+        self.plan::<T>(asked, self.options.fill)
+    }
+
+    fn plan<T: Element>(&self, asked: Tolerance, fill: Fill) -> Result<Arc<FramePlan>> {
         let tolerance = match self.exact {
             true => Tolerance::Lossless,
             false => {
@@ -148,10 +156,12 @@ impl Coding {
         };
         let mut last = lock(&self.last);
         match &*last {
-            Some(plan) if plan.header().tolerance == tolerance => Ok(plan.clone()),
+            Some(plan) if (plan.header().tolerance, plan.header().fill) == (tolerance, fill) => {
+                Ok(plan.clone())
+            }
             _ => {
                 let plan = FramePlan::new::<T>(&self.cut.shape, tolerance, &self.options)?;
-                Ok(last.insert(Arc::new(plan)).clone())
+                Ok(last.insert(Arc::new(plan.with_fill(fill))).clone())
             }
         }
     }

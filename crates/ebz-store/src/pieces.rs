@@ -117,7 +117,7 @@ impl Coded {
 
     /// Codes a whole frame.
     pub fn whole<T: Element>(&mut self, coding: &Coding, number: u32, values: &[T]) -> Result<()> {
-        let plan = coding.plan::<T>(coding.tolerance_of(values)?)?;
+        let plan = coding.plan_of(values)?;
         self.begin(number, plan);
         for (slab, place) in coding.cut.places.iter().enumerate() {
             let shape = coding.cut.slab_shape(slab);

@@ -161,12 +161,12 @@ impl<T: Element> FrameStore<T> {
             Place::Memory(arena) => Content::Values(arena.take::<T>(coding)?),
             Place::InLine(line) => {
                 let mut coded = lock(line).take(coding)?;
-                coded.begin(self.frames, coding.plan::<T>(tolerance)?);
+                coded.begin(self.frames, coding.plan_for::<T>(tolerance)?);
                 Content::Coded(coded)
             }
             Place::Served(servants) => {
                 servants.check()?;
-                let plan = coding.plan::<T>(tolerance)?;
+                let plan = coding.plan_for::<T>(tolerance)?;
                 let mut coded = servants.spare()?;
                 coded.begin(self.frames, plan);
                 Content::Coded(coded)

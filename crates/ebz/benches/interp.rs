@@ -8,7 +8,7 @@
 //! DIRECTORY holds files named `name_AxBxC.f32` or `.f64`. Bounds are relative to the value range.
 
 use ebz::codec::{Context, Dims, Params, Task, by_name};
-use ebz::{Element, Tolerance};
+use ebz::{Element, FillValues, Tolerance};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -154,7 +154,7 @@ fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], opti
                     let task = Task {
                         dims: *dims,
                         tolerance: Tolerance::Abs(bound),
-                        fill: None,
+                        fill: FillValues::NONE,
                         params: &params,
                     };
                     codec

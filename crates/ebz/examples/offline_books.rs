@@ -12,7 +12,7 @@
 
 use ebz::codec::ceaz::{frequencies, offline_books};
 use ebz::codec::{Context, Dims, Params, Task};
-use ebz::{Element, Error, FiniteRange, Result, Tolerance};
+use ebz::{Element, Error, FillValues, FiniteRange, Result, Tolerance};
 use std::io::{Read, Write};
 
 /// Bits per value that fields are aligned to, one after the other.
@@ -98,14 +98,14 @@ fn dims_of(name: &str) -> Option<Dims> {
 fn add_field<T: Element>(values: &[T], dims: Dims, sums: &mut Sums) {
     let params = Params::default();
     let mut context = Context::default();
-    let mut bound = 1e-3 * FiniteRange::of(values, None).extent();
+    let mut bound = 1e-3 * FiniteRange::of(values, &FillValues::NONE).extent();
     for target in RATES {
         let mut found = ebz::codec::ceaz::Frequencies::default();
         for _ in 0..6 {
             let task = Task {
                 dims,
                 tolerance: Tolerance::Abs(bound),
-                fill: None,
+                fill: FillValues::NONE,
                 params: &params,
             };
             found = frequencies(values, &task, &mut context);

@@ -5,16 +5,17 @@
 //! | 0 | version of this layout: 1 |
 //! | 1 | kind of bound, plus 65536 · number of the codec |
 //! | 2, 3 | the bound: low and high half of an IEEE 754 double |
-//! | 4 | 1 if there is a fill value |
-//! | 5, 6 | the fill value: low and high half of a double |
-//! | 7 | bytes of the codec's parameters as JSON; 0 if there are none |
-//! | 8… | these bytes, four to a word, the first lowest |
+//! | 4 | number of values that mark missing data (at most 8), plus 65536 if others are looked for |
+//! | 5 | bytes of the codec's parameters as JSON; 0 if there are none |
+//! | 6… | these values: low and high half of a double each |
+//! | … | these bytes, four to a word, the first lowest |
 //!
 //! Decoding needs none of them. What follows belongs to the filter.
 
 use crate::bound::{Bound, BoundKind};
 use crate::codec::{self, Params};
 use crate::error::{Error, Result};
+use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
 use crate::options::Options;
 
 /// The number of the filter, of those that need no registration.
@@ -23,9 +24,12 @@ pub const FILTER_ID: u16 = 60192;
 /// The version of the layout.
 const VERSION: u32 = 1;
 
+/// Beside the number of values that mark missing data: others are looked for.
+const FILL_AUTO: u32 = 1 << 16;
+
 /// The most bytes of parameters: HDF5 hands at most 256 words to a filter, of which the shape of a
-/// chunk takes up to 36.
-const MAX_TEXT: usize = 800;
+/// chunk takes up to 36 and fill values up to 16.
+const MAX_TEXT: usize = 736;
 
 /// Bound, codec, its parameters and the fill value as words; an error if the options make no sense
 /// for single chunks.
@@ -42,8 +46,9 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
         options.bound.kind() as u32 | u32::from(entry.info.id) << 16,
     ];
     words.extend(halves(options.bound.value()));
-    words.push(u32::from(options.fill.is_some()));
-    words.extend(halves(options.fill.unwrap_or(0.0)));
+    let fill = options.fill.values();
+    let auto = if options.fill.is_auto() { FILL_AUTO } else { 0 };
+    words.push(fill.as_slice().len() as u32 | auto);
     let mut text = String::new();
     if !options.params.is_empty() {
         text = serde_json::to_string(&options.params)
@@ -55,6 +60,7 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
         ));
     }
     words.push(text.len() as u32);
+    words.extend(fill.as_slice().iter().flat_map(|&value| halves(value)));
     words.extend(text.as_bytes().chunks(4).map(|bytes| {
         let mut word = [0; 4];
         word[..bytes.len()].copy_from_slice(bytes);
@@ -75,12 +81,16 @@ pub fn from_words(words: &[u32]) -> Result<(Options, &[u32])> {
         )));
     }
     let short = || Error::invalid(format!("the filter's values end too early: {advice}"));
-    let (&[kind, b0, b1, has_fill, f0, f1, length], rest) =
-        rest.split_first_chunk::<7>().ok_or_else(short)?;
+    let (&[kind, b0, b1, fill, length], rest) = rest.split_first_chunk::<5>().ok_or_else(short)?;
+    let values = (fill & !FILL_AUTO) as usize;
+    let (values, rest) = rest
+        .split_at_checked(values.saturating_mul(2))
+        .filter(|_| values <= MAX_FILL_VALUES)
+        .ok_or_else(short)?;
     let length = length as usize;
     let (text, rest) = rest
         .split_at_checked(length.div_ceil(4))
-        .filter(|_| length <= MAX_TEXT && has_fill <= 1)
+        .filter(|_| length <= MAX_TEXT)
         .ok_or_else(short)?;
     let bound = BoundKind::ALL
         .into_iter()
@@ -88,7 +98,16 @@ pub fn from_words(words: &[u32]) -> Result<(Options, &[u32])> {
         .ok_or_else(|| Error::invalid(format!("unknown kind of bound: {advice}")))?;
     let mut options = Options::new(Bound::new(bound, double(b0, b1))?)
         .codec(codec::by_id((kind >> 16) as u16)?.info.name);
-    options.fill = (has_fill == 1).then(|| double(f0, f1));
+    let (values, _) = values.as_chunks::<2>();
+    let values: Vec<f64> = values
+        .iter()
+        .map(|&[low, high]| double(low, high))
+        .collect();
+    options.fill = match fill & FILL_AUTO {
+        0 => Fill::None,
+        _ => Fill::Auto,
+    };
+    options.fill = options.fill.and(FillValues::new(&values)?)?;
     if length > 0 {
         let bytes: Vec<u8> = text.iter().flat_map(|word| word.to_le_bytes()).collect();
         options.params = serde_json::from_slice::<Params>(&bytes[..length])
@@ -125,8 +144,8 @@ mod tests {
             0x3fb9_9999,
             1,
             0,
-            0xbff0_0000,
             0,
+            0xbff0_0000,
         ];
         assert_eq!(words, expected);
     }
@@ -141,6 +160,8 @@ mod tests {
                 0.25
             };
             let mut options = Options::new(Bound::new(kind, value).unwrap()).codec(entry.info.name);
+            let fills = ["auto", "none", "-999,1e20", "auto,7"];
+            options.fill = fills[usize::from(entry.info.id) % 4].parse().unwrap();
             for param in entry.info.params {
                 options = options.param(param.name, param.default);
             }
@@ -150,7 +171,7 @@ mod tests {
             assert_eq!(again.bound, options.bound);
             assert_eq!(again.codec, options.codec);
             assert_eq!(again.params, options.params);
-            assert_eq!(again.fill, None);
+            assert_eq!(again.fill, options.fill);
             assert_eq!(rest, [7, 8]);
         }
     }
@@ -164,7 +185,7 @@ mod tests {
         for length in 0..good.len() {
             assert!(from_words(&good[..length]).is_err(), "{length} words");
         }
-        for word in [0, 1, 4, 7] {
+        for word in [0, 1, 4, 5] {
             let mut bad = good.clone();
             bad[word] = u32::MAX;
             assert!(from_words(&bad).is_err(), "word {word}");

@@ -16,6 +16,7 @@ pub mod codec;
 pub mod container;
 pub mod element;
 pub mod error;
+mod fill;
 pub mod hdf5;
 pub mod metrics;
 mod options;
@@ -27,7 +28,7 @@ pub mod simd;
 pub mod stage;
 mod workspace;
 
-pub use array::{Array, FiniteRange, MAX_AXES, View, ViewMut, element_count};
+pub use array::{Array, FiniteRange, FoundFill, MAX_AXES, ValueScan, View, ViewMut, element_count};
 pub use bound::{Bound, BoundKind, Tolerance};
 pub use chunk::{FrameHeader, Grid};
 pub use container::{
@@ -47,6 +48,7 @@ pub mod engine {
 
 pub use element::{Element, ElementType};
 pub use error::{Error, Result};
+pub use fill::{Fill, FillValues, MAX_FILL_VALUES};
 pub use options::Options;
 pub use search::{Landing, Searched};
 

@@ -3,6 +3,7 @@
 use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::codec::{self, Entry, Params};
 use crate::error::{Error, Result};
+use crate::fill::Fill;
 use crate::simd::Level;
 
 /// How to compress an array.
@@ -18,8 +19,8 @@ pub struct Options {
     pub chunk: Option<Vec<usize>>,
     /// Threads; 0 means all cores.
     pub threads: usize,
-    /// A value that marks missing data: kept exactly and left out of the range.
-    pub fill: Option<f64>,
+    /// The values that mark missing data: kept exactly and left out of the range.
+    pub fill: Fill,
     /// Anything the user wants to keep with the array.
     pub metadata: Option<serde_json::Value>,
     /// Instructions that the kernels may use; the output does not depend on it.
@@ -35,7 +36,7 @@ impl Options {
             params: Params::default(),
             chunk: None,
             threads: 0,
-            fill: None,
+            fill: Fill::Auto,
             metadata: None,
             simd: Level::detect(),
         }
@@ -65,9 +66,9 @@ impl Options {
         self
     }
 
-    /// Sets the value that marks missing data.
-    pub fn fill(mut self, value: f64) -> Self {
-        self.fill = Some(value);
+    /// Sets the values that mark missing data.
+    pub fn fill(mut self, fill: impl Into<Fill>) -> Self {
+        self.fill = fill.into();
         self
     }
 

@@ -2,7 +2,7 @@
 
 use ebz::codec::{Context, Dims, Params, Task, by_name};
 use ebz::simd::Level;
-use ebz::{Element, Tolerance};
+use ebz::{Element, FillValues, Tolerance};
 
 /// Reproducible numbers.
 struct Random(u64);
@@ -48,7 +48,7 @@ fn encode_array<T: Element>(
     let task = Task {
         dims,
         tolerance,
-        fill: None,
+        fill: FillValues::NONE,
         params,
     };
     let mut bytes = Vec::new();

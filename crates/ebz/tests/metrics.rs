@@ -1,7 +1,7 @@
 //! Metrics against formulas written down plainly.
 
 use ebz::metrics::{Comparison, Setup, compare};
-use ebz::{FiniteRange, Tolerance};
+use ebz::{Fill, FillValues, FiniteRange, Tolerance};
 
 fn noise(count: usize, seed: u64) -> impl Iterator<Item = f64> {
     let mut state = seed;
@@ -36,7 +36,7 @@ fn assert_close(a: f64, b: f64, what: &str) {
 #[test]
 fn sums_and_extremes_equal_the_formulas() {
     let (original, decoded) = fields(3 * 40 * 50);
-    let metrics = compare(&original, &decoded, &[3, 40, 50], None).unwrap();
+    let metrics = compare(&original, &decoded, &[3, 40, 50], Fill::None).unwrap();
     let errors: Vec<f64> = original
         .iter()
         .zip(&decoded)
@@ -45,7 +45,7 @@ fn sums_and_extremes_equal_the_formulas() {
     let n = errors.len() as f64;
     let largest = errors.iter().fold(0.0, |m: f64, e| m.max(e.abs()));
     let rmse = (errors.iter().map(|e| e * e).sum::<f64>() / n).sqrt();
-    let range = FiniteRange::of(&original, None).extent();
+    let range = FiniteRange::of(&original, &FillValues::NONE).extent();
     assert_eq!(metrics.max_error, largest);
     assert_close(metrics.rmse, rmse, "rmse");
     assert_close(metrics.nrmse, rmse / range, "nrmse");
@@ -119,7 +119,7 @@ fn ssim_equals_the_naive_one_in_pieces_of_any_size() {
         let count = shape.iter().product();
         let (mut original, decoded) = fields(count);
         original[count / 2] = f32::NAN;
-        let range = FiniteRange::of(&original, None);
+        let range = FiniteRange::of(&original, &FillValues::NONE);
         let columns = shape[shape.len() - 1];
         let rows = if shape.len() > 1 {
             shape[shape.len() - 2]
@@ -135,7 +135,8 @@ fn ssim_equals_the_naive_one_in_pieces_of_any_size() {
         for piece in [1, 7, 100, count] {
             let setup = Setup {
                 range,
-                fill: None,
+                fill: FillValues::NONE,
+                exact_fill: true,
                 tolerance: None,
                 ssim: true,
                 threads: 2,
@@ -155,11 +156,12 @@ fn ssim_equals_the_naive_one_in_pieces_of_any_size() {
 fn long_slices_do_not_depend_on_how_they_arrive() {
     let shape = [2, 800, 700];
     let (original, decoded) = fields(2 * 800 * 700);
-    let range = FiniteRange::of(&original, None);
+    let range = FiniteRange::of(&original, &FillValues::NONE);
     let ssim = |piece: usize, threads: usize| {
         let setup = Setup {
             range,
-            fill: None,
+            fill: FillValues::NONE,
+            exact_fill: true,
             tolerance: None,
             ssim: true,
             threads,
@@ -180,21 +182,21 @@ fn long_slices_do_not_depend_on_how_they_arrive() {
 #[test]
 fn special_values_are_told_from_errors() {
     let original = [1.0f32, f32::NAN, f32::INFINITY, -9999.0, 2.0, 0.0];
-    let same = compare(&original, &original, &[6], Some(-9999.0)).unwrap();
+    let same = compare(&original, &original, &[6], (-9999.0).into()).unwrap();
     assert_eq!((same.ordinary, same.exact, same.lost_specials), (3, 6, 0));
     assert_eq!((same.max_error, same.value_range), (0.0, 2.0));
     assert_eq!(same.psnr, f64::INFINITY);
 
     let wrong = [1.0f32, 0.0, f32::NAN, -9998.0, f32::NAN, 1e-30];
-    let metrics = compare(&original, &wrong, &[6], Some(-9999.0)).unwrap();
+    let metrics = compare(&original, &wrong, &[6], (-9999.0).into()).unwrap();
     assert_eq!(metrics.lost_specials, 3);
     assert_eq!(metrics.max_error, f64::INFINITY);
     assert_eq!(metrics.max_relative_error, f64::INFINITY);
 
-    let nothing = compare::<f64>(&[], &[], &[0, 4], None).unwrap();
+    let nothing = compare::<f64>(&[], &[], &[0, 4], Fill::None).unwrap();
     assert_eq!((nothing.values, nothing.ssim), (0, None));
-    assert!(compare(&[1.0f32], &[1.0, 2.0], &[1], None).is_err());
-    assert!(compare(&[1.0f32], &[1.0], &[2], None).is_err());
+    assert!(compare(&[1.0f32], &[1.0, 2.0], &[1], Fill::None).is_err());
+    assert!(compare(&[1.0f32], &[1.0], &[2], Fill::None).is_err());
 }
 
 #[test]

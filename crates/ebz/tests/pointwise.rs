@@ -2,7 +2,7 @@
 
 use ebz::codec::{Context, Dims, Entry, Params, TABLE, Task};
 use ebz::simd::Level;
-use ebz::{BoundKind, Element, Tolerance};
+use ebz::{BoundKind, Element, FillValues, Tolerance};
 use ebz_testkit::exact;
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn codecs() -> impl Iterator<Item = &'static Entry> {
 }
 
 /// Encodes, decodes and judges; returns the size.
-fn coded<T: Element>(entry: &Entry, values: &[T], bound: f64, fill: Option<f64>) -> usize {
+fn coded<T: Element>(entry: &Entry, values: &[T], bound: f64, fill: FillValues) -> usize {
     let params = Params::default();
     let dims = Dims {
         nz: 1,
@@ -51,13 +51,13 @@ fn coded<T: Element>(entry: &Entry, values: &[T], bound: f64, fill: Option<f64>)
         entry
             .decode(&bytes, dims, &mut context, &mut decoded)
             .unwrap();
-        let verdict = exact::check(values, &decoded, tolerance, fill);
+        let verdict = exact::check(values, &decoded, tolerance, &fill);
         assert_eq!(verdict, Ok(()), "{} {bound:e}", entry.info.name);
     }
     bytes.len()
 }
 
-fn every_codec<T: Element>(values: &[T], bound: f64, fill: Option<f64>) {
+fn every_codec<T: Element>(values: &[T], bound: f64, fill: FillValues) {
     for entry in codecs() {
         coded(entry, values, bound, fill);
     }
@@ -98,8 +98,8 @@ proptest! {
         rarity in prop::sample::select(&[1, 7, 300, 5000][..]),
         bound in prop::sample::select(&BOUNDS[..]),
     ) {
-        every_codec(&values::<f32>(&bits, exponent, binades, rarity), bound, None);
-        every_codec(&values::<f64>(&bits, exponent, binades, rarity), bound, None);
+        every_codec(&values::<f32>(&bits, exponent, binades, rarity), bound, FillValues::NONE);
+        every_codec(&values::<f64>(&bits, exponent, binades, rarity), bound, FillValues::NONE);
     }
 }
 
@@ -114,7 +114,7 @@ fn ends_of_binades_keep_the_bound() {
         let both = words.iter().flat_map(|&word| [word, word | sign]);
         let values: Vec<T> = both.map(T::from_word).collect();
         for bound in BOUNDS {
-            every_codec(&values, bound, None);
+            every_codec(&values, bound, FillValues::NONE);
         }
     }
     check::<f32>(1.0f32.to_bits().into(), 23);
@@ -146,7 +146,7 @@ fn awkward_values_are_exact_or_within() {
                     _ => 1.0 + (i as f64 * 0.01).sin() * 1.5,
                 };
                 let values: Vec<T> = (0..5000).map(|i| T::from_f64(value(i))).collect();
-                every_codec(&values, bound, None);
+                every_codec(&values, bound, FillValues::NONE);
                 every_codec(&values, bound, Some(-999.0));
             }
         }
@@ -164,7 +164,7 @@ fn many_magnitudes_of_either_sign_shrink() {
         for name in ["fz", "ceaz"] {
             let entry = codecs().find(|entry| entry.info.name == name).unwrap();
             for (bound, ratio) in [(1e-2, 3.5), (1e-3, 2.5), (1e-4, 2.0)] {
-                let size = coded(entry, &values, bound, None);
+                let size = coded(entry, &values, bound, FillValues::NONE);
                 let least = ratio * T::SIZE as f64 / 4.0;
                 assert!(
                     size_of_val(&values[..]) as f64 / size as f64 > least,

@@ -96,7 +96,10 @@ fn changes<T: Element>(values: &[T], shape: &[usize], fresh: &[T]) -> Vec<Change
     all.push(Changed {
         values: [values, &fresh[..plane]].concat(),
         shape: longer,
-        old: (0..values.len()).map(Some).chain((0..plane).map(|_| None)).collect(),
+        old: (0..values.len())
+            .map(Some)
+            .chain((0..plane).map(|_| None))
+            .collect(),
     });
     let mut shorter = shape.to_vec();
     shorter[0] = 1;
@@ -149,7 +152,9 @@ fn bounds<T: Element>(kind: BoundKind, values: &[T]) -> Vec<Bound> {
             let relative = [0.3, 1e-2, 1e-3, 1.7e-5, 3e-7, 1e-9].map(|e| e * largest);
             let fixed = [0.1, 0.01, 0.5, tiny, 1e-150, 1e38];
             let all = relative.into_iter().chain(fixed);
-            all.filter(|e| e.is_finite() && *e > 0.0).map(Bound::Abs).collect()
+            all.filter(|e| e.is_finite() && *e > 0.0)
+                .map(Bound::Abs)
+                .collect()
         }
         BoundKind::Pointwise => [0.5, 1e-2, 1e-3, 1e-5, 1e-6, 2e-7, 1e-10, 1e-14]
             .map(Bound::Pointwise)

@@ -2,7 +2,8 @@
 
 use ebz::codec::TABLE;
 use ebz::{
-    Bound, BoundKind, Element, FiniteRange, FrameStats, Landing, Options, Searched, Tolerance, View,
+    Bound, BoundKind, Element, FillValues, FiniteRange, FrameStats, Landing, Options, Searched,
+    Tolerance, View,
 };
 
 /// Waves and some noise.
@@ -28,7 +29,7 @@ fn codecs() -> impl Iterator<Item = &'static str> {
 }
 
 fn psnr(values: &[f32], decoded: &[f32]) -> f64 {
-    let range = FiniteRange::of(values, None).extent();
+    let range = FiniteRange::of(values, &FillValues::NONE).extent();
     let errors = values
         .iter()
         .zip(decoded)

@@ -5,7 +5,7 @@
 //! Files are raw and named like `density_64x128x128.f32`.
 
 use ebz::codec::{Context, Dims, Params, Task, by_name};
-use ebz::{Element, Tolerance};
+use ebz::{Element, FillValues, Tolerance};
 use ebz_peers::Goal;
 
 const CODECS: [&str; 2] = ["de-zfp", "zfp-v"];
@@ -123,7 +123,7 @@ fn compress<T: Element>(
         let task = Task {
             dims,
             tolerance,
-            fill: None,
+            fill: FillValues::NONE,
             params: &params,
         };
         if streams.len() <= i {

@@ -1,7 +1,7 @@
 //! With the same number of planes kept, the zfp family decodes to zfp's values, bit for bit.
 
 use ebz::codec::{Context, Dims, Params, Task, by_name};
-use ebz::{Element, Tolerance};
+use ebz::{Element, FillValues, Tolerance};
 use ebz_peers::{Goal, Peer};
 
 fn field(len: usize, seed: u64) -> impl Iterator<Item = f64> {
@@ -21,7 +21,7 @@ fn ours<T: Element>(codec: &str, values: &[T], dims: Dims, planes: u32) -> Vec<T
     let task = Task {
         dims,
         tolerance: Tolerance::Precision(planes),
-        fill: None,
+        fill: FillValues::NONE,
         params: &params,
     };
     let codec = by_name(codec).unwrap();
@@ -120,7 +120,7 @@ fn zfp_breaks_its_bound_where_ours_holds() {
     let task = Task {
         dims,
         tolerance: Tolerance::Abs(bound),
-        fill: None,
+        fill: FillValues::NONE,
         params: &params,
     };
     let codec = by_name("de-zfp").unwrap();

@@ -88,7 +88,7 @@ impl Bench {
                 result.map_err(|error| format!("decode: {error}"))?;
                 match &decoded {
                     None => {
-                        exact::check(values, out, tolerance, field.fill)?;
+                        exact::check(values, out, tolerance, &field.fill)?;
                         decoded = Some(out.to_vec());
                     }
                     Some(first) => same("decode", context.simd(), words(first), words(out))?,
@@ -116,7 +116,7 @@ pub fn file<T: Element>(field: &Field<T>, options: &Options) -> Result<usize, St
     let text = |error: ebz::Error| error.to_string();
     let view = View::new(&field.values, &field.shape).map_err(text)?;
     let options = Options {
-        fill: field.fill,
+        fill: field.marks(),
         ..options.clone()
     };
     let mut bytes = Vec::new();
@@ -149,7 +149,7 @@ pub fn file<T: Element>(field: &Field<T>, options: &Options) -> Result<usize, St
             decoded.shape()
         ));
     }
-    exact::check(&field.values, decoded.values(), tolerance, field.fill)?;
+    exact::check(&field.values, decoded.values(), tolerance, &field.fill)?;
     let expected = words(decoded.values());
     for (simd, threads) in ways() {
         let reader = Reader::from_source(&bytes[..]).map_err(text)?;
@@ -177,7 +177,7 @@ fn keeps<T: Element>(tolerance: Tolerance, bound: Bound, field: &Field<T>) -> bo
         (_, Tolerance::Lossless) => true,
         (Bound::Abs(e), Tolerance::Abs(t)) => t == e,
         (Bound::Range(e), Tolerance::Abs(t)) => {
-            let range = FiniteRange::of(&field.values, field.fill);
+            let range = FiniteRange::of(&field.values, &field.fill);
             t > 0.0 && exact::is_range_bound(t, e, range.min, range.max)
         }
         (Bound::Pointwise(e), Tolerance::Pointwise(t)) => t == e,
@@ -206,7 +206,7 @@ fn same(what: &str, way: impl std::fmt::Debug, first: &[u8], other: &[u8]) -> Re
 /// The tolerances to try on a chunk: for each kind that the codec offers a loose, a tight and
 /// extreme ones.
 pub fn tolerances<T: Element>(entry: &Entry, field: &Field<T>) -> Vec<Tolerance> {
-    let range = FiniteRange::of(&field.values, field.fill);
+    let range = FiniteRange::of(&field.values, &field.fill);
     // Twice half of the range, because the whole may be more than a double can express.
     let extent = match (range.max / 2.0 - range.min / 2.0) * 2.0 {
         extent if extent > 0.0 && extent.is_finite() => extent,

@@ -5,9 +5,8 @@ use crate::fields::{Content, Field};
 use crate::random::Random;
 use ebz::codec::{Context, Entry, Params, TABLE, Task};
 use ebz::simd::Level;
-use ebz::{
-    Bound, Element, ElementType, Error, Limits, Options, Reader, StreamReader, View, Writer,
-};
+use ebz::{Bound, Element, ElementType, Error, FillValues, Limits, Options, Reader};
+use ebz::{StreamReader, View, Writer};
 
 /// A file small enough to damage in every way.
 #[derive(Debug, Clone)]
@@ -193,7 +192,7 @@ pub fn decode_garbage<T: Element>(
             let task = Task {
                 dims,
                 tolerance,
-                fill: None,
+                fill: FillValues::NONE,
                 params: &params,
             };
             let mut good = Vec::new();

@@ -5,7 +5,7 @@
 //! `f32` is judged as the double that it is: the difference of two of them does not always fit a
 //! double either.
 
-use ebz::{Element, Tolerance};
+use ebz::{Element, FillValues, Tolerance};
 
 /// A real number as the nearest double and the rest, which is a double too.
 ///
@@ -87,7 +87,7 @@ pub fn broken<T: Element>(
     original: T,
     decoded: T,
     tolerance: Tolerance,
-    fill: Option<f64>,
+    fill: &FillValues,
 ) -> Option<&'static str> {
     if original.to_word() == decoded.to_word() {
         return None;
@@ -98,7 +98,8 @@ pub fn broken<T: Element>(
     if !decoded.is_finite() {
         return Some("finite value became NaN or infinite");
     }
-    if fill.is_some_and(|fill| T::from_f64(fill) == original) && decoded != original {
+    let missing = |fill: &f64| T::from_f64(*fill) == original;
+    if fill.as_slice().iter().any(missing) && decoded != original {
         return Some("fill value not exact");
     }
     let (x, y) = (original.to_f64(), decoded.to_f64());
@@ -116,7 +117,7 @@ pub fn check<T: Element>(
     original: &[T],
     decoded: &[T],
     tolerance: Tolerance,
-    fill: Option<f64>,
+    fill: &FillValues,
 ) -> Result<(), String> {
     if original.len() != decoded.len() {
         return Err(format!(

@@ -1,7 +1,7 @@
 //! Arrays to compress: synthetic ones of every kind of content, and real ones where they exist.
 
 use crate::random::Random;
-use ebz::Element;
+use ebz::{Element, Fill, FillValues};
 use std::path::{Path, PathBuf};
 
 /// An array with what its owner knows about it.
@@ -13,8 +13,18 @@ pub struct Field<T> {
     pub values: Vec<T>,
     /// Extents, slowest axis first.
     pub shape: Vec<usize>,
-    /// The value that marks missing data.
-    pub fill: Option<f64>,
+    /// The values that mark missing data.
+    pub fill: FillValues,
+}
+
+impl<T> Field<T> {
+    /// What marks missing data, as options say it.
+    pub fn marks(&self) -> Fill {
+        match self.fill.is_empty() {
+            true => Fill::None,
+            false => self.fill.into(),
+        }
+    }
 }
 
 /// A real field of either element type.
@@ -105,7 +115,7 @@ impl Content {
             name: format!("{self:?}"),
             values,
             shape: shape.to_vec(),
-            fill: self.fill(),
+            fill: self.fill().map_or(FillValues::NONE, FillValues::from),
         }
     }
 
@@ -264,6 +274,6 @@ fn parse<T: Element>(array: &Described, bytes: &[u8]) -> Result<Field<T>, String
         name: array.file.clone(),
         values: bytemuck::pod_collect_to_vec(bytes),
         shape: array.shape.clone(),
-        fill: array.fill_value,
+        fill: array.fill_value.map_or(FillValues::NONE, FillValues::from),
     })
 }

@@ -5,9 +5,10 @@ use crate::conformance::{self, Bench, dims};
 use crate::corruption::{self, SMALL, SmallFile};
 use crate::fields::Field;
 use crate::layout;
+use ebz::StreamReader;
 use ebz::codec::{Context, TABLE};
 use ebz::simd::Level;
-use ebz::{Bound, BoundKind, Element, ElementType, Limits, Options, Reader, StreamReader};
+use ebz::{Bound, BoundKind, Element, ElementType, FillValues, Limits, Options, Reader};
 use std::io::Write;
 use std::sync::LazyLock;
 
@@ -180,7 +181,7 @@ pub fn round_trip(bytes: &[u8]) {
             name: "fuzz".into(),
             values: (0..count).map(|at| T::from_word(word(at))).collect(),
             shape: shape.to_vec(),
-            fill: None,
+            fill: FillValues::NONE,
         };
         let options = Options::new(bound).codec(entry.info.name);
         let tolerance = options

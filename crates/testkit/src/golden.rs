@@ -88,7 +88,7 @@ fn of_codec<T: Element>(codec: &'static str, kind: BoundKind) -> Golden {
         ] {
             let field: Field<T> = content.field(shape, 6);
             writer.options_mut().chunk = Some(chunk.to_vec());
-            writer.options_mut().fill = field.fill;
+            writer.options_mut().fill = field.marks();
             writer.frame(&View::new(&field.values, shape)?)?;
         }
         writer.finish()

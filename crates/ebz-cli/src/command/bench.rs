@@ -15,7 +15,8 @@ use cpu_time::ThreadTime;
 use ebz::codec::{self, Entry, Params};
 use ebz::metrics::{Comparison, Metrics, Setup};
 use ebz::{
-    Bound, BoundKind, Element, ElementType, FiniteRange, Options, Reader, Tolerance, View, ViewMut,
+    Bound, BoundKind, Element, ElementType, Fill, FiniteRange, Options, Reader, Tolerance,
+    ValueScan, View, ViewMut,
 };
 use serde_json::json;
 use std::hint::black_box;
@@ -105,12 +106,13 @@ fn measure_input<T: Element>(
     let bytes = size_of_val(&values[..]);
 
     // 2. A copy.
+    let scan = ValueScan::of(&values, crate::args::fill(&args.fill)?);
     let mut bench = Buffers {
         threads: args.threads.into(),
         repeats: args.repeats,
-        fill: args.fill,
+        fill: scan.fill(),
         params: params.clone(),
-        range: FiniteRange::of(&values, args.fill),
+        range: scan.range(),
         decoded: vec![T::default(); values.len()],
         coded: Vec::new(),
         values,
@@ -206,7 +208,7 @@ fn load<T: Element>(field: &mut Field, least: usize) -> Result<(Vec<T>, Vec<usiz
 struct Buffers<T> {
     threads: usize,
     repeats: u32,
-    fill: Option<f64>,
+    fill: Fill,
     params: Params,
     range: FiniteRange,
     values: Vec<T>,
@@ -266,7 +268,8 @@ impl<T: Element> Buffers<T> {
     fn compare(&self, tolerance: Tolerance) -> Result<Metrics> {
         let setup = Setup {
             range: self.range,
-            fill: self.fill,
+            fill: self.fill.values(),
+            exact_fill: true,
             tolerance: Some(tolerance),
             ssim: false,
             threads: 0,

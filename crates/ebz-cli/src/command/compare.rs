@@ -9,7 +9,7 @@ use crate::progress;
 use crate::report;
 use anyhow::{Result, ensure};
 use ebz::metrics::{Comparison, Metrics, Setup};
-use ebz::{Element, ElementType, Tolerance};
+use ebz::{Element, ElementType, Fill, Tolerance};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
         None => None,
     };
     let check = Check {
-        fill: args.fill,
+        fill: crate::args::fill(&args.fill)?,
         tolerance: None,
         ssim: true,
         threads: args.threads.count(),
@@ -95,7 +95,7 @@ fn open_both(args: &Compare) -> Result<(Field, Field)> {
 
 /// What to look at.
 pub struct Check {
-    pub fill: Option<f64>,
+    pub fill: Fill,
     pub tolerance: Option<Tolerance>,
     pub ssim: bool,
     pub threads: usize,
@@ -123,9 +123,12 @@ fn measure_as<T: Element>(
 ) -> Result<Metrics> {
     original.make_replayable(&std::env::temp_dir())?;
     let bar = progress::bar(2 * original.bytes(), "compare", check.quiet);
+    let scan = original.scan(check.fill, check.threads, &bar)?;
     let setup = Setup {
-        range: original.range(check.fill, check.threads, &bar)?,
-        fill: check.fill,
+        range: scan.range(),
+        fill: scan.fill().values(),
+        // What each chunk finds on its own is not all that a look at the whole array finds.
+        exact_fill: !check.fill.is_auto(),
         tolerance: check.tolerance,
         ssim: check.ssim,
         threads: check.threads,

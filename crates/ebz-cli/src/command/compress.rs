@@ -44,10 +44,10 @@ pub fn run(args: &Compress) -> Result<Outcome> {
     if options.needs_range() || args.stats {
         field.make_replayable(&near)?;
     }
-    let mut range = None;
+    let mut scan = None;
     if options.needs_range() {
         let bar = progress::bar(field.bytes(), "range", args.talk.quiet);
-        range = Some(field.range(options.fill, options.threads, &bar)?);
+        scan = Some(field.scan(options.fill, options.threads, &bar)?);
         bar.finish_and_clear();
     }
 
@@ -58,7 +58,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
         options: &options,
         element: field.element,
         shape: &field.shape,
-        range,
+        scan: scan.as_ref(),
     };
     let (stats, frame) = target
         .write(&mut input, &job)
@@ -82,7 +82,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
             .context("--stats needs a file: name one with -o")?;
         let mut decoded = Field::frame(path, frame, options.threads, Limits::default())?;
         let check = compare::Check {
-            fill: options.fill,
+            fill: scan.map_or(options.fill, |scan| scan.fill()),
             tolerance: Some(stats.tolerance),
             ssim: true,
             threads: options.threads,
@@ -126,7 +126,7 @@ struct Job<'a> {
     options: &'a Options,
     element: ElementType,
     shape: &'a [usize],
-    range: Option<ebz::FiniteRange>,
+    scan: Option<&'a ebz::ValueScan>,
 }
 
 impl Job<'_> {
@@ -149,7 +149,7 @@ impl Job<'_> {
         input: &mut (dyn Read + Send),
     ) -> ebz::Result<FrameStats> {
         if !matches!(self.options.bound, Bound::Psnr(_) | Bound::Ratio(_)) {
-            return writer.frame_from::<T>(input, self.shape, self.range);
+            return writer.frame_from::<T>(input, self.shape, self.scan);
         }
         // The search for these bounds goes over the array several times.
         let count = ebz::element_count(self.shape)?;

@@ -5,7 +5,7 @@ use crate::Outcome;
 use crate::args::Info;
 use crate::report;
 use anyhow::{Context, Result};
-use ebz::{Tolerance, codec};
+use ebz::{Fill, Tolerance, codec};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -54,8 +54,8 @@ pub fn run(args: &Info) -> Result<Outcome> {
         writeln!(text, "  codec     {codec}{params}")?;
         let guarantee = report::tolerance(header.tolerance);
         writeln!(text, "  bound     {} ({guarantee})", header.asked)?;
-        if let Some(fill) = header.fill {
-            writeln!(text, "  fill      {fill}")?;
+        if header.fill != Fill::None {
+            writeln!(text, "  fill      {}", header.fill)?;
         }
         let sizes = (report::bytes(raw), report::bytes(stored));
         writeln!(

@@ -21,7 +21,7 @@ pub mod sweep;
 pub use errors::{Errors, compare};
 pub use instructions::Instructions;
 
-use ebz::FiniteRange;
+use ebz::{FillValues, FiniteRange};
 
 /// One stencil computation: its grid, its start, and how a plane is advanced.
 ///
@@ -58,7 +58,7 @@ pub trait Kernel: Sync {
         let mut range = FiniteRange::EMPTY;
         for at in 0..self.shape()[0] {
             self.start(at, &mut plane);
-            range = range.join(FiniteRange::of(&plane, None));
+            range = range.join(FiniteRange::of(&plane, &FillValues::NONE));
         }
         range.extent()
     }

@@ -1,14 +1,19 @@
 //! Arrays in memory: shapes, views with strides, and copies between them.
 
 mod copy;
+mod extremes;
+mod missing;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod range;
+mod scan;
 mod shape;
 mod view;
 
 pub(crate) use copy::{gather, scatter};
 pub use range::FiniteRange;
+pub(crate) use scan::chunk_fill;
+pub use scan::{FoundFill, ValueScan};
 pub use shape::{MAX_AXES, element_count};
 pub(crate) use shape::{contiguous_strides, display};
 pub use view::{Array, View, ViewMut};

@@ -1,8 +1,9 @@
 //! The range of the values of an array, which `range` bounds are relative to.
 
 use crate::element::Element;
+use crate::fill::FillValues;
 
-/// Smallest and largest finite value that is not the fill value, in double precision.
+/// Smallest and largest finite value that does not mark missing data, in double precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FiniteRange {
     /// Smallest value; above `max` if there is none.
@@ -18,15 +19,23 @@ impl FiniteRange {
         max: f64::NEG_INFINITY,
     };
 
-    /// The range of some values.
-    pub fn of<T: Element>(values: &[T], fill: Option<f64>) -> Self {
+    /// The range of some values, of which those of `fill` do not count.
+    pub fn of<T: Element>(values: &[T], fill: &FillValues) -> Self {
+        let fill = fill.typed(T::from_f64);
+        match fill.len() {
+            0 => Self::without(values, |_| false),
+            1 => Self::without(values, |x| x == fill.first()),
+            _ => Self::without(values, |x| fill.contains(x)),
+        }
+    }
+
+    fn without<T: Element>(values: &[T], missing: impl Fn(T) -> bool) -> Self {
         const LANES: usize = 16;
-        let fill = fill.map_or(T::from_f64(f64::NAN), T::from_f64);
         let infinity = T::from_f64(f64::INFINITY);
         let mut min = [infinity; LANES];
         let mut max = [T::from_f64(f64::NEG_INFINITY); LANES];
         let mut take = |lane: usize, x: T| {
-            let counts = x.is_finite() && x != fill;
+            let counts = Element::is_finite(x) & !missing(x);
             min[lane] = if counts && x < min[lane] {
                 x
             } else {

@@ -1,5 +1,6 @@
 //! Chunks as they are handed over: values, and the bodies that they are encoded to.
 
+use crate::array::FoundFill;
 use crate::error::{Error, Result};
 
 /// How a body holds the values of its chunk.
@@ -55,6 +56,8 @@ pub struct EncodedChunks {
     /// Where the first header starts.
     start: usize,
     chunks: Vec<Piece>,
+    /// What chunks that look for it themselves found to mark missing data.
+    found: FoundFill,
 }
 
 /// Where a body lies.
@@ -72,6 +75,7 @@ impl EncodedChunks {
         self.start = 0;
         self.bytes.clear();
         self.chunks.clear();
+        self.found = FoundFill::default();
     }
 
     /// Adds the body of the next chunk.
@@ -79,18 +83,19 @@ impl EncodedChunks {
         // Copying cannot fail.
         let _ = self.push_with(|out| {
             out.extend_from_slice(body.bytes);
-            Ok(body.form)
+            Ok((body.form, FoundFill::default()))
         });
     }
 
     /// Adds the body of the next chunk, which `encode` appends.
     pub(crate) fn push_with(
         &mut self,
-        encode: impl FnOnce(&mut Vec<u8>) -> Result<Form>,
+        encode: impl FnOnce(&mut Vec<u8>) -> Result<(Form, FoundFill)>,
     ) -> Result<()> {
         let start = self.bytes.len() + HEADER_ROOM;
         self.bytes.resize(start, 0);
-        let form = encode(&mut self.bytes)?;
+        let (form, found) = encode(&mut self.bytes)?;
+        self.found.join(&found);
         let length = self.bytes.len() - start;
         self.chunks.push(Piece {
             form,
@@ -108,6 +113,11 @@ impl EncodedChunks {
     /// Number of chunks.
     pub fn len(&self) -> usize {
         self.chunks.len()
+    }
+
+    /// What was found to mark missing data.
+    pub(crate) fn found(&self) -> FoundFill {
+        self.found
     }
 
     /// No chunks at all.

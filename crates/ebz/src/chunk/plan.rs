@@ -3,11 +3,12 @@
 use super::body::{Body, Form, Target, Values};
 use super::constant;
 use super::grid::{Grid, dims, extents};
-use crate::array::display;
+use crate::array::{FoundFill, chunk_fill, display};
 use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::codec::{self, ChunkShape, Context, Dims, Entry, Params, Task};
 use crate::element::{Element, ElementType, with_type};
 use crate::error::{Error, Result};
+use crate::fill::Fill;
 use crate::options::Options;
 use std::ops::Range;
 
@@ -27,8 +28,9 @@ pub struct FrameHeader {
     pub asked: Bound,
     /// The guarantee that holds for every value.
     pub tolerance: Tolerance,
-    /// The value that marks missing data.
-    pub fill: Option<f64>,
+    /// The values that mark missing data; those that are still to be found are what each chunk
+    /// found on its own.
+    pub fill: Fill,
     /// What the user keeps with the array.
     pub metadata: serde_json::Value,
     /// The version of the writer.
@@ -98,6 +100,22 @@ impl FramePlan {
         Ok(Self { header, entry })
     }
 
+    /// The same with other marks of missing data than the options say, such as those that
+    /// [`ValueScan::fill`](crate::ValueScan::fill) found.
+    pub fn with_fill(mut self, fill: Fill) -> Self {
+        self.header.fill = fill;
+        self
+    }
+
+    /// What marks missing data in a chunk that looks for it itself.
+    fn missing_in<T: Element>(&self, values: &[T]) -> FoundFill {
+        let (fill, tolerance) = (self.header.fill, self.header.tolerance);
+        match fill.is_auto() && tolerance != Tolerance::Lossless {
+            true => chunk_fill(values, &fill.values()),
+            false => FoundFill::default(),
+        }
+    }
+
     /// What the file says about a frame.
     pub fn header(&self) -> &FrameHeader {
         &self.header
@@ -161,31 +179,34 @@ impl FramePlan {
         chunk: Values<'_>,
         context: &mut Context,
         out: &mut Vec<u8>,
-    ) -> Result<Form> {
+    ) -> Result<(Form, FoundFill)> {
         let header = &self.header;
-        let task = Task {
+        let mut task = Task {
             dims: self.dims(chunk.chunk),
             tolerance: header.tolerance,
-            fill: header.fill,
+            fill: header.fill.values(),
             params: &header.params,
         };
+        let found;
         let start = out.len();
         with_type!(header.element, T => {
             let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misfit())?;
             if let Some(value) = constant::forward(values) {
                 out.extend_from_slice(bytemuck::bytes_of(&value));
-                return Ok(Form::Constant);
+                return Ok((Form::Constant, FoundFill::default()));
             }
+            found = self.missing_in(values);
+            task.fill = task.fill.and(found.values)?;
             self.entry.encode(values, &task, context, out)?;
         });
         if out.len() - start < chunk.bytes.len() {
-            return Ok(Form::Coded);
+            return Ok((Form::Coded, found));
         }
         if self.entry.info.id != codec::RAW {
             out.truncate(start);
             out.extend_from_slice(chunk.bytes);
         }
-        Ok(Form::Raw)
+        Ok((Form::Raw, found))
     }
 
     /// Undoes [`Self::encode_chunk`].

@@ -6,6 +6,13 @@ use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::chunk::{FrameHeader, Grid};
 use crate::element::ElementType;
 use crate::error::{Error, Result};
+use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
+
+/// Where the values that mark missing data come from.
+const FILL_NONE: u8 = 0;
+const FILL_NAMED: u8 = 1;
+const FILL_FOUND: u8 = 2;
+const FILL_PER_CHUNK: u8 = 3;
 
 impl FrameHeader {
     /// Appends the body of a frame record.
@@ -16,13 +23,16 @@ impl FrameHeader {
         out.extend_from_slice(&self.codec.to_le_bytes());
         out.push(self.asked.kind() as u8);
         out.push(resolved.kind() as u8);
-        out.push(u8::from(self.fill.is_some()));
-        out.push(0);
-        for number in [
-            self.asked.value(),
-            resolved.value(),
-            self.fill.unwrap_or(0.0),
-        ] {
+        let fill = self.fill.values();
+        out.push(match self.fill {
+            Fill::None => FILL_NONE,
+            Fill::Values(_) => FILL_NAMED,
+            Fill::Found(_) => FILL_FOUND,
+            Fill::Auto | Fill::AutoAnd(_) => FILL_PER_CHUNK,
+        });
+        out.push(fill.as_slice().len() as u8);
+        let bounds = [self.asked.value(), resolved.value()];
+        for number in bounds.iter().chain(fill.as_slice()) {
             out.extend_from_slice(&number.to_le_bytes());
         }
         for &extent in self.shape().iter().chain(self.grid.chunk()) {
@@ -51,10 +61,8 @@ impl FrameHeader {
         let codec = fields.u16()?;
         let asked = kind(fields.u8()?)?;
         let resolved = kind(fields.u8()?)?;
-        let has_fill = fields.u8()?;
-        if has_fill > 1 || fields.u8()? != 0 {
-            return Err(Error::corrupt("frame header with unknown flags"));
-        }
+        let origin = fields.u8()?;
+        let fill_values = usize::from(fields.u8()?);
         let asked = Bound::new(asked, fields.f64()?).map_err(as_corrupt)?;
         let tolerance = match Bound::new(resolved, fields.f64()?).map_err(as_corrupt)? {
             Bound::Abs(e) if e > 0.0 => Tolerance::Abs(e),
@@ -63,7 +71,7 @@ impl FrameHeader {
             Bound::Lossless => Tolerance::Lossless,
             other => return Err(Error::corrupt(format!("{other} as a resolved bound"))),
         };
-        let fill = fields.f64()?;
+        let fill = read_fill(origin, fill_values, &mut fields)?;
         let mut sizes = |_| fields.size();
         let shape: Vec<_> = (0..axes).map(&mut sizes).collect::<Result<_>>()?;
         let chunk: Vec<_> = (0..axes).map(&mut sizes).collect::<Result<_>>()?;
@@ -79,12 +87,31 @@ impl FrameHeader {
             params: parse(fields.text()?)?,
             asked,
             tolerance,
-            fill: (has_fill == 1).then_some(fill),
+            fill,
             metadata: parse(fields.text()?)?,
             writer: fields.text()?.to_string(),
         };
         fields.finish()?;
         Ok(header)
+    }
+}
+
+/// Reads the values that mark missing data.
+fn read_fill(origin: u8, count: usize, fields: &mut Fields<'_>) -> Result<Fill> {
+    let unknown = || Error::corrupt("a frame header with unknown marks of missing data");
+    if count > MAX_FILL_VALUES {
+        return Err(unknown());
+    }
+    let values: Vec<f64> = (0..count).map(|_| fields.f64()).collect::<Result<_>>()?;
+    let list = FillValues::new(&values).map_err(as_corrupt)?;
+    match origin {
+        // NaN, infinities and repetitions are not written.
+        _ if list.as_slice().len() != count => Err(unknown()),
+        FILL_NONE if count == 0 => Ok(Fill::None),
+        FILL_NAMED => Ok(Fill::Values(list)),
+        FILL_FOUND => Ok(Fill::Found(list)),
+        FILL_PER_CHUNK => Fill::Auto.and(list).map_err(as_corrupt),
+        _ => Err(unknown()),
     }
 }
 

@@ -8,13 +8,14 @@ use super::reader::{FILE_HEADER, Reader};
 use super::record::{HEADER, Kind, Record, chunk_header};
 use super::slab::{EncodedSlab, seal};
 use super::{FORMAT_VERSION, SIGNATURE};
-use crate::array::{FiniteRange, View};
+use crate::array::{FoundFill, ValueScan, View};
 use crate::bound::{Bound, Tolerance};
 use crate::chunk::{
     Body, EncodedChunks, EncodedFrame, Engine, Form, FrameHeader, FramePlan, Input, Pool, Stream,
 };
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
+use crate::fill::{Fill, FillValues};
 use crate::options::Options;
 use crate::parallel;
 use crate::search::{self, Searched};
@@ -59,6 +60,8 @@ pub struct FrameStats {
     pub tolerance: Tolerance,
     /// How the bound was found, where a `ratio` or a `psnr` was asked for.
     pub search: Option<Searched>,
+    /// What was found to mark missing data, where that was looked for.
+    pub found: FoundFill,
 }
 
 impl Writer<File> {
@@ -156,11 +159,11 @@ impl<W: Write + Send> Writer<W> {
         if matches!(self.options.bound, Bound::Ratio(_) | Bound::Psnr(_)) {
             return self.searched_frame(view);
         }
-        let tolerance = self.options.tolerance(|| {
+        let scan = self.options.needs_range().then(|| {
             let threads = parallel::threads(self.options.threads);
-            Ok(range_of(&view.to_contiguous(), self.options.fill, threads).extent())
-        })?;
-        self.write_frame(Input::Memory(view), view.shape(), tolerance)
+            scan_of(&view.to_contiguous(), self.options.fill, threads)
+        });
+        self.write_frame(Input::Memory(view), view.shape(), scan.as_ref())
     }
 
     /// The search codes the frame; what it found best is written as it is.
@@ -174,6 +177,7 @@ impl<W: Write + Send> Writer<W> {
             seal(number, &mut run);
             frame.put(&run)?;
         }
+        frame.found = found.fill;
         let stats = frame.end()?;
         self.last = Some(found.last);
         Ok(FrameStats {
@@ -183,20 +187,16 @@ impl<W: Write + Send> Writer<W> {
     }
 
     /// Writes an array whose values come from a stream of little-endian bytes in C order, as the
-    /// next frame, in memory for a few chunks. A `range` bound needs the range, which the stream
-    /// cannot tell beforehand.
+    /// next frame, in memory for a few chunks. A `range` bound needs a scan of all values, made with
+    /// the `fill` of the options, which the stream cannot give beforehand.
     pub fn frame_from<T: Element>(
         &mut self,
         input: &mut (dyn Read + Send),
         shape: &[usize],
-        range: Option<FiniteRange>,
+        scan: Option<&ValueScan>,
     ) -> Result<FrameStats> {
-        let tolerance = self.options.tolerance(|| {
-            range.map(FiniteRange::extent).ok_or_else(|| {
-                Error::invalid("a range bound on a stream needs the range of its values")
-            })
-        })?;
-        self.write_frame::<T>(Input::Stream(Stream(input)), shape, tolerance)
+        let scan = scan.filter(|_| self.options.needs_range());
+        self.write_frame::<T>(Input::Stream(Stream(input)), shape, scan)
     }
 
     /// Writes the index and hands the output back. A file is complete only then.
@@ -212,9 +212,20 @@ impl<W: Write + Send> Writer<W> {
         &mut self,
         input: Input<'_, T>,
         shape: &[usize],
-        tolerance: Tolerance,
+        scan: Option<&ValueScan>,
     ) -> Result<FrameStats> {
-        let plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
+        let tolerance = self.options.tolerance(|| {
+            let extent = scan.map(|scan| scan.range().extent());
+            extent.ok_or_else(|| {
+                Error::invalid("a range bound on a stream needs a scan of its values")
+            })
+        })?;
+        let mut plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
+        let mut found = FoundFill::default();
+        if let Some(scan) = scan {
+            plan = plan.with_fill(scan.fill());
+            found = scan.found();
+        }
         let number = frame_number(self.frames.len())?;
         let (threads, simd) = (self.options.threads, self.options.simd);
         let mut pool = std::mem::take(&mut self.pool);
@@ -222,6 +233,7 @@ impl<W: Write + Send> Writer<W> {
         let finish = |run: &mut EncodedChunks| seal(number, run);
         let emit = |run: &mut EncodedChunks| frame.put(run);
         pool.encode(&plan, input, (threads, simd), finish, emit)?;
+        frame.found.join(&found);
         let stats = frame.end()?;
         self.pool = pool;
         Ok(stats)
@@ -242,6 +254,7 @@ impl<W: Write + Send> Writer<W> {
             header,
             places: Vec::new(),
             raw_chunks: 0,
+            found: FoundFill::default(),
         })
     }
 
@@ -318,6 +331,7 @@ pub struct FrameWriter<'w, W> {
     /// Grows as chunks come: a stream may claim any shape.
     places: Vec<Place>,
     raw_chunks: usize,
+    found: FoundFill,
 }
 
 impl<W: Write + Send> FrameWriter<'_, W> {
@@ -349,6 +363,7 @@ impl<W: Write + Send> FrameWriter<'_, W> {
             self.places.push(place);
             self.raw_chunks += usize::from(body.form == Form::Raw);
         }
+        self.found.join(&chunks.found());
         Ok(())
     }
 
@@ -369,6 +384,7 @@ impl<W: Write + Send> FrameWriter<'_, W> {
             raw_chunks: self.raw_chunks,
             tolerance: self.plan.header().tolerance,
             search: None,
+            found: self.found,
         })
     }
 }
@@ -385,11 +401,16 @@ pub fn max_compressed_size(
         ElementType::F32 => FramePlan::new::<f32>(shape, tolerance, options),
         ElementType::F64 => FramePlan::new::<f64>(shape, tolerance, options),
     };
+    let longest_fill = FillValues::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
     let mut longest = 0;
     let mut frame = Vec::new();
     for tolerance in [Tolerance::Abs(1.0), Tolerance::Lossless] {
         frame.clear();
-        plan(tolerance)?.header().write_to(&mut frame);
+        let mut plan = plan(tolerance)?;
+        if options.fill.is_auto() {
+            plan = plan.with_fill(Fill::Found(longest_fill));
+        }
+        plan.header().write_to(&mut frame);
         longest = longest.max(frame.len());
     }
     let plan = plan(Tolerance::Lossless)?;
@@ -420,21 +441,22 @@ fn frame_number(frame: usize) -> Result<u32> {
     u32::try_from(frame).map_err(|_| Error::invalid("a file holds at most 2^32 frames"))
 }
 
-/// The finite range of contiguous values, by several threads.
-fn range_of<T: Element>(values: &[T], fill: Option<f64>, threads: usize) -> FiniteRange {
+/// A scan of contiguous values, by several threads.
+pub(crate) fn scan_of<T: Element>(values: &[T], fill: Fill, threads: usize) -> ValueScan {
     const PIECE: usize = 1 << 20;
     let mut pieces = values.chunks(PIECE);
-    let mut ranges = vec![FiniteRange::EMPTY; threads.min(pieces.len()).max(1)];
+    let mut scans = vec![ValueScan::new(fill); threads.min(pieces.len()).max(1)];
     // The closures cannot fail, and neither can the whole.
     let _ = parallel::unordered(
-        &mut ranges,
+        &mut scans,
         |_| Ok(pieces.next()),
-        |range, piece| {
-            *range = range.join(FiniteRange::of(piece, fill));
+        |scan, piece| {
+            scan.add(piece);
             Ok(())
         },
     );
-    ranges
-        .into_iter()
-        .fold(FiniteRange::EMPTY, FiniteRange::join)
+    scans.iter().fold(ValueScan::new(fill), |mut all, scan| {
+        all.join(scan);
+        all
+    })
 }

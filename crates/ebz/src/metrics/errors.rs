@@ -55,7 +55,7 @@ impl Errors {
 
     /// The statistics of one piece; `errors` is scratch memory.
     fn of<T: Element>(original: &[T], decoded: &[T], setup: &Setup, errors: &mut Vec<f64>) -> Self {
-        let fill = setup.fill.map(T::from_f64);
+        let fill = setup.fill.typed(T::from_f64);
         let mut all = Self {
             values: original.len() as u64,
             ..Self::default()
@@ -64,10 +64,12 @@ impl Errors {
         for (&x, &y) in original.iter().zip(decoded) {
             let exact = x.to_word() == y.to_word();
             all.exact += u64::from(exact);
-            if !x.is_finite() || Some(x) == fill {
+            if !x.is_finite() || fill.contains(x) {
                 let same = x == y || x.to_f64().is_nan() && y.to_f64().is_nan();
                 all.lost_specials += u64::from(!same);
-                all.violations += u64::from(!exact && setup.tolerance.is_some());
+                let held = |t: Tolerance| x.is_finite() && !setup.exact_fill && t.holds(x, y);
+                let broken = !exact && setup.tolerance.is_some_and(|t| !held(t));
+                all.violations += u64::from(broken);
                 continue;
             }
             let size = x.to_f64().abs();

@@ -15,10 +15,11 @@ mod ssim;
 
 pub use histogram::Histogram;
 
-use crate::array::{FiniteRange, element_count};
+use crate::array::{FiniteRange, ValueScan, element_count};
 use crate::bound::Tolerance;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::fill::{Fill, FillValues};
 use errors::Errors;
 use ssim::Ssim;
 use std::collections::BTreeMap;
@@ -83,8 +84,10 @@ impl Metrics {
 pub struct Setup {
     /// The range of the ordinary values of the original.
     pub range: FiniteRange,
-    /// The value that marks missing data.
-    pub fill: Option<f64>,
+    /// The values that mark missing data.
+    pub fill: FillValues,
+    /// Whether these must be exact for the bound to hold, not only be within it.
+    pub exact_fill: bool,
     /// A bound to check, in exact arithmetic. `precision` promises no size of error: there, only
     /// special values are checked.
     pub tolerance: Option<Tolerance>,
@@ -164,11 +167,13 @@ pub fn compare<T: Element>(
     original: &[T],
     decoded: &[T],
     shape: &[usize],
-    fill: Option<f64>,
+    fill: Fill,
 ) -> Result<Metrics> {
+    let scan = ValueScan::of(original, fill);
     let setup = Setup {
-        range: FiniteRange::of(original, fill),
-        fill,
+        range: scan.range(),
+        fill: scan.fill().values(),
+        exact_fill: true,
         tolerance: None,
         ssim: true,
         threads: 0,

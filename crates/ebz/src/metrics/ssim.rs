@@ -8,6 +8,7 @@
 use crate::array::FiniteRange;
 use crate::element::Element;
 use crate::error::Result;
+use crate::fill::FillValues;
 use crate::parallel;
 
 const WINDOW: usize = 7;
@@ -53,7 +54,7 @@ struct Job {
 }
 
 impl<T: Element> Ssim<T> {
-    pub fn new(shape: &[usize], range: FiniteRange, fill: Option<f64>) -> Self {
+    pub fn new(shape: &[usize], range: FiniteRange, fill: FillValues) -> Self {
         let missing = shape.iter().product();
         let (rows, columns) = match *shape {
             [.., rows, columns] if columns <= LONGEST => (rows, columns),
@@ -180,7 +181,7 @@ struct Scorer {
     shift: f64,
     c1: f64,
     c2: f64,
-    fill: Option<f64>,
+    fill: FillValues,
 }
 
 /// x, y, x², y², xy and whether the value is special, for every column.
@@ -236,9 +237,7 @@ impl Scorer {
 
     /// The quantities of one row; special values count as nothing.
     fn spread<T: Element>(&self, x: &[T], y: &[T], row: &mut Sums) {
-        let fill = self
-            .fill
-            .map_or(f64::NAN, |fill| T::from_f64(fill).to_f64());
+        let fill = self.fill.typed(|fill| T::from_f64(fill).to_f64());
         row.iter_mut().for_each(|sums| sums.resize(x.len(), 0.0));
         let [rx, ry, rxx, ryy, rxy, specials] = row;
         let out = rx
@@ -250,7 +249,7 @@ impl Scorer {
             .zip(specials);
         for ((x, y), (((((rx, ry), rxx), ryy), rxy), special)) in x.iter().zip(y).zip(out) {
             let (x, y) = (x.to_f64(), y.to_f64());
-            let ordinary = x.is_finite() & y.is_finite() & (x != fill);
+            let ordinary = x.is_finite() & y.is_finite() & !fill.contains(x);
             let x = if ordinary { x - self.shift } else { 0.0 };
             let y = if ordinary { y - self.shift } else { 0.0 };
             (*rx, *ry) = (x, y);

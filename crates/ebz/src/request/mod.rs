@@ -5,6 +5,7 @@ mod params;
 pub use params::{Param, Params};
 
 use crate::bound::Tolerance;
+use crate::fill::FillValues;
 
 /// Extents of a chunk as a codec sees them, slowest axis first; arrays of fewer axes have leading
 /// ones, and further slow axes are merged into the first.
@@ -48,8 +49,8 @@ pub struct Task<'a> {
     pub dims: Dims,
     /// The guarantee to give for every value.
     pub tolerance: Tolerance,
-    /// Values equal to this one must come back exactly.
-    pub fill: Option<f64>,
+    /// Values equal to one of these must come back exactly.
+    pub fill: FillValues,
     /// The codec's own parameters, already checked.
     pub params: &'a Params,
 }

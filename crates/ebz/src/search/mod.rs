@@ -12,7 +12,7 @@ mod survey;
 mod target;
 mod walk;
 
-use crate::array::{FiniteRange, View};
+use crate::array::{FoundFill, ValueScan, View};
 use crate::bound::Tolerance;
 use crate::chunk::{EncodedFrame, FrameHeader, FramePlan, Pool};
 use crate::element::Element;
@@ -64,6 +64,7 @@ impl Last {
 /// A frame that meets its target.
 pub(crate) struct Found {
     pub frame: EncodedFrame,
+    pub fill: FoundFill,
     pub summary: Searched,
     pub last: Last,
 }
@@ -79,14 +80,18 @@ pub(crate) fn frame<T: Element>(
 ) -> Result<Found> {
     let target = Target::of(options.bound, T::SIZE)?;
     let values = view.to_contiguous();
+    let scan = ValueScan::of(&values, options.fill);
+    let options = &Options {
+        fill: scan.fill(),
+        ..options.clone()
+    };
     let mut whole = Search {
         values: &values,
         shape: view.shape(),
         options,
         target,
-        range: FiniteRange::of(&values, options.fill)
-            .extent()
-            .min(f64::MAX),
+        range: scan.range().extent().min(f64::MAX),
+        fill: scan.found(),
         pool,
         file_size,
         codings: 0,
@@ -138,6 +143,8 @@ struct Search<'a, T> {
     options: &'a Options,
     target: Target,
     range: f64,
+    /// What was found to mark missing data.
+    fill: FoundFill,
     pool: &'a mut Pool,
     file_size: &'a dyn Fn(&EncodedFrame) -> usize,
     /// How often this array was coded, and a sample of it.
@@ -232,6 +239,7 @@ impl<T: Element> Search<'_, T> {
                 slope,
             },
             frame,
+            fill: self.fill,
             summary: Searched {
                 found: best.found,
                 landing: best.landing(self.target, self.range, open),

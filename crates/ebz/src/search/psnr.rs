@@ -22,7 +22,7 @@ pub(super) fn of<T: Element>(
     range: f64,
     options: &Options,
 ) -> Result<f64> {
-    let fill = options.fill.map(T::from_f64);
+    let fill = options.fill.values().typed(T::from_f64);
     // Errors are summed as shares of the range, whose squares are neither too large nor too small.
     let unit = if range > 0.0 { range } else { 1.0 };
     let plan = &frame.plan;
@@ -66,7 +66,7 @@ pub(super) fn of<T: Element>(
                 let (originals, after) = values.split_at(decoded.len());
                 values = after;
                 for (&value, &decoded) in originals.iter().zip(decoded.iter()) {
-                    if value.is_finite() && Some(value) != fill {
+                    if value.is_finite() && !fill.contains(value) {
                         let error = (value.to_f64() - decoded.to_f64()) / unit;
                         sum += error * error;
                         count += 1;

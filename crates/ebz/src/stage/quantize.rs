@@ -11,6 +11,7 @@
 use super::UNIT;
 use super::word::Word;
 use crate::element::Element;
+use crate::fill::{FillValues, TypedFill};
 
 /// Arithmetic of the quantizer: `f32` or `f64`.
 pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
@@ -206,11 +207,25 @@ pub(crate) struct Quantizer<T, F> {
     base_bits: u64,
     /// Largest |q|.
     most: F,
-    /// A value that must not be quantized; NaN if there is none.
-    fill: T,
-    /// Neither base nor fill value: less to compute.
-    plain: bool,
+    /// Values that must not be quantized.
+    fill: TypedFill<T>,
+    /// What there is to compute.
+    work: Work,
 }
+
+/// What a quantizer has to compute, in rising order of effort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Neither base nor fill value.
+    Plain,
+    OneFill,
+    ManyFills,
+}
+
+// As parameters of `Quantizer::one`.
+const PLAIN: u8 = Work::Plain as u8;
+const ONE_FILL: u8 = Work::OneFill as u8;
+const MANY_FILLS: u8 = Work::ManyFills as u8;
 
 impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     /// The lattice with the [`step`] of a bound, which is a normal number in `F`, for |q| up to
@@ -222,7 +237,7 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     ///
     /// Why x′ is quantized to itself: it is off k · step by a rounding error, as is its quotient,
     /// and up to `FARTHEST` these are below half a step together.
-    pub fn new(step: f64, base: i64, most: i64, bound: f64, fill: Option<f64>) -> Self {
+    pub fn new(step: f64, base: i64, most: i64, bound: f64, fill: &FillValues) -> Self {
         Self {
             step: F::of(step),
             inverse: inverse(step),
@@ -230,32 +245,42 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
             base: F::of(base as f64),
             base_bits: base.cast_unsigned(),
             most: F::of(most as f64),
-            fill: T::from_f64(fill.unwrap_or(f64::NAN)),
-            plain: base == 0 && fill.is_none(),
+            fill: fill.typed(T::from_f64),
+            work: match fill.as_slice().len() {
+                0 if base == 0 => Work::Plain,
+                0 | 1 => Work::OneFill,
+                _ => Work::ManyFills,
+            },
         }
     }
 
-    /// Lattice point of `x` (in the low bits) and its value, and whether they are usable. `PLAIN`: no
-    /// base and no fill value.
+    /// Lattice point of `x` (in the low bits) and its value, and whether they are usable.
     #[inline(always)]
-    fn point<const PLAIN: bool>(&self, x: T) -> (u64, T, bool) {
+    fn point<const WORK: u8>(&self, x: T) -> (u64, T, bool) {
         let rounded = <T as Via<F>>::up(x).mul(self.inverse).add(F::ROUNDER);
         let k = rounded.sub(F::ROUNDER);
-        let q = if PLAIN { k } else { k.sub(self.base) };
+        let q = match WORK {
+            PLAIN => k,
+            _ => k.sub(self.base),
+        };
         let decoded = <T as Via<F>>::down(k.mul(self.step));
         // NaN and infinities fail both comparisons.
         let good = (Real::sub(decoded, x).abs() <= self.limit) & (q.abs() <= self.most);
-        (rounded.bits(), decoded, good & (PLAIN | (x != self.fill)))
+        let ordinary = match WORK {
+            PLAIN => true,
+            ONE_FILL => x != self.fill.first(),
+            _ => !self.fill.contains(x),
+        };
+        (rounded.bits(), decoded, good & ordinary)
     }
 
     /// Coordinate of `x`, and whether it is usable.
     #[inline(always)]
-    fn one<W: Word, const PLAIN: bool>(&self, x: T) -> (W, bool) {
-        let (bits, _, good) = self.point::<PLAIN>(x);
-        let bits = if PLAIN {
-            bits
-        } else {
-            bits.wrapping_sub(self.base_bits)
+    fn one<W: Word, const WORK: u8>(&self, x: T) -> (W, bool) {
+        let (bits, _, good) = self.point::<WORK>(x);
+        let bits = match WORK {
+            PLAIN => bits,
+            _ => bits.wrapping_sub(self.base_bits),
         };
         (W::truncate(bits), good)
     }
@@ -263,7 +288,7 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     /// The value of the lattice point of `x`, or `x` if it is not usable.
     #[inline(always)]
     pub fn snap(&self, x: T) -> T {
-        let (_, decoded, good) = self.point::<false>(x);
+        let (_, decoded, good) = self.point::<MANY_FILLS>(x);
         if good { decoded } else { x }
     }
 
@@ -298,26 +323,26 @@ impl<T: Element + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
 
     #[inline(always)]
     fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool {
-        if self.plain {
-            quantize_unit(
-                values,
-                q,
-                #[inline(always)]
-                |x| self.one::<W, true>(x),
-            )
-        } else {
-            quantize_unit(
-                values,
-                q,
-                #[inline(always)]
-                |x| self.one::<W, false>(x),
-            )
+        macro_rules! unit {
+            ($work:ident) => {
+                quantize_unit(
+                    values,
+                    q,
+                    #[inline(always)]
+                    |x| self.one::<W, $work>(x),
+                )
+            };
+        }
+        match self.work {
+            Work::Plain => unit!(PLAIN),
+            Work::OneFill => unit!(ONE_FILL),
+            Work::ManyFills => unit!(MANY_FILLS),
         }
     }
 
     #[inline(always)]
     fn accepts<W: Word>(&self, x: T) -> bool {
-        self.one::<W, false>(x).1
+        self.one::<W, MANY_FILLS>(x).1
     }
 }
 
@@ -327,15 +352,24 @@ mod tests {
 
     /// Lattice points near 0, near the ends of coordinates, and near the end of the lattice.
     fn points<T: Element>() -> impl Iterator<Item = i64> {
-        let centres = [0, 1 << 10, 1 << 15, 1 << 20, T::FARTHEST / 3, T::FARTHEST - 40];
-        centres.into_iter().flat_map(|c| (c..=c + 40).flat_map(|k| [k, -k]))
+        let centres = [
+            0,
+            1 << 10,
+            1 << 15,
+            1 << 20,
+            T::FARTHEST / 3,
+            T::FARTHEST - 40,
+        ];
+        centres
+            .into_iter()
+            .flat_map(|c| (c..=c + 40).flat_map(|k| [k, -k]))
     }
 
     fn points_are_the_same_everywhere<T: Element>(bounds: &[f64]) {
         for &bound in bounds {
             let step = step::<T>(bound).unwrap();
             assert!(step <= 2.0 * bound && step > 1.99 * bound);
-            let whole = Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, None);
+            let whole = Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, &FillValues::NONE);
             for k in points::<T>() {
                 let value = T::from_f64(k as f64 * step);
                 if !Element::is_finite(value) {

@@ -15,6 +15,7 @@ use super::UNIT;
 use super::quantize::{Real, Scale, Staged, Via, quantize_unit};
 use super::word::Word;
 use crate::element::Element;
+use crate::fill::{FillValues, TypedFill};
 
 /// Floats that have places: `f32` or `f64`.
 pub trait Placed: Staged {
@@ -119,8 +120,8 @@ pub(crate) struct Relative<T, F: Placed> {
     check_wide: Check<f64>,
     /// Largest coordinate.
     most: f64,
-    /// A value that must not be quantized; NaN if there is none.
-    fill: T,
+    /// Values that must not be quantized.
+    fill: TypedFill<T>,
 }
 
 /// The comparison with the bound.
@@ -216,7 +217,7 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
     }
 
     /// The whole lattice of a bound; `None` if this arithmetic is too coarse for it.
-    pub fn whole(bound: f64, fill: Option<f64>) -> Option<Self> {
+    pub fn whole(bound: f64, fill: &FillValues) -> Option<Self> {
         let step = Self::step_of(bound)?;
         Some(Self {
             lattice: Lattice::new(step, 0.0),
@@ -224,7 +225,7 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
             check: Check::new(bound)?,
             check_wide: Check::new(bound)?,
             most: 0.0,
-            fill: T::from_f64(fill.unwrap_or(f64::NAN)),
+            fill: fill.typed(T::from_f64),
         })
     }
 
@@ -253,7 +254,7 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
 
     /// Coordinate of `x`, and whether it is usable.
     #[inline(always)]
-    fn one<W: Word>(&self, x: T) -> (W, bool) {
+    fn one<W: Word, const MANY_FILLS: bool>(&self, x: T) -> (W, bool) {
         let real = <T as Via<F>>::up(x);
         let base = self.lattice.base;
         let (coordinate, reached) = match W::PARTS {
@@ -266,7 +267,11 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
             1 => self.check.passes(real, decoded.up()),
             _ => self.check_wide.passes(x.to_f64(), decoded.to_f64()),
         };
-        (q, reached & passes & (x != self.fill))
+        let ordinary = match MANY_FILLS {
+            true => !self.fill.contains(x),
+            false => x != self.fill.first(),
+        };
+        (q, reached & passes & ordinary)
     }
 
     /// The value of the lattice point of `x`, or `x` if there is none within the bound.
@@ -281,7 +286,7 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
         let decoded = T::down(F::at(coordinate, self.lattice.step, F::Order::default()));
         let passes = self.check_wide.passes(x.to_f64(), decoded.to_f64());
         let reached = zero | (k >= 1);
-        match reached & passes & (x != self.fill) {
+        match reached & passes & !self.fill.contains(x) {
             true => decoded,
             false => x,
         }
@@ -299,17 +304,25 @@ impl<T: Element + Via<F>, F: Placed> Scale<T> for Relative<T, F> {
 
     #[inline(always)]
     fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool {
+        if self.fill.len() > 1 {
+            return quantize_unit(
+                values,
+                q,
+                #[inline(always)]
+                |x| self.one::<W, true>(x),
+            );
+        }
         quantize_unit(
             values,
             q,
             #[inline(always)]
-            |x| self.one(x),
+            |x| self.one::<W, false>(x),
         )
     }
 
     #[inline(always)]
     fn accepts<W: Word>(&self, x: T) -> bool {
-        self.one::<W>(x).1
+        self.one::<W, true>(x).1
     }
 }
 
@@ -322,7 +335,7 @@ mod tests {
     #[test]
     fn every_fraction_has_a_lattice_point_that_stays() {
         for bound in [0.5, 1e-2, 1e-3, 1e-5, 4e-6] {
-            let whole = Relative::<f32, f32>::whole(bound, None).unwrap();
+            let whole = Relative::<f32, f32>::whole(bound, &FillValues::NONE).unwrap();
             for start in [1.0f32, -2.0, 1e-30, 1e30] {
                 let part = |bits| whole.part([start].into_iter(), bits).unwrap();
                 let (narrow, wide) = (part(16), part(32));
@@ -333,11 +346,11 @@ mod tests {
                     let error = (f64::from(x) - f64::from(y)).abs();
                     assert!(error <= bound * f64::from(x).abs(), "{bound} {x} {y}");
                     assert_eq!(whole.snap(y).to_bits(), y.to_bits(), "{bound} {x}");
-                    let (q, good) = wide.one::<u32>(x);
+                    let (q, good) = wide.one::<u32, true>(x);
                     assert!(good, "{bound} {x}");
                     let z: f32 = wide.lattice.decode(q);
                     assert_eq!(whole.snap(z).to_bits(), z.to_bits(), "{bound} {x}");
-                    let (q, good) = narrow.one::<u16>(y);
+                    let (q, good) = narrow.one::<u16, true>(y);
                     let z: f32 = narrow.lattice.decode(q);
                     assert!(!good || z.to_bits() == y.to_bits(), "{bound} {x}");
                 }

@@ -38,7 +38,7 @@ struct Coarse<T> {
 
 /// How a chunk could be halved, if lags leave units that cost less than so much.
 pub(super) fn candidate(task: &Task<'_>) -> Option<(Halving, u64)> {
-    let plain = matches!(task.tolerance, Tolerance::Abs(_)) && task.fill.is_none();
+    let plain = matches!(task.tolerance, Tolerance::Abs(_)) && task.fill.is_empty();
     let values = task.dims.len();
     let bits = match values <= SMALL {
         true => PROMISING_IF_SMALL,
@@ -59,18 +59,28 @@ pub(super) fn encode<T: Element>(
 ) -> Result<bool> {
     let mut coarse = context.take::<Coarse<T>>();
     let worth = match rewrite(task.params)? {
-        Rewrite::Drifts => encode_with::<T, Free<T>>(
-            FREE, values, task, halving, cost, context, &mut coarse, out,
-        ),
+        Rewrite::Drifts => {
+            encode_with::<T, Free<T>>(FREE, values, task, halving, cost, context, &mut coarse, out)
+        }
         Rewrite::Exact => encode_with::<T, Fixed<T>>(
-            FIXED, values, task, halving, cost, context, &mut coarse, out,
+            FIXED,
+            values,
+            task,
+            halving,
+            cost,
+            context,
+            &mut coarse,
+            out,
         ),
     };
     context.put_back(coarse);
     worth
 }
 
-#[expect(clippy::too_many_arguments, reason = "what every step of a chunk needs")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what every step of a chunk needs"
+)]
 fn encode_with<T: Element, S: Steps<T>>(
     kind: u8,
     values: &[T],

@@ -1,6 +1,7 @@
 //! The patterns that words can express: floats with a number of mantissa bits.
 
 use crate::bound::Tolerance;
+use crate::fill::{FillValues, TypedFill};
 use std::ops::{BitAnd, BitOr, Not, Shl, Shr};
 
 /// The bit pattern of a float: `u32` or `u64`. Arithmetic is modulo the size.
@@ -97,8 +98,8 @@ pub(super) struct Grid<P> {
     half: P,
     /// The bits that are cut off.
     pub dropped: P,
-    /// The value that must stay as it is; 0, which does anyway, if there is none.
-    fill: P,
+    /// The values that must stay as they are; 0 and NaN, which do anyway, if there are none.
+    fill: TypedFill<P>,
 }
 
 impl<P: Pattern> Grid<P> {
@@ -106,7 +107,7 @@ impl<P: Pattern> Grid<P> {
     ///
     /// A normal number of exponent E that keeps m bits moves by less than 2^(E−m) when it is cut
     /// off and by at most 2^(E−m−1) when it is rounded, and it is not below 2^E.
-    pub fn new(tolerance: Tolerance, nearest: bool, fill: u64) -> Self {
+    pub fn new(tolerance: Tolerance, nearest: bool, fill: TypedFill<P>) -> Self {
         let kept = match tolerance {
             Tolerance::Pointwise(e) => {
                 let most = if nearest { 2.0 * e } else { e };
@@ -120,7 +121,7 @@ impl<P: Pattern> Grid<P> {
         if nearest && dropped > 0 {
             grid.half = P::of(1) << (dropped - 1);
         }
-        grid.fill = P::of(fill);
+        grid.fill = fill;
         grid
     }
 
@@ -131,21 +132,42 @@ impl<P: Pattern> Grid<P> {
             kept,
             half: P::default(),
             dropped: P::of((1 << dropped) - 1),
-            fill: P::default(),
+            fill: FillValues::NONE.typed(|_| P::default()),
         }
     }
 
     /// What the decoder will give for a pattern: the nearest of the grid, or the pattern itself if
-    /// it is zero, subnormal, infinite, NaN, the fill value, or would become infinite.
+    /// it is zero, subnormal, infinite, NaN, a fill value, or would become infinite.
     #[inline(always)]
     pub fn round(&self, x: P) -> P {
+        match self.fill.others().contains(&x) {
+            true => x,
+            false => self.round_with_one_fill(x),
+        }
+    }
+
+    /// The same for a block, which is faster.
+    #[inline(always)]
+    pub fn round_all(&self, values: &[P], rounded: &mut [P]) {
+        for (rounded, &value) in rounded.iter_mut().zip(values) {
+            *rounded = self.round_with_one_fill(value);
+        }
+        if self.fill.len() > 1 {
+            for (rounded, &value) in rounded.iter_mut().zip(values) {
+                *rounded = self.round(value);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn round_with_one_fill(&self, x: P) -> P {
         let all = P::exponent_bits();
         let rounded = x.add(self.half) & !self.dropped;
         let exponent = x & all;
         let exact = (exponent == P::default())
             | (exponent == all)
             | (rounded & all == all)
-            | (x == self.fill);
+            | (x == self.fill.first());
         if exact { x } else { rounded }
     }
 }

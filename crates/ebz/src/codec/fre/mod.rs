@@ -59,14 +59,15 @@ impl Codec for Fre {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let nearest = task.params.choice("rounding", &ROUNDING)? == ROUNDING[0];
-        let fill = task.fill.map_or(0, |fill| T::from_f64(fill).to_word());
+        let fill = |fill| T::from_f64(fill).to_word();
         match T::TYPE {
             ElementType::F32 => {
+                let fill = task.fill.typed(|value| fill(value) as u32);
                 let grid = Grid::<u32>::new(task.tolerance, nearest, fill);
                 encode::encode(bytemuck::cast_slice(values), &grid, context, out);
             }
             ElementType::F64 => {
-                let grid = Grid::<u64>::new(task.tolerance, nearest, fill);
+                let grid = Grid::<u64>::new(task.tolerance, nearest, task.fill.typed(fill));
                 encode::encode(bytemuck::cast_slice(values), &grid, context, out);
             }
         }

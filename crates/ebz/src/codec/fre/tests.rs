@@ -5,9 +5,14 @@ use super::kernels::tile::Memory;
 use super::{decode, encode, lanes, word};
 use crate::bound::Tolerance;
 use crate::codec::Context;
+use crate::fill::{FillValues, TypedFill};
 use crate::simd::Level;
 
 /// Bits as text.
+fn no_fill<P: Pattern>() -> TypedFill<P> {
+    FillValues::NONE.typed(|_| P::default())
+}
+
 fn text<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> String {
     let (bits, length) = word::encode(x, previous, grid);
     format!("{bits:0width$b}", width = length as usize)
@@ -15,7 +20,7 @@ fn text<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> String {
 
 #[test]
 fn words_are_those_of_the_paper() {
-    let grid = Grid::<u32>::new(Tolerance::Precision(6), false, 0);
+    let grid = Grid::<u32>::new(Tolerance::Precision(6), false, no_fill());
     let word = |x: f32, previous: f32| {
         let [x, previous] = [x, previous].map(|x| grid.round(x.to_bits()));
         text(x, previous, &grid)
@@ -118,7 +123,9 @@ where
         let full = P::MANTISSA;
         for kept in [0, 1, 6, 10, 16, 17, 20, 21, 22, full - 1, full] {
             for nearest in [true, false] {
-                let fill = values.get(3).map_or(0, |&x| x.into());
+                // The patterns of some of the values, whatever numbers these are.
+                let places = FillValues::new(&[3.0, 5.0][..usize::from(nearest) + 1]).unwrap();
+                let fill = places.typed(|at| values.get(at as usize).copied().unwrap_or_default());
                 let grid = Grid::<P>::new(Tolerance::Precision(kept), nearest, fill);
                 let expected = naive(&values, &grid);
                 let rounded: Vec<P> = values.iter().map(|&x| grid.round(x)).collect();
@@ -153,7 +160,7 @@ fn kernels_follow_the_definition_f64() {
 #[test]
 fn damaged_lanes_decode_alike_at_every_level() {
     let values: Vec<u32> = patterns(66_000, 9);
-    let grid = Grid::<u32>::new(Tolerance::Precision(6), true, 0);
+    let grid = Grid::<u32>::new(Tolerance::Precision(6), true, no_fill());
     let good = naive(&values, &grid);
     for round in 0..40 {
         let mut bytes = good.clone();
@@ -171,7 +178,7 @@ fn damaged_lanes_decode_alike_at_every_level() {
 
 #[test]
 fn nearest_needs_one_bit_less_than_truncation() {
-    let kept = |e, nearest| Grid::<u32>::new(Tolerance::Pointwise(e), nearest, 0).kept;
+    let kept = |e, nearest| Grid::<u32>::new(Tolerance::Pointwise(e), nearest, no_fill()).kept;
     for (e, bits) in [(0.5, 0), (0.25, 1), (1.0 / 64.0, 5), (1e-3, 9), (1e-9, 23)] {
         assert_eq!(kept(e, true), bits);
         assert_eq!(kept(e, false), (bits + 1).min(23));

@@ -15,6 +15,7 @@ use super::walk::{ClassJob, Coder, Fields, Pass, Planes, Scratch};
 use super::{residual, rows};
 use crate::codec::Dims;
 use crate::error::Result;
+use crate::fill::TypedFill;
 use crate::simd::Level as Isa;
 use crate::stage::rans::bits::BitWriter;
 use crate::stage::varint;
@@ -75,7 +76,7 @@ pub(super) struct Source<'a, T> {
     pub(super) dims: Dims,
     pub(super) bound: f64,
     /// Values that must be exact.
-    pub(super) fill: Option<T>,
+    pub(super) fill: TypedFill<T>,
 }
 
 /// Appends a chunk coded by a plan.
@@ -171,7 +172,7 @@ pub(super) fn part(pyramid: &Pyramid, planes: Option<Planes>) -> Pyramid {
 struct RowEncoder<'a, T> {
     isa: Isa,
     streams: &'a mut Streams,
-    fill: Option<T>,
+    fill: TypedFill<T>,
 }
 
 impl<T: Real> Coder<T> for RowEncoder<'_, T> {
@@ -197,7 +198,7 @@ impl<T: Real> Coder<T> for RowEncoder<'_, T> {
     ) -> Result<()> {
         // 1. Quantize; what fails its bound is escaped.
         let good = prediction.quantize(self.isa, job.step, original, row);
-        if !good || self.fill.is_some() {
+        if !good || !self.fill.is_empty() {
             self.escape(prediction, job.step, original, row);
         }
         // 2. Residuals.
@@ -224,7 +225,7 @@ impl<T: Real> RowEncoder<'_, T> {
         };
         let fails = |i: usize| {
             let value = original[i];
-            step.misses(value - outer[i]) || Some(value) == self.fill
+            step.misses(value - outer[i]) || self.fill.contains(value)
         };
         let failing: Vec<usize> = (0..original.len()).filter(|&i| fails(i)).collect();
         for &i in &failing {
@@ -239,7 +240,7 @@ impl<T: Real> RowEncoder<'_, T> {
                     .base
                     .map_or(T::default(), |b| b.single(prediction.values, i));
             let spike = (from_base - row.inner[i]).magnitude() * step.inverse > T::SPIKE;
-            let absent = !value.is_finite() || Some(value) == self.fill || spike;
+            let absent = !value.is_finite() || self.fill.contains(value) || spike;
             let position = self.streams.position + i as u32;
             self.streams.escapes.push(position, value, absent);
             prediction.escape(i, Escape { value, absent }, row);

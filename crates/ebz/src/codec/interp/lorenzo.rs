@@ -11,6 +11,7 @@ use super::kernel::{Kernel, launch};
 use super::real::{LARGEST, Real, Step};
 use super::{decode, rows};
 use crate::error::{Error, Result};
+use crate::fill::TypedFill;
 use crate::simd::Level as Isa;
 
 /// Contexts of this mode are those of classes with one odd axis.
@@ -220,7 +221,7 @@ impl Kernel for Known<'_> {
 struct Quantize<'a, T> {
     values: &'a [T],
     step: Step<T>,
-    fill: Option<T>,
+    fill: TypedFill<T>,
     known: &'a [i32],
     /// Along x too, and what the first value continues.
     along_x: Option<i32>,
@@ -246,8 +247,8 @@ impl<T: Real> Kernel for Quantize<'_, T> {
             let inside = scaled.magnitude() < T::EXACT;
             bad |= !inside | step.misses(value - exact);
         }
-        if let Some(fill) = self.fill {
-            bad |= self.values.contains(&fill);
+        if !self.fill.is_empty() {
+            bad |= self.values.iter().any(|&value| self.fill.contains(value));
         }
         if bad {
             return false;
@@ -358,7 +359,7 @@ pub(super) fn encode<T: Real>(
 fn escape<T: Real>(
     row: &[T],
     step: Step<T>,
-    fill: Option<T>,
+    fill: TypedFill<T>,
     history: &mut History,
     (start, before): (usize, i32),
     streams: &mut Streams,
@@ -377,9 +378,9 @@ fn escape<T: Real>(
         let exact = T::from_i32(quantized) * step.size;
         let mut difference = quantized.wrapping_sub(predicted);
         let fits = difference.unsigned_abs() <= u32::from(LARGEST.unsigned_abs());
-        let good = !step.misses(value - exact) && Some(value) != fill;
+        let good = !step.misses(value - exact) && !fill.contains(value);
         if !good || !fits {
-            let absent = step.quantize(value).is_none() || Some(value) == fill;
+            let absent = step.quantize(value).is_none() || fill.contains(value);
             let position = streams.position + i as u32;
             streams.escapes.push(position, value, absent);
             if absent {

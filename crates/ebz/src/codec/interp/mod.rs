@@ -100,7 +100,7 @@ fn source<'a, T: Real>(values: &'a [T], bound: f64, task: &Task<'_>) -> Source<'
         values,
         dims: task.dims,
         bound,
-        fill: task.fill.map(T::from_f64),
+        fill: task.fill.typed(T::from_f64),
     }
 }
 

@@ -14,6 +14,7 @@ use super::real::Real;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
+use crate::fill::FillValues;
 use crate::stage::UNIT;
 use crate::stage::dualquant::relative;
 use crate::stage::quantize::{Scale, Via};
@@ -63,13 +64,13 @@ fn place<T: Real>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<bool> {
-    if let Some(lattice) = relative::<T, T, u16>(bound, values, task.fill) {
+    if let Some(lattice) = relative::<T, T, u16>(bound, values, &task.fill) {
         let most = values.len() / RARE;
         if place_on::<T, f32, u16>(NARROW, &lattice, values, most, task, context, out)? {
             return Ok(true);
         }
     }
-    match relative::<T, f64, u32>(bound, values, task.fill) {
+    match relative::<T, f64, u32>(bound, values, &task.fill) {
         Some(lattice) => {
             let most = usize::MAX;
             place_on::<T, f64, u32>(WIDE, &lattice, values, most, task, context, out)
@@ -133,7 +134,7 @@ fn place_on<T: Real, C: Real, W: Word>(
             values: coordinates,
             dims: task.dims,
             bound: ALMOST_HALF,
-            fill: None,
+            fill: FillValues::NONE.typed(C::from_f64),
         };
         out.push(kind);
         out.extend_from_slice(&lattice.step().to_le_bytes());

@@ -1,5 +1,6 @@
 use super::*;
 use crate::codec::Params;
+use crate::fill::FillValues;
 use crate::simd::Level;
 
 const MODES: [&str; 8] = [
@@ -20,7 +21,7 @@ fn dims(nz: usize, ny: usize, nx: usize) -> Dims {
 struct Case {
     dims: Dims,
     bound: f64,
-    fill: Option<f64>,
+    fill: FillValues,
     mode: &'static str,
 }
 
@@ -60,7 +61,7 @@ impl Case {
             let back = self.decode::<T>(&bytes, level).expect(&what);
             for (i, (x, y)) in values.iter().zip(&back).enumerate() {
                 let same = x.to_word() == y.to_word();
-                let fill = Some(x.to_f64()) == self.fill;
+                let fill = self.fill.as_slice().contains(&x.to_f64());
                 let near = (x.to_f64() - y.to_f64()).abs() <= self.bound;
                 assert!(same || (near && !fill), "{what}: [{i}] {x} became {y}");
             }
@@ -122,7 +123,7 @@ fn every_shape_and_mode_keeps_the_bound() {
                 let case = Case {
                     dims: d,
                     bound,
-                    fill: None,
+                    fill: FillValues::NONE,
                     mode,
                 };
                 case.check(&smooth::<f32>(d, noise));
@@ -157,7 +158,7 @@ fn awkward_values_come_back() {
             let case = Case {
                 dims: d,
                 bound,
-                fill: None,
+                fill: FillValues::NONE,
                 mode,
             };
             case.check(&values);
@@ -167,7 +168,7 @@ fn awkward_values_come_back() {
         let case = Case {
             dims: d,
             bound: 0.1,
-            fill: None,
+            fill: FillValues::NONE,
             mode,
         };
         case.check(&vec![f32::NAN; d.len()]);
@@ -188,7 +189,7 @@ fn fill_values_are_exact_and_cheap() {
         let case = Case {
             dims: d,
             bound: 1e-2,
-            fill: Some(f64::from(9.96921e36f32)),
+            fill: f64::from(9.96921e36f32).into(),
             mode,
         };
         let size = case.check(&values);
@@ -205,7 +206,7 @@ fn broken_chunks_are_errors_or_other_values() {
         let case = Case {
             dims: d,
             bound: 1e-3,
-            fill: None,
+            fill: FillValues::NONE,
             mode,
         };
         let bytes = case.encode(&values, Level::detect());
@@ -254,7 +255,7 @@ fn the_chosen_mode_is_near_the_best() {
                 let case = Case {
                     dims: *d,
                     bound,
-                    fill: None,
+                    fill: FillValues::NONE,
                     mode,
                 };
                 case.check(values)
@@ -276,7 +277,11 @@ fn a_choice_is_made_whatever_the_values_are() {
     for (i, value) in values.iter_mut().enumerate().filter(|(i, _)| i % 3 > 0) {
         *value = [f32::NAN, f32::INFINITY, f32::MIN, 1e-40, 0.0][i % 5];
     }
-    for fill in [None, Some(0.0)] {
+    for fill in [
+        FillValues::NONE,
+        0.0.into(),
+        FillValues::new(&[0.0, 1.0]).unwrap(),
+    ] {
         for bound in [1e-30, 1e-2, f64::from(f32::MAX)] {
             let case = Case {
                 dims: d,

@@ -21,6 +21,7 @@ use super::vectors::Vectors;
 use super::{EXCEPTIONS, PlaneCode, count_bits, lift, truncate};
 use crate::bound::Tolerance;
 use crate::error::{Error, Result};
+use crate::fill::TypedFill;
 use crate::request::Task;
 use crate::simd::Level;
 use crate::workspace::Context;
@@ -120,7 +121,7 @@ fn encode_blocks<T: Real, C: PlaneCode>(
         grid: Grid::new(task.dims, axes),
         goal,
         special,
-        fill: task.fill.map(T::from_f64),
+        fill: task.fill.typed(T::from_f64),
         segments: &mut scratch.segments,
         exceptions: &mut scratch.exceptions,
         code: std::marker::PhantomData::<C>,
@@ -159,7 +160,7 @@ struct Encoder<'a, T: Real, C> {
     grid: Grid,
     goal: Goal<T>,
     special: T::Int,
-    fill: Option<T>,
+    fill: TypedFill<T>,
     segments: &'a mut SegmentWriter,
     exceptions: &'a mut Exceptions,
     code: std::marker::PhantomData<C>,
@@ -242,8 +243,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
 
     #[inline(always)]
     fn has_fill<const N: usize>(&self, group: &[Lanes<T>; N], lane: usize) -> bool {
-        self.fill
-            .is_some_and(|fill| group.iter().any(|lanes| lanes[lane] == fill))
+        !self.fill.is_empty() && group.iter().any(|lanes| self.fill.contains(lanes[lane]))
     }
 
     /// Replaces the special values of a block by neighbours and marks them as exceptions; if that
@@ -255,8 +255,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
         lane: usize,
         block: usize,
     ) -> bool {
-        let special =
-            |x: T| x.magnitude() >= self.special || self.fill.is_some_and(|fill| x == fill);
+        let special = |x: T| x.magnitude() >= self.special || self.fill.contains(x);
         let ordinary = |lanes: &&Lanes<T>| !special(lanes[lane]);
         let mut neighbour = group
             .iter()

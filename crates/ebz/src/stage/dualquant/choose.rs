@@ -4,6 +4,7 @@
 
 use super::Estimate;
 use crate::element::Element;
+use crate::fill::{FillValues, TypedFill};
 use crate::request::Dims;
 use crate::simd::Level;
 use crate::stage::UNIT;
@@ -21,13 +22,13 @@ pub(super) fn base<T: Element>(
     step: f64,
     most: i64,
     values: &[T],
-    fill: Option<f64>,
+    fill: &FillValues,
 ) -> Option<i64> {
-    let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
+    let missing = fill.typed(T::from_f64);
     let reach = most as f64;
 
     // 1. Where the bulk of the values lies. Outliers and fill values do not count.
-    let sample = sample(values, fill_value);
+    let sample = sample(values, missing);
     let mut sample: Vec<f64> = sample.map(|x| x.to_f64() / step).collect();
     let fits = |(low, high): (f64, f64)| low.abs().max(high.abs()) * 1.25 <= reach;
     let mut range = extremes(&sample);
@@ -51,27 +52,27 @@ pub(super) fn base<T: Element>(
 pub(super) fn part<T: Element + Via<F>, F: Placed, W: Word>(
     lattice: &Relative<T, F>,
     values: &[T],
-    fill: Option<f64>,
+    fill: &FillValues,
 ) -> Option<Relative<T, F>> {
-    let fill_value = T::from_f64(fill.unwrap_or(f64::NAN));
-    lattice.part(sample(values, fill_value), 16 * W::PARTS as u32)
+    let missing = fill.typed(T::from_f64);
+    lattice.part(sample(values, missing), 16 * W::PARTS as u32)
 }
 
 /// A lattice relative to the values; `None` if none of this width serves the bound.
 pub(crate) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
     bound: f64,
     values: &[T],
-    fill: Option<f64>,
+    fill: &FillValues,
 ) -> Option<Relative<T, F>> {
     part::<T, F, W>(&Relative::whole(bound, fill)?, values, fill)
 }
 
 /// Numbers from all over the chunk.
-fn sample<T: Element>(values: &[T], fill: T) -> impl Iterator<Item = T> {
+fn sample<T: Element>(values: &[T], fill: TypedFill<T>) -> impl Iterator<Item = T> {
     // Odd, so that the sample does not keep to one column of rows of 2^n.
     let stride = values.len().div_ceil(VALUES) | 1;
     let all = values.iter().copied().step_by(stride);
-    all.filter(move |x| Element::is_finite(*x) && *x != fill)
+    all.filter(move |x| Element::is_finite(*x) && !fill.contains(*x))
 }
 
 /// The least and the largest; zeros if there is nothing.

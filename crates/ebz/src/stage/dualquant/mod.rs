@@ -182,7 +182,7 @@ fn absolute<T: Element, S: Sink>(
     exceptions: &mut Exceptions,
     sink: &mut S,
 ) -> Plan {
-    let fill = task.fill;
+    let fill = &task.fill;
     let whole = Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, fill);
     let snap = |x: T| whole.snap(x);
     macro_rules! quantized {
@@ -226,7 +226,7 @@ fn relative_to_values<T: Element, S: Sink>(
     exceptions: &mut Exceptions,
     sink: &mut S,
 ) -> Option<Plan> {
-    let fill = task.fill;
+    let fill = &task.fill;
     macro_rules! quantized {
         ($mode:ident, $word:ty, $lattice:expr) => {{
             let part = choose::part::<T, _, $word>($lattice, values, fill);
@@ -272,7 +272,10 @@ fn relative_to_values<T: Element, S: Sink>(
 
 /// Quantizes on a lattice; `None` if too many values do not fit it. These become what `snap` makes of
 /// them, which is on the same lattice where there is a point for them: in another chunk they may fit.
-#[expect(clippy::too_many_arguments, reason = "what every step of a chunk needs")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what every step of a chunk needs"
+)]
 fn quantized<T, W, L, S>(
     mode: Mode,
     lattice: L,

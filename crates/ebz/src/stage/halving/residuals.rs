@@ -4,6 +4,7 @@ use super::Halving;
 use super::predict::Predictor;
 use crate::element::Element;
 use crate::error::Result;
+use crate::fill::FillValues;
 use crate::request::Dims;
 use crate::simd::{Level, memory};
 use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit, scattered_place};
@@ -114,7 +115,9 @@ impl<T: Element> Steps<T> for Fixed<T> {
 
     fn exact(value: T, bound: f64) -> T {
         match quantize::step::<T>(bound) {
-            Some(step) => Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, None).snap(value),
+            Some(step) => {
+                Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, &FillValues::NONE).snap(value)
+            }
             None => value,
         }
     }

@@ -42,9 +42,7 @@ impl<P: Pattern> Words<P> {
     /// Rounds the values of a block and finds their words.
     #[inline(always)]
     pub fn of(&mut self, values: &[P; BLOCK], grid: &Grid<P>) {
-        for (rounded, &value) in self.rounded[1..].iter_mut().zip(values) {
-            *rounded = grid.round(value);
-        }
+        grid.round_all(values, &mut self.rounded[1..]);
         for i in 0..BLOCK {
             let (word, length) = one(self.rounded[i + 1], self.rounded[i], grid);
             self.words[i] = word;

@@ -1,0 +1,149 @@
+//! The most extreme values of an array and how often they occur, in one pass that can be split.
+
+use super::FiniteRange;
+use crate::element::Element;
+use crate::fill::FillValues;
+
+/// Distinct values kept at either end.
+const DEPTH: usize = 6;
+
+/// Values looked at together; they stay in the innermost cache.
+const BLOCK: usize = 1024;
+
+/// The largest and smallest distinct finite values with their numbers, the outermost first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Extremes {
+    pub high: Vec<(f64, u64)>,
+    pub low: Vec<(f64, u64)>,
+}
+
+impl Extremes {
+    /// Adds values; NaN and infinities do not count.
+    pub fn add<T: Element>(&mut self, values: &[T]) {
+        for block in values.chunks(BLOCK) {
+            let range = FiniteRange::of(block, &FillValues::NONE);
+            if range.min > range.max {
+                continue;
+            }
+            if may_enter(&self.high, range.max, |a, b| a >= b) {
+                absorb(&mut self.high, block, range.max, |x, y| x > y, |a, b| a > b);
+            }
+            if may_enter(&self.low, range.min, |a, b| a <= b) {
+                absorb(&mut self.low, block, range.min, |x, y| x < y, |a, b| a < b);
+            }
+        }
+    }
+
+    /// Adds the values of another part of the array.
+    pub fn join(&mut self, other: &Self) {
+        for &(value, times) in &other.high {
+            enter(&mut self.high, value, times, |a, b| a > b);
+        }
+        for &(value, times) in &other.low {
+            enter(&mut self.low, value, times, |a, b| a < b);
+        }
+    }
+
+    /// How often these values occur, of those that are extreme.
+    pub fn times(&self, values: &FillValues) -> u64 {
+        let times = |&value: &f64| {
+            let same = |end: &&(f64, u64)| end.0 == value;
+            let seen = self.high.iter().find(same);
+            seen.or_else(|| self.low.iter().find(same))
+                .map_or(0, |&(_, times)| times)
+        };
+        values.as_slice().iter().map(times).sum()
+    }
+
+    /// From the smallest to the largest.
+    pub fn range(&self) -> FiniteRange {
+        match (self.low.first(), self.high.first()) {
+            (Some(low), Some(high)) => FiniteRange {
+                min: low.0,
+                max: high.0,
+            },
+            _ => FiniteRange::EMPTY,
+        }
+    }
+}
+
+/// Whether a value is among the outermost ones or may become one.
+fn may_enter(end: &[(f64, u64)], value: f64, reaches: impl Fn(f64, f64) -> bool) -> bool {
+    match end.get(DEPTH - 1) {
+        Some(&(last, _)) => reaches(value, last),
+        None => true,
+    }
+}
+
+/// Adds the outermost values of a block, `first` being the outermost one.
+fn absorb<T: Element>(
+    end: &mut Vec<(f64, u64)>,
+    block: &[T],
+    first: f64,
+    further: impl Fn(T, T) -> bool,
+    further_double: impl Fn(f64, f64) -> bool + Copy,
+) {
+    let innermost = match further_double(1.0, 0.0) {
+        true => T::from_f64(f64::NEG_INFINITY),
+        false => T::from_f64(f64::INFINITY),
+    };
+    let mut value = T::from_f64(first);
+    for _ in 0..DEPTH {
+        let times: u32 = block.iter().map(|&x| u32::from(x == value)).sum();
+        if !enter(end, value.to_f64(), u64::from(times), further_double) {
+            return;
+        }
+        value = next_inwards(block, value, innermost, &further);
+        if value == innermost {
+            return;
+        }
+    }
+}
+
+/// The outermost value that is further inwards than `value`; `innermost`, which is infinite, if there
+/// is none.
+fn next_inwards<T: Element>(
+    block: &[T],
+    value: T,
+    innermost: T,
+    further: impl Fn(T, T) -> bool,
+) -> T {
+    const LANES: usize = 16;
+    let mut best = [innermost; LANES];
+    let mut take = |lane: usize, x: T| {
+        // NaN fails both comparisons, and each infinity one of them.
+        let better = further(value, x) & further(x, best[lane]);
+        best[lane] = if better { x } else { best[lane] };
+    };
+    let (blocks, rest) = block.as_chunks::<LANES>();
+    for block in blocks {
+        for (lane, &x) in block.iter().enumerate() {
+            take(lane, x);
+        }
+    }
+    for &x in rest {
+        take(0, x);
+    }
+    let outer = |a, b| if further(b, a) { b } else { a };
+    best.into_iter().fold(innermost, outer)
+}
+
+/// Counts a value where it is one of the outermost ones; whether it is.
+fn enter(
+    end: &mut Vec<(f64, u64)>,
+    value: f64,
+    times: u64,
+    further: impl Fn(f64, f64) -> bool,
+) -> bool {
+    let place = end.iter().take_while(|(other, _)| further(*other, value));
+    let place = place.count();
+    match end.get_mut(place) {
+        Some(same) if same.0 == value => same.1 += times,
+        _ if place == DEPTH => return false,
+        _ => {
+            end.insert(place, (value, times));
+            end.truncate(DEPTH);
+        }
+    }
+    true
+}

@@ -1,0 +1,179 @@
+//! Which values of an array mark missing data, from its most extreme ones.
+//!
+//! A wrong guess never breaks a bound, but it changes what a `range` bound refers to. So a value
+//! must be one of the numbers that the field's conventions use, and lie outside of all others by a
+//! part of their extent; or repeat, and lie outside by many times their extent.
+
+use super::extremes::Extremes;
+use crate::fill::FillValues;
+
+/// Numbers that conventions and programs use for missing data, without the negative ones of those
+/// that are used with either sign.
+const EITHER_SIGN: [f64; 19] = [
+    // Default of netCDF; CF and CMIP; GRIB; Ferret, GrADS.
+    9.969_209_968_386_869e36,
+    1e20,
+    9.999e20,
+    1e34,
+    9.99e33,
+    9.99e8,
+    1e10,
+    1e15,
+    1e30,
+    1e31,
+    1e35,
+    1e36,
+    1e37,
+    1e38,
+    f32::MAX as f64,
+    f64::MAX,
+    999.0,
+    9999.0,
+    99999.0,
+];
+const ONE_SIGN: [f64; 15] = [
+    -99.0,
+    -99.9,
+    -99.99,
+    -888.0,
+    -999.25,
+    -999.9,
+    -999.99,
+    -8888.0,
+    -9999.9,
+    -999_999.0,
+    -32767.0,
+    -32768.0,
+    32767.0,
+    -2_147_483_647.0,
+    -2_147_483_648.0,
+];
+
+/// From here on, no sign and no neighbours are needed to tell a known number from data.
+const HUGE: f64 = 1e8;
+
+/// Least distance from the other values as a part of their extent: for known numbers, for known
+/// negative ones where all others are not, for a single one, and for other numbers.
+const KNOWN_GAP: f64 = 1.0 / 16.0;
+const SIGN_GAP: f64 = 1.0 / 1024.0;
+const SINGLE_GAP: f64 = 2.0;
+const UNKNOWN_GAP: f64 = 100.0;
+
+/// Numbers that nobody knows are at least this large, and lie outside of so many other ones.
+const UNKNOWN_LEAST: f64 = 90.0;
+const UNKNOWN_OTHERS: usize = 3;
+
+/// Whether conventions use this number for missing data, in single or double precision.
+pub(super) fn is_known(value: f64) -> bool {
+    let same = |known: f64| value == known || value == f64::from(known as f32);
+    EITHER_SIGN.iter().any(|&known| same(known) || same(-known))
+        || ONE_SIGN.iter().any(|&known| same(known))
+}
+
+/// Both ends of what is not found yet, the outermost values first: the one that is looked at, and the
+/// other one.
+struct Rest<'a> {
+    here: &'a [(f64, u64)],
+    there: &'a [(f64, u64)],
+}
+
+impl Rest<'_> {
+    /// Distance from the innermost of the first `count` values here to the others, and the extent of
+    /// these; `None` if there are no others.
+    fn gap(&self, count: usize) -> Option<(f64, f64)> {
+        let inner = self.here.get(count.checked_sub(1)?)?.0;
+        let (near, far) = (self.here.get(count)?.0, self.there.first()?.0);
+        // The others lie between these two, on the inner side.
+        let is_between = (inner < near) == (near <= far);
+        (is_between || near == far).then(|| ((inner - near).abs(), (near - far).abs()))
+    }
+
+    /// How many of the outermost values here mark missing data.
+    fn missing(&self) -> usize {
+        let known = self.here.iter().take_while(|(value, _)| is_known(*value));
+        let known = known.count();
+        if let Some(count) = (1..=known).find(|&count| self.is_far(count)) {
+            return count;
+        }
+        usize::from(known == 0 && self.is_unknown_marker())
+    }
+
+    /// Whether the first `count` values, all of them known, lie outside of the others.
+    fn is_far(&self, count: usize) -> bool {
+        let Some((gap, extent)) = self.gap(count) else {
+            return false;
+        };
+        let values = &self.here[..count];
+        let others = [self.here[count].0, self.there[0].0];
+        let apart = |value: f64| value < 0.0 && others.iter().all(|&other| other >= 0.0);
+        let needed = if values.iter().any(|&(_, times)| times < 2) {
+            SINGLE_GAP
+        } else if values.iter().all(|&(value, _)| apart(value)) {
+            SIGN_GAP
+        } else {
+            KNOWN_GAP
+        };
+        // Two values alone may as well be a mask.
+        let telling = |value: f64| value < 0.0 || value >= HUGE;
+        let varied = extent > 0.0 || values.iter().all(|&(value, _)| telling(value));
+        varied && gap >= needed * extent
+    }
+
+    /// Whether the outermost value, whatever it is, repeats far outside of all others.
+    fn is_unknown_marker(&self) -> bool {
+        let Some((gap, extent)) = self.gap(1) else {
+            return false;
+        };
+        let (value, times) = self.here[0];
+        let (near, far) = (self.here[1].0, self.there[0].0);
+        let between = |other: f64| (near.min(far)..=near.max(far)).contains(&other);
+        let others = self.here[1..].iter().filter(|(other, _)| between(*other));
+        times >= 2
+            && extent > 0.0
+            && gap >= UNKNOWN_GAP * extent
+            && value.abs() >= UNKNOWN_LEAST
+            && value.abs() > near.abs().max(far.abs())
+            && others.count() >= UNKNOWN_OTHERS
+    }
+}
+
+/// The values that mark missing data in an array, at most `room`, and the extremes without them.
+pub(super) fn find(extremes: &Extremes, room: usize) -> (FillValues, Extremes) {
+    let mut rest = extremes.clone();
+    let mut found = FillValues::NONE;
+    loop {
+        let missing = |here, there| Rest { here, there }.missing();
+        let high = missing(&rest.high, &rest.low);
+        let low = match high {
+            0 => missing(&rest.low, &rest.high),
+            _ => 0,
+        };
+        if high + low == 0 {
+            return (found, rest);
+        }
+        let mut more = found;
+        let values = rest.high[..high].iter().chain(&rest.low[..low]);
+        let full = values
+            .into_iter()
+            .any(|(value, _)| more.push(*value).is_err());
+        if full || more.as_slice().len() > room {
+            return (found, rest);
+        }
+        found = more;
+        rest.high.drain(..high);
+        rest.low.drain(..low);
+    }
+}
+
+/// The numbers that conventions use at either end of the values; at most `room`.
+pub(super) fn known(extremes: &Extremes, room: usize) -> FillValues {
+    let ends = [&extremes.high, &extremes.low];
+    let known = |end: &Vec<(f64, u64)>| end.iter().take_while(|(x, _)| is_known(*x)).count();
+    let mut values = FillValues::NONE;
+    for &(value, _) in ends.iter().flat_map(|end| &end[..known(end)]) {
+        if values.as_slice().len() == room || values.push(value).is_err() {
+            break;
+        }
+    }
+    values
+}

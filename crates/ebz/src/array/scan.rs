@@ -1,0 +1,138 @@
+//! A pass over all values of an array: their range, and which of them mark missing data.
+
+use super::extremes::Extremes;
+use super::{FiniteRange, missing};
+use crate::element::Element;
+use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
+
+/// Values that are sorted out at once.
+const BLOCK: usize = 4096;
+
+/// What a pass over all values tells. Parts of an array can be scanned apart, in any order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueScan {
+    fill: Fill,
+    /// Where nothing is looked for.
+    range: FiniteRange,
+    /// Where something is: of the values that are not named.
+    extremes: Extremes,
+}
+
+/// Values that were found to mark missing data.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+#[non_exhaustive]
+pub struct FoundFill {
+    /// These values; none if empty.
+    pub values: FillValues,
+    /// How many values of the array they are.
+    pub count: u64,
+}
+
+impl FoundFill {
+    fn of(values: FillValues, extremes: &Extremes) -> Self {
+        Self {
+            count: extremes.times(&values),
+            values,
+        }
+    }
+
+    /// Adds what was found in another part of the array. A list that is full takes no more values,
+    /// which each part keeps exactly all the same.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.count += other.count;
+        for &value in other.values.as_slice() {
+            if self.values.push(value).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+impl ValueScan {
+    /// A pass that has not seen any value, for an array whose missing data is marked like this.
+    pub fn new(fill: Fill) -> Self {
+        Self {
+            fill,
+            range: FiniteRange::EMPTY,
+            extremes: Extremes::default(),
+        }
+    }
+
+    /// A pass over these values.
+    pub fn of<T: Element>(values: &[T], fill: Fill) -> Self {
+        let mut scan = Self::new(fill);
+        scan.add(values);
+        scan
+    }
+
+    /// Adds values.
+    pub fn add<T: Element>(&mut self, values: &[T]) {
+        let named = self.fill.values();
+        if !self.fill.is_auto() {
+            self.range = self.range.join(FiniteRange::of(values, &named));
+        } else if named.is_empty() {
+            self.extremes.add(values);
+        } else {
+            let named = named.typed(T::from_f64);
+            let mut others = Vec::with_capacity(BLOCK);
+            for block in values.chunks(BLOCK) {
+                others.clear();
+                others.extend(block.iter().copied().filter(|&x| !named.contains(x)));
+                self.extremes.add(&others);
+            }
+        }
+    }
+
+    /// Adds what another pass saw of the same array.
+    pub fn join(&mut self, other: &Self) {
+        self.range = self.range.join(other.range);
+        self.extremes.join(&other.extremes);
+    }
+
+    /// The range of the values that count.
+    pub fn range(&self) -> FiniteRange {
+        match self.fill.is_auto() {
+            true => self.find().1.range(),
+            false => self.range,
+        }
+    }
+
+    /// What marks missing data, as it was named or found.
+    pub fn fill(&self) -> Fill {
+        match self.fill.is_auto() {
+            // There is room for them.
+            true => Fill::Found(self.fill.values())
+                .and(self.find().0)
+                .unwrap_or(self.fill),
+            false => self.fill,
+        }
+    }
+
+    /// What was found, besides what was named.
+    pub fn found(&self) -> FoundFill {
+        match self.fill.is_auto() {
+            true => FoundFill::of(self.find().0, &self.extremes),
+            false => FoundFill::default(),
+        }
+    }
+
+    /// The values that mark missing data and were not named, and the extremes of the others.
+    fn find(&self) -> (FillValues, Extremes) {
+        let named = self.fill.values().as_slice().len();
+        missing::find(&self.extremes, MAX_FILL_VALUES - named)
+    }
+}
+
+/// The values of one chunk that mark missing data, by the chunk alone, besides those that are named:
+/// numbers that conventions use, at either end. How far they lie from the others does not matter,
+/// since no range depends on it.
+pub(crate) fn chunk_fill<T: Element>(values: &[T], named: &FillValues) -> FoundFill {
+    let range = FiniteRange::of(values, named);
+    if !missing::is_known(range.min) && !missing::is_known(range.max) {
+        return FoundFill::default();
+    }
+    let mut scan = ValueScan::new(Fill::AutoAnd(*named));
+    scan.add(values);
+    let room = MAX_FILL_VALUES - named.as_slice().len();
+    FoundFill::of(missing::known(&scan.extremes, room), &scan.extremes)
+}
