@@ -59,7 +59,10 @@ fn rewriting(info: &Info) -> String {
         Some([]) => "exact (same bound, but none relative to the range)".into(),
         Some(params) => {
             let params: Vec<_> = params.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            format!("values drift; exact with --param {}", params.join(" --param "))
+            format!(
+                "values drift; exact with --param {}",
+                params.join(" --param ")
+            )
         }
     }
 }

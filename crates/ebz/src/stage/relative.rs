@@ -105,7 +105,7 @@ macro_rules! placed {
     };
 }
 
-// What lies below the base is negative, or beyond every lattice.
+// What lies below the base is negative, or beyond the largest coordinate.
 placed!(f32, u32, i32, i32, 32_767.0);
 placed!(f64, u64, i64, u64, 2_147_483_647.0);
 
@@ -245,9 +245,12 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
         let count = places.len();
         places.retain(|&place| place < base);
         let few = places.len() <= count / RARE;
+        let base = (base / step).floor();
+        // All places are below this one: coordinates must not come round to the small ones again.
+        let end = 2f64.powi(8 * size_of::<F>() as i32 - 1);
         few.then(|| Self {
-            lattice: Lattice::new(step, (base / step).floor()),
-            most,
+            lattice: Lattice::new(step, base),
+            most: most.min((end / step).floor() - base),
             ..*self
         })
     }
