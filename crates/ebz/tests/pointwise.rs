@@ -147,7 +147,7 @@ fn awkward_values_are_exact_or_within() {
                 };
                 let values: Vec<T> = (0..5000).map(|i| T::from_f64(value(i))).collect();
                 every_codec(&values, bound, FillValues::NONE);
-                every_codec(&values, bound, Some(-999.0));
+                every_codec(&values, bound, (-999.0).into());
             }
         }
     }

@@ -114,8 +114,7 @@ impl<R: Read + Send> StreamReader<R> {
         Ok(())
     }
 
-    /// Where the frame's end record is.
-
+    /// Decodes a frame; tells where its end record is.
     fn write_frame_as<T: Element>(
         &mut self,
         header: &FrameHeader,

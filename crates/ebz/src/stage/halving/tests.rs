@@ -157,5 +157,5 @@ fn short_axes_and_impossible_bounds_are_refused() {
     for bound in [0.0, 1e-46, 1e-42, f64::INFINITY, f64::NAN] {
         assert!(Lattice::<f32, Free<f32>>::new(bound).is_none(), "{bound}");
     }
-    assert!(Lattice::<f64>::new(0.5).is_some());
+    assert!(Lattice::<f64, Free<f64>>::new(0.5).is_some());
 }
