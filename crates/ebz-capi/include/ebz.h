@@ -148,10 +148,19 @@ int32_t ebz_options_set_chunk(ebz_options *options,
 int32_t ebz_options_set_threads(ebz_options *options, size_t threads, char **message);
 
 // Sets the value that marks missing data: kept exactly and left out of the range, as NaN always is.
+// Without it, such values are found; see ebz_options_set_fills.
 //
 // # Safety
 // `options` is valid, `message` is valid for a write or null.
 int32_t ebz_options_set_fill(ebz_options *options, double fill, char **message);
+
+// Sets the values that mark missing data, as text: "auto" (the default) finds values such as
+// 9.96921e36, 1e20 or -999 that lie far outside of all others; "none"; or up to eight numbers with
+// commas between them, with "auto" before them to find others as well.
+//
+// # Safety
+// `options` is valid, `fills` ends with a zero, `message` is valid for a write or null.
+int32_t ebz_options_set_fills(ebz_options *options, const char *fills, char **message);
 
 // Sets what is kept with the arrays, as JSON.
 //

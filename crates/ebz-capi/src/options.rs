@@ -142,6 +142,7 @@ pub unsafe extern "C" fn ebz_options_set_threads(
 }
 
 /// Sets the value that marks missing data: kept exactly and left out of the range, as NaN always is.
+/// Without it, such values are found; see ebz_options_set_fills.
 ///
 /// # Safety
 /// `options` is valid, `message` is valid for a write or null.
@@ -155,6 +156,27 @@ pub unsafe extern "C" fn ebz_options_set_fill(
     unsafe {
         set(options, message, |options| {
             options.fill = fill.into();
+            Ok(())
+        })
+    }
+}
+
+/// Sets the values that mark missing data, as text: "auto" (the default) finds values such as
+/// 9.96921e36, 1e20 or -999 that lie far outside of all others; "none"; or up to eight numbers with
+/// commas between them, with "auto" before them to find others as well.
+///
+/// # Safety
+/// `options` is valid, `fills` ends with a zero, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_fills(
+    options: *mut ebz_options,
+    fills: *const c_char,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            options.fill = text(fills, "the fill values")?.parse()?;
             Ok(())
         })
     }

@@ -25,17 +25,16 @@ const RECORD_ROWS: [Row; 7] = [
     (8, "length of the body"),
     (8, "checksum"),
 ];
-const FRAME_ROWS: [Row; 18] = [
+const FRAME_ROWS: [Row; 17] = [
     (1, "element type: f32"),
     (1, "axes"),
     (2, "codec: raw"),
     (1, "bound as asked: lossless"),
     (1, "guarantee: lossless"),
-    (1, "no fill value"),
-    (1, "reserved"),
+    (1, "fill values: as chunks find them"),
+    (1, "number of them"),
     (8, "number of the bound"),
     (8, "number of the guarantee"),
-    (8, "fill value"),
     (8, "extent of the array"),
     (8, "extent of a chunk"),
     (4, "length"),

@@ -14,8 +14,8 @@ use crate::report;
 use anyhow::{Context, Result, bail, ensure};
 use ebz::metrics::Metrics;
 use ebz::{
-    Bound, Element, ElementType, FrameStats, Landing, Limits, Options, Searched, Tolerance, View,
-    Writer,
+    Bound, Element, ElementType, FoundFill, FrameStats, Landing, Limits, Options, Searched,
+    Tolerance, View, Writer,
 };
 use serde_json::json;
 use std::io::{Read, Write};
@@ -82,7 +82,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
             .context("--stats needs a file: name one with -o")?;
         let mut decoded = Field::frame(path, frame, options.threads, Limits::default())?;
         let check = compare::Check {
-            fill: scan.map_or(options.fill, |scan| scan.fill()),
+            fill: scan.as_ref().map_or(options.fill, ebz::ValueScan::fill),
             tolerance: Some(stats.tolerance),
             ssim: true,
             threads: options.threads,
@@ -269,6 +269,9 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
             report::tolerance(stats.tolerance),
         ),
     );
+    if let Some(text) = missing(stats.found, values) {
+        report::note(args.talk.quiet, &text);
+    }
     if let Some(text) = stats
         .search
         .and_then(|search| landing(&search, *bound, stats.tolerance))
@@ -279,6 +282,23 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
         report::say(&compare::table(metrics))?;
     }
     Ok(())
+}
+
+/// What was found to mark missing data, if anything was.
+fn missing(found: FoundFill, values: f64) -> Option<String> {
+    if found.values.is_empty() {
+        return None;
+    }
+    let plural = match found.values.as_slice().len() {
+        1 => "",
+        _ => "s",
+    };
+    let share = 100.0 * found.count as f64 / values;
+    Some(format!(
+        "fill value{plural} {} found ({share:.3} % of the values): kept exactly, not counted in the \
+         range; --fill none turns this off",
+        found.values
+    ))
 }
 
 /// Why a target was not hit closely, if it was not.

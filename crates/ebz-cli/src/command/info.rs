@@ -55,7 +55,12 @@ pub fn run(args: &Info) -> Result<Outcome> {
         let guarantee = report::tolerance(header.tolerance);
         writeln!(text, "  bound     {} ({guarantee})", header.asked)?;
         if header.fill != Fill::None {
-            writeln!(text, "  fill      {}", header.fill)?;
+            let how = match header.fill {
+                Fill::Found(_) => " (found)",
+                Fill::Auto | Fill::AutoAnd(_) => " (each chunk keeps what it finds)",
+                _ => "",
+            };
+            writeln!(text, "  fill      {}{how}", header.fill)?;
         }
         let sizes = (report::bytes(raw), report::bytes(stored));
         writeln!(

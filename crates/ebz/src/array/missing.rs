@@ -177,3 +177,91 @@ pub(super) fn known(extremes: &Extremes, room: usize) -> FillValues {
     }
     values
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(values: &[f64]) -> Vec<f64> {
+        let mut extremes = Extremes::default();
+        extremes.add(values);
+        find(&extremes, 8).0.as_slice().to_vec()
+    }
+
+    fn with(marks: &[f64], range: (f64, f64)) -> Vec<f64> {
+        let step = (range.1 - range.0) / 99.0;
+        let mut values: Vec<f64> = (0..100).map(|i| range.0 + step * f64::from(i)).collect();
+        values.extend(marks.iter().chain(marks));
+        values
+    }
+
+    #[test]
+    fn several_marks_are_found() {
+        let ocean = (-2.0, 35.0);
+        assert_eq!(found(&with(&[-999.0, 1e20], ocean)), [1e20, -999.0]);
+        assert_eq!(
+            found(&with(&[-32768.0, -32767.0], ocean)),
+            [-32768.0, -32767.0]
+        );
+        assert_eq!(found(&with(&[1e20, -1e20], ocean)), [1e20, -1e20]);
+        assert_eq!(
+            found(&with(&[-999.0, -9999.0, 9999.0, 1e15], ocean)),
+            [1e15, 9999.0, -9999.0, -999.0]
+        );
+        // More than there is room for stay in the range, all of them.
+        let mut extremes = Extremes::default();
+        extremes.add(&with(&[-999.0, 1e20, -1e30], ocean));
+        let (few, rest) = find(&extremes, 1);
+        assert_eq!(few.as_slice(), [1e20]);
+        assert_eq!(rest.range().min, -1e30);
+    }
+
+    #[test]
+    fn marks_need_a_distance() {
+        assert_eq!(found(&with(&[-999.0], (-998.0, 0.0))), [] as [f64; 0]);
+        assert_eq!(found(&with(&[-999.0], (0.0, 20_000.0))), [-999.0]);
+        assert_eq!(found(&with(&[-999.0], (-500.0, 20_000.0))), [] as [f64; 0]);
+        assert_eq!(found(&with(&[9999.0], (0.0, 9998.0))), [] as [f64; 0]);
+        // Only one of them, and near or far.
+        let mut once = with(&[], (0.0, 1000.0));
+        once.push(-999.0);
+        assert_eq!(found(&once), [] as [f64; 0]);
+        once.retain(|x| *x < 400.0);
+        assert_eq!(found(&once), [-999.0]);
+    }
+
+    #[test]
+    fn numbers_that_nobody_knows_must_repeat_far_away() {
+        assert_eq!(found(&with(&[-12345.0], (-2.0, 35.0))), [-12345.0]);
+        assert_eq!(found(&with(&[-1234.0], (-2.0, 35.0))), [] as [f64; 0]);
+        assert_eq!(found(&with(&[50.0], (-0.1, 0.1))), [] as [f64; 0]);
+        let mut once = with(&[], (-2.0, 35.0));
+        once.push(-12345.0);
+        assert_eq!(found(&once), [] as [f64; 0]);
+    }
+
+    #[test]
+    fn parts_make_the_same_extremes_as_the_whole() {
+        let values: Vec<f32> = (0..5000u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 20) as f32)
+            .collect();
+        let mut whole = Extremes::default();
+        whole.add(&values);
+        let mut joined = Extremes::default();
+        for part in values.chunks(321).rev() {
+            let mut extremes = Extremes::default();
+            extremes.add(part);
+            joined.join(&extremes);
+        }
+        assert_eq!(joined, whole);
+        let mut sorted = values.clone();
+        sorted.sort_by(f32::total_cmp);
+        for (value, times) in whole.low.iter().chain(&whole.high) {
+            let expected = sorted.iter().filter(|x| f64::from(**x) == *value).count();
+            assert_eq!(*times, expected as u64);
+        }
+        sorted.dedup();
+        let low: Vec<f64> = sorted[..6].iter().map(|&x| x.into()).collect();
+        assert_eq!(whole.low.iter().map(|end| end.0).collect::<Vec<_>>(), low);
+    }
+}

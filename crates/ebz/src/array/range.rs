@@ -2,6 +2,7 @@
 
 use crate::element::Element;
 use crate::fill::FillValues;
+use crate::simd::Level;
 
 /// Smallest and largest finite value that does not mark missing data, in double precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,6 +27,22 @@ impl FiniteRange {
             0 => Self::without(values, |_| false),
             1 => Self::without(values, |x| x == fill.first()),
             _ => Self::without(values, |x| fill.contains(x)),
+        }
+    }
+
+    /// The range of all finite values, at the speed of memory.
+    pub(super) fn of_all<T: Element>(level: Level, values: &[T]) -> Self {
+        let (min, max) = level.run(
+            #[inline(always)]
+            || ends(values),
+        );
+        // An infinity hides what is finite.
+        match min.is_finite() && max.is_finite() {
+            true => Self {
+                min: min.to_f64(),
+                max: max.to_f64(),
+            },
+            false => Self::of(values, &FillValues::NONE),
         }
     }
 
@@ -88,4 +105,28 @@ impl FiniteRange {
             extent
         }
     }
+}
+
+/// Least and largest value, infinities included; NaN does not count.
+#[inline(always)]
+fn ends<T: Element>(values: &[T]) -> (T, T) {
+    const LANES: usize = 64;
+    let mut min = [T::from_f64(f64::INFINITY); LANES];
+    let mut max = [T::from_f64(f64::NEG_INFINITY); LANES];
+    let mut take = |lane: usize, x: T| {
+        min[lane] = if x < min[lane] { x } else { min[lane] };
+        max[lane] = if x > max[lane] { x } else { max[lane] };
+    };
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    for block in blocks {
+        for (lane, &x) in block.iter().enumerate() {
+            take(lane, x);
+        }
+    }
+    for (lane, &x) in rest.iter().enumerate() {
+        take(lane, x);
+    }
+    let least = min.into_iter().reduce(|a, b| if b < a { b } else { a });
+    let largest = max.into_iter().reduce(|a, b| if b > a { b } else { a });
+    (least.unwrap_or(min[0]), largest.unwrap_or(max[0]))
 }

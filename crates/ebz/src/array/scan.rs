@@ -4,6 +4,7 @@ use super::extremes::Extremes;
 use super::{FiniteRange, missing};
 use crate::element::Element;
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
+use crate::simd::Level;
 
 /// Values that are sorted out at once.
 const BLOCK: usize = 4096;
@@ -126,8 +127,11 @@ impl ValueScan {
 /// The values of one chunk that mark missing data, by the chunk alone, besides those that are named:
 /// numbers that conventions use, at either end. How far they lie from the others does not matter,
 /// since no range depends on it.
-pub(crate) fn chunk_fill<T: Element>(values: &[T], named: &FillValues) -> FoundFill {
-    let range = FiniteRange::of(values, named);
+pub(crate) fn chunk_fill<T: Element>(level: Level, values: &[T], named: &FillValues) -> FoundFill {
+    let range = match named.is_empty() {
+        true => FiniteRange::of_all(level, values),
+        false => FiniteRange::of(values, named),
+    };
     if !missing::is_known(range.min) && !missing::is_known(range.max) {
         return FoundFill::default();
     }

@@ -10,6 +10,7 @@ use crate::element::{Element, ElementType, with_type};
 use crate::error::{Error, Result};
 use crate::fill::Fill;
 use crate::options::Options;
+use crate::simd::Level;
 use std::ops::Range;
 
 /// Everything that a file says about one of its arrays.
@@ -108,10 +109,10 @@ impl FramePlan {
     }
 
     /// What marks missing data in a chunk that looks for it itself.
-    fn missing_in<T: Element>(&self, values: &[T]) -> FoundFill {
+    fn missing_in<T: Element>(&self, level: Level, values: &[T]) -> FoundFill {
         let (fill, tolerance) = (self.header.fill, self.header.tolerance);
         match fill.is_auto() && tolerance != Tolerance::Lossless {
-            true => chunk_fill(values, &fill.values()),
+            true => chunk_fill(level, values, &fill.values()),
             false => FoundFill::default(),
         }
     }
@@ -195,7 +196,7 @@ impl FramePlan {
                 out.extend_from_slice(bytemuck::bytes_of(&value));
                 return Ok((Form::Constant, FoundFill::default()));
             }
-            found = self.missing_in(values);
+            found = self.missing_in(context.simd(), values);
             task.fill = task.fill.and(found.values)?;
             self.entry.encode(values, &task, context, out)?;
         });
