@@ -30,7 +30,7 @@ mod workspace;
 
 pub use array::{Array, FiniteRange, FoundFill, MAX_AXES, ValueScan, View, ViewMut, element_count};
 pub use bound::{Bound, BoundKind, Tolerance};
-pub use chunk::{FrameHeader, Grid};
+pub use chunk::{FrameHeader, Grid, WriterVersion};
 pub use container::{
     FORMAT_VERSION, Frame, FrameStats, Limits, Reader, StreamReader, Writer, max_compressed_size,
     recover,

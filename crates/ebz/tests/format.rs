@@ -2,10 +2,10 @@
 //! the registry of codecs.
 
 use ebz::codec::TABLE;
-use ebz::{Bound, Options, View};
+use ebz::{Bound, BoundKind, Options, View};
 use ebz_testkit::corruption::small_files;
-use ebz_testkit::fields::workspace;
-use ebz_testkit::layout::{self, FILE_HEADER, RECORD_HEADER};
+use ebz_testkit::fields::{Content, Field, workspace};
+use ebz_testkit::layout::{self, FILE_HEADER, TAIL};
 
 fn document() -> String {
     let text = std::fs::read_to_string(workspace().join("docs/format.md")).unwrap();
@@ -16,46 +16,46 @@ fn document() -> String {
 type Row = (usize, &'static str);
 
 const FILE_ROWS: [Row; 3] = [(8, "signature"), (2, "format version"), (6, "reserved")];
-const RECORD_ROWS: [Row; 7] = [
-    (4, "marker"),
-    (1, "kind"),
-    (3, "reserved"),
-    (4, "frame"),
-    (4, "number"),
-    (8, "length of the body"),
-    (8, "checksum"),
-];
 const FRAME_ROWS: [Row; 17] = [
+    (3, "marker"),
+    (1, "kind"),
+    (1, "frame"),
+    (1, "length of the body"),
+    (4, "checksum"),
+    (1, "flags: metadata"),
     (1, "element type: f32"),
-    (1, "axes"),
-    (2, "codec: raw"),
-    (1, "bound as asked: lossless"),
-    (1, "guarantee: lossless"),
-    (1, "fill values: as chunks find them"),
-    (1, "number of them"),
-    (8, "number of the bound"),
+    (1, "codec: raw"),
+    (1, "bound: lossless, asked for and kept"),
     (8, "number of the guarantee"),
-    (8, "extent of the array"),
-    (8, "extent of a chunk"),
-    (4, "length"),
-    (2, "parameters: {}"),
-    (4, "length"),
+    (1, "axes"),
+    (1, "extent of the array"),
+    (1, "length"),
     (12, "metadata: {\"unit\":\"m\"}"),
-    (4, "length"),
-    (
-        "ebz ".len() + env!("CARGO_PKG_VERSION").len(),
-        "version of the writer",
-    ),
+    (1, "writer: major version"),
+    (1, "minor version"),
+    (1, "patch version"),
 ];
-const RAW_ROWS: [Row; 2] = [(4, "1.0"), (4, "-2.5")];
-const END_ROWS: [Row; 2] = [(8, "chunk 0: offset"), (8, "chunk 0: length of the body")];
-const INDEX_ROWS: [Row; 6] = [
-    (8, "frame record: offset"),
-    (8, "frame record: length of the body"),
-    (8, "end record: offset"),
-    (8, "end record: length of the body"),
-    (8, "tail: offset of the index record"),
-    (8, "tail: ebz-end"),
+const CHUNK_ROWS: [Row; 8] = [
+    (3, "marker"),
+    (1, "kind"),
+    (1, "frame"),
+    (1, "number"),
+    (4, "length of the body"),
+    (8, "checksum"),
+    (4, "1.0"),
+    (4, "-2.5"),
+];
+const INDEX_ROWS: [Row; 10] = [
+    (3, "marker"),
+    (1, "kind"),
+    (1, "frames"),
+    (1, "length of the body"),
+    (4, "checksum"),
+    (1, "bytes in front of the frame"),
+    (1, "frame record: length of the body"),
+    (1, "chunk records: bytes"),
+    (1, "end record: length of the body: none"),
+    (6, "tail: offset of the index record"),
 ];
 
 /// Appends lines of at most eight bytes; returns where the fields end.
@@ -81,15 +81,13 @@ fn the_listing_is_the_file_that_is_written() {
     let bytes = ebz::compress(&View::new(&[1.0f32, -2.5], &[2]).unwrap(), &options).unwrap();
     let mut listing = String::new();
     let mut at = list(&mut listing, &bytes, 0, &FILE_ROWS);
-    let bodies: [(&str, &[Row]); 4] = [
+    let bodies: [(&str, &[Row]); 3] = [
         ("frame record", &FRAME_ROWS),
-        ("chunk record, raw", &RAW_ROWS),
-        ("end record", &END_ROWS),
+        ("chunk record, raw", &CHUNK_ROWS),
         ("index record", &INDEX_ROWS),
     ];
     for (name, rows) in bodies {
         listing.push_str(&format!("\n      {name}\n"));
-        at = list(&mut listing, &bytes, at, &RECORD_ROWS);
         at = list(&mut listing, &bytes, at, rows);
     }
     assert_eq!(at, bytes.len(), "the listing leaves bytes out");
@@ -119,12 +117,11 @@ fn files_consist_of_the_records_that_the_document_describes() {
             (4, 0, 0),
             (1, 1, 0),
             (chunk(5).0, 1, 0),
-            (4, 1, 0),
             (5, 2, 0),
         ];
         assert_eq!(kinds, expected, "{}", file.name);
         assert_eq!(records[0].bytes.start, FILE_HEADER);
-        assert_eq!(records[7].bytes.end, bytes.len());
+        assert_eq!(records[6].bytes.end, bytes.len());
         for record in &records {
             let again = layout::record(
                 record.kind,
@@ -134,18 +131,50 @@ fn files_consist_of_the_records_that_the_document_describes() {
             );
             assert_eq!(again, bytes[record.bytes.clone()], "{}", file.name);
         }
-        let place = |at: usize| {
-            let record = &records[at];
-            let length = record.bytes.len() - RECORD_HEADER;
-            [record.bytes.start as u64, length as u64]
-                .map(u64::to_le_bytes)
-                .concat()
+        let numbers = |numbers: &[usize]| {
+            let mut out = Vec::new();
+            for &number in numbers {
+                layout::put_number(&mut out, number as u64);
+            }
+            out
         };
-        assert_eq!(bytes[records[3].body()], [place(1), place(2)].concat());
-        let index = [place(0), place(3), place(4), place(6)].concat();
-        assert!(bytes[records[7].body()].starts_with(&index));
-        let tail = [&records[7].bytes.start.to_le_bytes()[..], b"ebz-end\n"].concat();
-        assert!(bytes.ends_with(&tail));
+        let length = |at: usize| records[at].body().len();
+        let whole = |at: usize| records[at].bytes.len();
+        assert_eq!(bytes[records[3].body()], numbers(&[length(1), length(2)]));
+        let first = [0, length(0), whole(1) + whole(2), length(3)];
+        let mut index = numbers(&first);
+        index.extend(numbers(&[0, length(4), whole(5), 0]));
+        index.extend(&records[6].bytes.start.to_le_bytes()[..TAIL]);
+        assert_eq!(bytes[records[6].body()], index);
+    }
+}
+
+#[test]
+fn a_stream_of_one_chunk_costs_at_most_a_hundred_bytes() {
+    for entry in TABLE {
+        let kinds = [BoundKind::Range, BoundKind::Abs, BoundKind::Pointwise];
+        for kind in kinds.into_iter().filter(|&kind| entry.offers(kind)) {
+            for shape in [
+                &[300_000][..],
+                &[600, 500],
+                &[128, 50, 50],
+                &[9, 70, 20, 20],
+            ] {
+                let field: Field<f64> = Content::Smooth.field(shape, 3);
+                let bound = Bound::new(kind, 1e-3).unwrap();
+                let options = Options::new(bound).codec(entry.info.name).chunk(shape);
+                let view = View::new(&field.values, shape).unwrap();
+                let bytes = ebz::compress(&view, &options).unwrap();
+                let reader = ebz::Reader::from_source(&bytes[..]).unwrap();
+                let own: u64 = reader.frame(0).unwrap().chunk_bytes().sum();
+                let extra = bytes.len() as u64 - own;
+                assert!(
+                    extra <= 100,
+                    "{} {bound} {shape:?}: {extra}",
+                    entry.info.name
+                );
+            }
+        }
     }
 }
 

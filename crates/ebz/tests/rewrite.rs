@@ -16,12 +16,12 @@ struct Rewriter {
 }
 
 impl Rewriter {
-    fn new(entry: &Entry, bound: Bound, fill: Option<f64>, what: &str) -> Self {
+    fn new(entry: &Entry, bound: Bound, fill: impl Into<ebz::Fill>, what: &str) -> Self {
         let mut options = Options::new(bound).codec(entry.info.name).threads(1);
         for (key, value) in entry.info.rewrites_exactly.unwrap_or_default() {
             options = options.param(*key, *value);
         }
-        options.fill = fill;
+        options.fill = fill.into();
         let what = format!("{} {bound} {what}", entry.info.name);
         Self { options, what }
     }
@@ -235,7 +235,7 @@ fn a_growing_chunk_keeps_its_first_values() {
             if !entry.offers(bound.kind()) {
                 continue;
             }
-            let rewriter = Rewriter::new(entry, bound, None, "growing");
+            let rewriter = Rewriter::new(entry, bound, ebz::Fill::None, "growing");
             let mut chunk: Vec<f32> = Vec::new();
             for (step, fresh) in field.values.chunks(plane).enumerate() {
                 let before = chunk.clone();

@@ -9,10 +9,10 @@ use ebz_store::{FrameStore, Policy, StoreOptions};
 use ebz_testkit::fields::{Content, Field};
 
 /// Chunks large enough that codecs choose between modes; the last one along each axis is shorter.
-const SHAPE: [usize; 3] = [40, 33, 41];
+const SHAPE: [usize; 3] = [20, 33, 41];
 
 /// Whole planes; parts of planes; one chunk.
-const CHUNKS: [[usize; 3]; 3] = [[16, 33, 41], [32, 17, 41], SHAPE];
+const CHUNKS: [[usize; 3]; 3] = [[8, 33, 41], [16, 17, 41], SHAPE];
 
 /// Smooth planes, and from the middle on noisy ones: the best modes of chunks differ.
 fn frames<T: Element>() -> [Field<T>; 2] {

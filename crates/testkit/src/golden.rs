@@ -118,8 +118,7 @@ const ERRORS: [(&str, Make); 8] = [
         Ok(file)
     }),
     ("unknown-codec", || {
-        let mut body = layout::frame_body(&[2], &[2]);
-        body[2..4].copy_from_slice(&32767u16.to_le_bytes());
+        let body = layout::frame_body_with(&[2], &[2], 32767, None);
         Ok(layout::file(&body, &[(2, vec![0; 4])], None))
     }),
     ("needs-too-much-memory", || {

@@ -6,10 +6,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes in front of the first record.
 pub const FILE_HEADER: usize = 16;
-/// Bytes of a record header.
-pub const RECORD_HEADER: usize = 32;
+/// Bytes at the end of an index record: where it starts.
+pub const TAIL: usize = 6;
 /// Kinds of records.
 pub const KINDS: Range<u8> = 1..7;
+
+/// The first bytes of a file.
+pub const SIGNATURE: [u8; FILE_HEADER] = *b"\x89EBZ\r\n\x1a\n\x01\0\0\0\0\0\0\0";
 
 /// A record of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +23,8 @@ pub struct Record {
     pub frame: u32,
     /// Number of the chunk.
     pub number: u32,
+    /// Bytes of the header.
+    pub header: usize,
     /// Where header and body lie in the file.
     pub bytes: Range<usize>,
 }
@@ -27,28 +32,71 @@ pub struct Record {
 impl Record {
     /// Where the body lies in the file.
     pub fn body(&self) -> Range<usize> {
-        self.bytes.start + RECORD_HEADER..self.bytes.end
+        self.bytes.start + self.header..self.bytes.end
     }
+}
+
+/// Whether the body of such a record is a chunk.
+fn is_chunk(kind: u8) -> bool {
+    matches!(kind, 2 | 3 | 6)
+}
+
+/// Appends a number, seven bits to a byte, lowest first; the high bit says that more follow.
+pub fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    while number > 127 {
+        out.push(128 | (number % 128) as u8);
+        number /= 128;
+    }
+    out.push(number as u8);
+}
+
+fn take_number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0u64;
+    for place in 0..10 {
+        let byte = *bytes.split_off_first()?;
+        number |= u64::from(byte & 127) << (7 * place).min(63);
+        if byte < 128 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// The header at the front of bytes: kind, frame, number, length of the body, bytes in front of the
+/// checksum, bytes of the checksum.
+fn header(bytes: &[u8]) -> Option<(u8, u32, u32, u64, usize, usize)> {
+    let mut rest = bytes.strip_prefix(b"EBZ")?;
+    let kind = *rest.split_off_first()?;
+    let frame = take_number(&mut rest)? as u32;
+    let (mut number, sum) = (0, if is_chunk(kind) { 8 } else { 4 });
+    let length = if is_chunk(kind) {
+        number = take_number(&mut rest)? as u32;
+        let length = rest.split_off(..4)?;
+        u64::from(u32::from_le_bytes([0, 1, 2, 3].map(|i| length[i])))
+    } else {
+        take_number(&mut rest)?
+    };
+    let head = bytes.len() - rest.len();
+    (rest.len() >= sum).then_some((kind, frame, number, length, head, sum))
 }
 
 /// The records of a file, one behind the other, up to the first that does not fit.
 pub fn records(file: &[u8]) -> Vec<Record> {
     let mut found = Vec::new();
     let mut start = FILE_HEADER;
-    while let Some(header) = file.get(start..start + RECORD_HEADER) {
-        let u32_at = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|i| header[at + i]));
-        let length = u64::from(u32_at(16)) | u64::from(u32_at(20)) << 32;
+    while let Some((kind, frame, number, length, head, sum)) = file.get(start..).and_then(header) {
         let end = usize::try_from(length)
             .ok()
-            .and_then(|length| length.checked_add(start + RECORD_HEADER))
+            .and_then(|length| length.checked_add(start + head + sum))
             .filter(|&end| end <= file.len());
-        let (b"EBZr", Some(end)) = (&header[..4], end) else {
+        let Some(end) = end else {
             break;
         };
         found.push(Record {
-            kind: header[4],
-            frame: u32_at(8),
-            number: u32_at(12),
+            kind,
+            frame,
+            number,
+            header: head + sum,
             bytes: start..end,
         });
         start = end;
@@ -56,21 +104,29 @@ pub fn records(file: &[u8]) -> Vec<Record> {
     found
 }
 
-/// Gives a record the checksum that belongs to its header and body.
+/// Gives a record the checksum that belongs to its header and body, if its header can be read.
 pub fn seal(record: &mut [u8]) {
-    let mut covered = record[..24].to_vec();
-    covered.extend_from_slice(&record[RECORD_HEADER..]);
-    record[24..RECORD_HEADER].copy_from_slice(&xxh3_64(&covered).to_le_bytes());
+    if let Some((.., head, sum)) = header(record) {
+        let mut covered = record[..head].to_vec();
+        covered.extend_from_slice(&record[head + sum..]);
+        let checksum = xxh3_64(&covered).to_le_bytes();
+        record[head..head + sum].copy_from_slice(&checksum[..sum]);
+    }
 }
 
 /// A record with a valid checksum.
 pub fn record(kind: u8, frame: u32, number: u32, body: &[u8]) -> Vec<u8> {
-    let mut record = b"EBZr".to_vec();
-    record.extend_from_slice(&[kind, 0, 0, 0]);
-    record.extend_from_slice(&frame.to_le_bytes());
-    record.extend_from_slice(&number.to_le_bytes());
-    record.extend_from_slice(&(body.len() as u64).to_le_bytes());
-    record.extend_from_slice(&[0; 8]);
+    let mut record = b"EBZ".to_vec();
+    record.push(kind);
+    put_number(&mut record, frame.into());
+    if is_chunk(kind) {
+        put_number(&mut record, number.into());
+        record.extend_from_slice(&(body.len() as u32).to_le_bytes());
+        record.extend_from_slice(&[0; 8]);
+    } else {
+        put_number(&mut record, body.len() as u64);
+        record.extend_from_slice(&[0; 4]);
+    }
     record.extend_from_slice(body);
     seal(&mut record);
     record
@@ -78,36 +134,68 @@ pub fn record(kind: u8, frame: u32, number: u32, body: &[u8]) -> Vec<u8> {
 
 /// The body of a frame record, for any extents: raw codec, lossless, f32.
 pub fn frame_body(shape: &[u64], chunk: &[u64]) -> Vec<u8> {
-    let mut body = vec![1, shape.len() as u8, 0, 0, 7, 7, 0, 0];
-    body.extend_from_slice(&[0; 24]);
-    for extent in shape.iter().chain(chunk) {
-        body.extend_from_slice(&extent.to_le_bytes());
+    frame_body_with(shape, chunk, 0, None)
+}
+
+/// The same with a codec and metadata.
+pub fn frame_body_with(
+    shape: &[u64],
+    chunk: &[u64],
+    codec: u16,
+    metadata: Option<&str>,
+) -> Vec<u8> {
+    let cut = u8::from(shape != chunk);
+    let mut body = vec![cut | u8::from(metadata.is_some()) << 4, 1];
+    put_number(&mut body, codec.into());
+    body.push(7 | 7 << 4);
+    body.extend_from_slice(&[0; 8]);
+    body.push(shape.len() as u8);
+    for extent in shape {
+        put_number(&mut body, *extent);
     }
-    for text in ["{}", "null", "testkit"] {
-        body.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    if shape != chunk {
+        for extent in chunk {
+            put_number(&mut body, *extent);
+        }
+    }
+    if let Some(text) = metadata {
+        put_number(&mut body, text.len() as u64);
         body.extend_from_slice(text.as_bytes());
     }
+    body.extend_from_slice(&[0, 1, 0]);
     body
 }
 
 /// A complete file of one frame: its frame record's body, its chunk records' bodies (kind, body),
-/// and the chunk index, where `None` gives the true one.
-pub fn file(frame: &[u8], chunks: &[(u8, Vec<u8>)], index: Option<&[u8]>) -> Vec<u8> {
-    let mut file = b"\x89EBZ\r\n\x1a\n\x01\0\0\0\0\0\0\0".to_vec();
-    let mut places = Vec::new();
-    let mut put = |kind: u8, number: u32, body: &[u8]| {
-        let place = [file.len() as u64, body.len() as u64].map(u64::to_le_bytes);
-        file.extend_from_slice(&record(kind, 0, number, body));
-        place.concat()
-    };
-    let header = put(1, 0, frame);
+/// and the body of the end record, where `None` gives the true one.
+pub fn file(frame: &[u8], chunks: &[(u8, Vec<u8>)], end: Option<&[u8]>) -> Vec<u8> {
+    let mut file = SIGNATURE.to_vec();
+    file.extend_from_slice(&record(1, 0, 0, frame));
+    let start = file.len();
+    let mut lengths = Vec::new();
     for (number, (kind, body)) in chunks.iter().enumerate() {
-        places.extend_from_slice(&put(*kind, number as u32, body));
+        file.extend_from_slice(&record(*kind, 0, number as u32, body));
+        put_number(&mut lengths, body.len() as u64);
     }
-    let end = put(4, 0, index.unwrap_or(&places));
-    let mut body = [header, end].concat();
-    body.extend_from_slice(&(file.len() as u64).to_le_bytes());
-    body.extend_from_slice(b"ebz-end\n");
-    file.extend_from_slice(&record(5, 1, 0, &body));
+    let stored = file.len() - start;
+    let lengths = match end {
+        Some(end) => end,
+        None if chunks.len() > 1 => &lengths,
+        None => &[],
+    };
+    if !lengths.is_empty() {
+        file.extend_from_slice(&record(4, 0, 0, lengths));
+    }
+    let mut body = Vec::new();
+    for number in [0, frame.len(), stored, lengths.len()] {
+        put_number(&mut body, number as u64);
+    }
+    put_index(&mut file, 1, body);
     file
+}
+
+/// Appends the index record of so many frames, from the numbers of its table.
+pub fn put_index(file: &mut Vec<u8>, frames: u32, mut table: Vec<u8>) {
+    table.extend_from_slice(&(file.len() as u64).to_le_bytes()[..TAIL]);
+    file.extend_from_slice(&record(5, frames, 0, &table));
 }

@@ -74,7 +74,7 @@ pub fn run(args: &Info) -> Result<Outcome> {
             let metadata = report::printable(&header.metadata.to_string());
             writeln!(text, "  metadata  {metadata}")?;
         }
-        writeln!(text, "  writer    {}", report::printable(&header.writer))?;
+        writeln!(text, "  writer    {}", header.writer)?;
     }
     let ratio = raw_bytes as f64 / reader.size() as f64;
     if args.json {

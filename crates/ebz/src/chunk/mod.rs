@@ -21,5 +21,5 @@ pub(crate) use coder::ChunkCoder;
 pub use engine::{Cpu, Engine};
 pub use grid::Grid;
 pub(crate) use grid::{MAX_CHUNK_BYTES, extents, intersect};
-pub use plan::{FrameHeader, FramePlan};
+pub use plan::{FrameHeader, FramePlan, WriterVersion};
 pub(crate) use pool::{EncodedFrame, Input, Pool, Stream};

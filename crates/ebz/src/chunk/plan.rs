@@ -35,7 +35,35 @@ pub struct FrameHeader {
     /// What the user keeps with the array.
     pub metadata: serde_json::Value,
     /// The version of the writer.
-    pub writer: String,
+    pub writer: WriterVersion,
+}
+
+/// The version of the library that wrote a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriterVersion(pub [u32; 3]);
+
+impl WriterVersion {
+    /// This one.
+    fn this() -> Self {
+        let mut numbers = env!("CARGO_PKG_VERSION").split('.');
+        Self([(); 3].map(|()| numbers.next().and_then(|n| n.parse().ok()).unwrap_or(0)))
+    }
+}
+
+impl std::fmt::Display for WriterVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [major, minor, patch] = self.0;
+        write!(f, "ebz {major}.{minor}.{patch}")
+    }
+}
+
+impl serde::Serialize for WriterVersion {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl FrameHeader {
@@ -90,7 +118,7 @@ impl FramePlan {
             tolerance,
             fill: options.fill,
             metadata: options.metadata.clone().unwrap_or_default(),
-            writer: concat!("ebz ", env!("CARGO_PKG_VERSION")).into(),
+            writer: WriterVersion::this(),
         };
         Ok(Self { header, entry })
     }

@@ -1,14 +1,24 @@
 //! The header of a frame as the body of a record.
 
-use super::bytes::{Fields, put_text};
+use super::bytes::Fields;
 use crate::array::{MAX_AXES, element_count};
 use crate::bound::{Bound, BoundKind, Tolerance};
-use crate::chunk::{FrameHeader, Grid};
+use crate::chunk::{FrameHeader, Grid, WriterVersion};
+use crate::codec::Params;
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
+use crate::stage::varint;
 
-/// Where the values that mark missing data come from.
+/// What a frame header has besides what every one has.
+const HAS_CHUNK: u8 = 1;
+const HAS_ASKED: u8 = 1 << 1;
+const HAS_FILL: u8 = 1 << 2;
+const HAS_PARAMS: u8 = 1 << 3;
+const HAS_METADATA: u8 = 1 << 4;
+const KNOWN: u8 = HAS_CHUNK | HAS_ASKED | HAS_FILL | HAS_PARAMS | HAS_METADATA;
+
+/// Where the values that mark missing data come from; without [`HAS_FILL`] chunks find their own.
 const FILL_NONE: u8 = 0;
 const FILL_NAMED: u8 = 1;
 const FILL_FOUND: u8 = 2;
@@ -18,87 +28,129 @@ impl FrameHeader {
     /// Appends the body of a frame record.
     pub(super) fn write_to(&self, out: &mut Vec<u8>) {
         let resolved = Bound::from(self.tolerance);
+        let asked = self.asked.value();
+        let flag = |has: bool, flag: u8| if has { flag } else { 0 };
+        let flags = flag(self.grid.chunk() != whole(self.shape()), HAS_CHUNK)
+            | flag(asked.to_bits() != resolved.value().to_bits(), HAS_ASKED)
+            | flag(self.fill != Fill::Auto, HAS_FILL)
+            | flag(!self.params.is_empty(), HAS_PARAMS)
+            | flag(!self.metadata.is_null(), HAS_METADATA);
+        out.push(flags);
         out.push(self.element as u8);
+        varint::write(self.codec.into(), out);
+        out.push(self.asked.kind() as u8 | (resolved.kind() as u8) << 4);
+        out.extend_from_slice(&resolved.value().to_le_bytes());
+        if flags & HAS_ASKED != 0 {
+            out.extend_from_slice(&asked.to_le_bytes());
+        }
         out.push(self.shape().len() as u8);
-        out.extend_from_slice(&self.codec.to_le_bytes());
-        out.push(self.asked.kind() as u8);
-        out.push(resolved.kind() as u8);
-        let fill = self.fill.values();
-        out.push(match self.fill {
-            Fill::None => FILL_NONE,
-            Fill::Values(_) => FILL_NAMED,
-            Fill::Found(_) => FILL_FOUND,
-            Fill::Auto | Fill::AutoAnd(_) => FILL_PER_CHUNK,
-        });
-        out.push(fill.as_slice().len() as u8);
-        let bounds = [self.asked.value(), resolved.value()];
-        for number in bounds.iter().chain(fill.as_slice()) {
-            out.extend_from_slice(&number.to_le_bytes());
+        for &extent in self.shape() {
+            varint::write(extent as u64, out);
         }
-        for &extent in self.shape().iter().chain(self.grid.chunk()) {
-            out.extend_from_slice(&(extent as u64).to_le_bytes());
+        if flags & HAS_CHUNK != 0 {
+            for &extent in self.grid.chunk() {
+                varint::write(extent as u64, out);
+            }
         }
-        // What is usual needs no serialisation.
-        match self.params.is_empty() {
-            true => put_text(out, "{}"),
-            false => put_text(out, &json(&self.params)),
+        if flags & HAS_FILL != 0 {
+            write_fill(&self.fill, out);
         }
-        match self.metadata.is_null() {
-            true => put_text(out, "null"),
-            false => put_text(out, &json(&self.metadata)),
+        if flags & HAS_PARAMS != 0 {
+            varint::write_block(json(&self.params).as_bytes(), out);
         }
-        put_text(out, &self.writer);
+        if flags & HAS_METADATA != 0 {
+            varint::write_block(json(&self.metadata).as_bytes(), out);
+        }
+        for number in self.writer.0 {
+            varint::write(number.into(), out);
+        }
     }
 
     /// Reads the body of a frame record.
     pub(super) fn read_from(body: &[u8]) -> Result<Self> {
         let mut fields = Fields::new(body, "frame header");
-        let element = ElementType::from_id(fields.u8()?)?;
-        let axes = usize::from(fields.u8()?);
-        if axes > MAX_AXES {
-            return Err(Error::corrupt(format!("frame with {axes} axes")));
+        let flags = fields.u8()?;
+        if flags & !KNOWN != 0 {
+            return Err(Error::corrupt("frame header with unknown flags"));
         }
-        let codec = fields.u16()?;
-        let asked = kind(fields.u8()?)?;
-        let resolved = kind(fields.u8()?)?;
-        let origin = fields.u8()?;
-        let fill_values = usize::from(fields.u8()?);
-        let asked = Bound::new(asked, fields.f64()?).map_err(as_corrupt)?;
-        let tolerance = match Bound::new(resolved, fields.f64()?).map_err(as_corrupt)? {
+        let has = |flag| flags & flag != 0;
+        let element = ElementType::from_id(fields.u8()?)?;
+        let codec = u16::try_from(fields.number()?)
+            .map_err(|_| Error::corrupt("frame header with an impossible codec"))?;
+        let kinds = fields.u8()?;
+        let number = fields.f64()?;
+        let tolerance = match Bound::new(kind(kinds >> 4)?, number).map_err(as_corrupt)? {
             Bound::Abs(e) if e > 0.0 => Tolerance::Abs(e),
             Bound::Pointwise(e) if e > 0.0 => Tolerance::Pointwise(e),
             Bound::Precision(bits) => Tolerance::Precision(bits),
             Bound::Lossless => Tolerance::Lossless,
             other => return Err(Error::corrupt(format!("{other} as a resolved bound"))),
         };
-        let fill = read_fill(origin, fill_values, &mut fields)?;
-        let mut sizes = |_| fields.size();
-        let shape: Vec<_> = (0..axes).map(&mut sizes).collect::<Result<_>>()?;
-        let chunk: Vec<_> = (0..axes).map(&mut sizes).collect::<Result<_>>()?;
+        let asked = match has(HAS_ASKED) {
+            true => fields.f64()?,
+            false => number,
+        };
+        let asked = Bound::new(kind(kinds & 15)?, asked).map_err(as_corrupt)?;
+        let axes = usize::from(fields.u8()?);
+        if axes > MAX_AXES {
+            return Err(Error::corrupt(format!("frame with {axes} axes")));
+        }
+        let mut sizes = || (0..axes).map(|_| fields.size()).collect::<Result<Vec<_>>>();
+        let shape = sizes()?;
         element_count(&shape).map_err(as_corrupt)?;
+        let chunk = match has(HAS_CHUNK) {
+            true => sizes()?,
+            false => whole(&shape),
+        };
         let grid = Grid::new(&shape, &chunk, element.size()).map_err(as_corrupt)?;
-        if grid.chunk() != chunk {
-            return Err(Error::corrupt("chunks larger than their array"));
+        if grid.chunk() != chunk || has(HAS_CHUNK) != (chunk != whole(&shape)) {
+            return Err(Error::corrupt("chunks that do not fit their array"));
         }
         let header = Self {
             element,
             grid,
             codec,
-            params: parse(fields.text()?)?,
             asked,
             tolerance,
-            fill,
-            metadata: parse(fields.text()?)?,
-            writer: fields.text()?.to_string(),
+            fill: match has(HAS_FILL) {
+                true => read_fill(&mut fields)?,
+                false => Fill::Auto,
+            },
+            params: match has(HAS_PARAMS) {
+                true => parse(fields.text()?)?,
+                false => Params::default(),
+            },
+            metadata: match has(HAS_METADATA) {
+                true => parse(fields.text()?)?,
+                false => serde_json::Value::Null,
+            },
+            writer: WriterVersion([fields.number32()?, fields.number32()?, fields.number32()?]),
         };
         fields.finish()?;
         Ok(header)
     }
 }
 
+/// Appends the values that mark missing data: origin and count in one byte, then the values.
+fn write_fill(fill: &Fill, out: &mut Vec<u8>) {
+    let origin = match fill {
+        Fill::None => FILL_NONE,
+        Fill::Values(_) => FILL_NAMED,
+        Fill::Found(_) => FILL_FOUND,
+        Fill::Auto | Fill::AutoAnd(_) => FILL_PER_CHUNK,
+    };
+    let values = fill.values();
+    out.push(origin | (values.as_slice().len() as u8) << 4);
+    for value in values.as_slice() {
+        out.extend_from_slice(&value.to_le_bytes());
+    }
+}
+
 /// Reads the values that mark missing data.
-fn read_fill(origin: u8, count: usize, fields: &mut Fields<'_>) -> Result<Fill> {
+fn read_fill(fields: &mut Fields<'_>) -> Result<Fill> {
     let unknown = || Error::corrupt("a frame header with unknown marks of missing data");
+    let byte = fields.u8()?;
+    let (origin, count) = (byte & 15, usize::from(byte >> 4));
     if count > MAX_FILL_VALUES {
         return Err(unknown());
     }
@@ -110,9 +162,14 @@ fn read_fill(origin: u8, count: usize, fields: &mut Fields<'_>) -> Result<Fill> 
         FILL_NONE if count == 0 => Ok(Fill::None),
         FILL_NAMED => Ok(Fill::Values(list)),
         FILL_FOUND => Ok(Fill::Found(list)),
-        FILL_PER_CHUNK => Fill::Auto.and(list).map_err(as_corrupt),
+        FILL_PER_CHUNK if count > 0 => Ok(Fill::AutoAnd(list)),
         _ => Err(unknown()),
     }
+}
+
+/// The extents of a chunk that is the whole array.
+fn whole(shape: &[usize]) -> Vec<usize> {
+    shape.iter().map(|&extent| extent.max(1)).collect()
 }
 
 fn kind(id: u8) -> Result<BoundKind> {
@@ -131,7 +188,7 @@ fn parse<'a, V: serde::Deserialize<'a>>(text: &'a str) -> Result<V> {
     serde_json::from_str(text).map_err(|e| Error::corrupt(format!("frame header: {e}")))
 }
 
-/// A rule that users must keep is one that a writer has kept.
+/// Readers enforce what writers guarantee.
 fn as_corrupt(error: Error) -> Error {
     Error::corrupt(error.to_string())
 }

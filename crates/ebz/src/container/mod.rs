@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! file   = signature, records, index record
-//! frame  = frame record, chunk records, end record (where the chunks are)
-//! record = 32-byte header (kind, frame, number, length, checksum), body
+//! frame  = frame record, chunk records, end record (how long the chunks are)
+//! record = header (marker, kind, frame, number, length, checksum), body
 //! ```
 //!
 //! `docs/format.md` gives every byte. The container knows codecs through their table only.

@@ -2,7 +2,7 @@
 
 use super::index::{self, FramePlace, Place};
 use super::limits::{self, Limits};
-use super::record::{HEADER, Kind, Record};
+use super::record::{Kind, MAX_HEADER, Record};
 use super::source::Source;
 use super::surplus::{bytes_behind_end, early_end};
 use super::{FORMAT_VERSION, SIGNATURE};
@@ -52,20 +52,18 @@ impl<S: Source> Reader<S> {
             return Err(not_ebz());
         }
         check_file_header(source.fetch(0, FILE_HEADER, &mut scratch)?)?;
-        let tail = size.checked_sub(index::TAIL as u64).ok_or_else(not_ebz)?;
-        let mut bytes = [0; index::TAIL];
-        bytes.copy_from_slice(source.fetch(tail, index::TAIL, &mut scratch)?);
-        let tail = index::read_tail(&bytes);
-        if tail.is_err()
-            && let Some(end) = early_end(&source, FILE_HEADER as u64, size).unwrap_or(None)
-        {
-            return Err(bytes_behind_end(end));
-        }
-        let offset = tail?;
-        let length = size
-            .checked_sub(offset)
-            .and_then(|rest| rest.checked_sub(HEADER as u64))
-            .ok_or_else(|| Error::corrupt("the file index lies outside the file"))?;
+        let place = match last_index(&source, size)? {
+            Some(place) => place,
+            None => {
+                return Err(match early_end(&source, FILE_HEADER as u64, size)? {
+                    Some(end) => bytes_behind_end(end),
+                    None => Error::truncated(
+                        "the end of the file is missing: its writer was stopped, or it is still \
+                         being written; `ebz recover` saves what is there",
+                    ),
+                });
+            }
+        };
         let mut reader = Self {
             source,
             size,
@@ -75,13 +73,9 @@ impl<S: Source> Reader<S> {
             simd: Level::detect(),
             engine: Arc::new(Cpu),
         };
-        let place = Place { offset, length };
         let (record, body) = reader.record(place, &mut scratch)?;
-        if record.kind != Kind::Index {
-            return Err(Error::corrupt("no file index where it should be"));
-        }
-        reader.frames = index::read_frames(body)?;
-        reader.check_order(offset)?;
+        reader.frames = index::read_frames(body, record.frame, place.offset)?;
+        reader.check_order(place.offset)?;
         Ok(reader)
     }
 
@@ -92,16 +86,13 @@ impl<S: Source> Reader<S> {
         let mut scratch = Vec::new();
         let mut pass_indexes = |mut at: u64, until: u64| {
             while at < until {
-                let header = self.source.fetch(at, HEADER, &mut scratch)?;
-                let Some(header) = header.first_chunk() else {
-                    return Err(not_in_order());
-                };
-                let record = Record::read(header)?.record;
-                if record.kind != Kind::Index {
+                let known = (until - at).min(MAX_HEADER as u64) as usize;
+                let header = self.source.fetch(at, known, &mut scratch)?;
+                let found = Record::read(header)?.ok_or_else(not_in_order)?;
+                if found.record.kind != Kind::Index {
                     return Err(not_in_order());
                 }
-                let length = record.length;
-                at = Place { offset: at, length }.end();
+                at = Place::new(at, &found.record).end();
             }
             match at == until {
                 true => Ok(()),
@@ -110,10 +101,7 @@ impl<S: Source> Reader<S> {
         };
         for frame in &self.frames {
             pass_indexes(at, frame.header.offset)?;
-            if frame.end.offset < frame.header.end() {
-                return Err(not_in_order());
-            }
-            at = frame.end.end();
+            at = frame.end();
         }
         pass_indexes(at, index)
     }
@@ -174,10 +162,16 @@ impl<S: Source> Reader<S> {
         let (record, body) = self.record(place.header, &mut scratch)?;
         expect(record, Kind::Frame)?;
         let header = FrameHeader::read_from(body)?;
-        let (record, body) = self.record(place.end, &mut scratch)?;
-        expect(record, Kind::End)?;
-        let chunks = index::read_chunks(body, header.grid.chunks())?;
-        index::check_chunks(place, &chunks)?;
+        let count = header.grid.chunks();
+        let end = match place.end {
+            Some(end) => {
+                let (record, body) = self.record(end, &mut scratch)?;
+                expect(record, Kind::End)?;
+                Some(body)
+            }
+            None => None,
+        };
+        let chunks = index::read_chunks(number as u32, place, count, end)?;
         let stored = chunks.iter().map(|chunk| chunk.length).max();
         Ok(Frame {
             reader: self,
@@ -209,15 +203,14 @@ impl<S: Source> Reader<S> {
         let bytes = self
             .source
             .fetch(place.offset, place.record_len() as usize, scratch)?;
-        let (header, body) = bytes
-            .split_first_chunk::<HEADER>()
-            .ok_or_else(|| Error::truncated("the file ends within a record"))?;
-        let unverified = Record::read(header)?;
-        if unverified.record.length != place.length {
-            return Err(Error::corrupt(
-                "the index and a record disagree about a length",
-            ));
-        }
+        let unverified = Record::read(bytes)?
+            .filter(|found| {
+                (found.header as u64, found.record.length) == (place.header, place.length)
+            })
+            .ok_or_else(|| {
+                Error::corrupt("the index names other places than those where the records are")
+            })?;
+        let body = &bytes[unverified.header..];
         Ok((unverified.verify(body)?, body))
     }
 }
@@ -545,6 +538,24 @@ pub(super) fn check_file_header(bytes: &[u8]) -> Result<()> {
         return Err(Error::corrupt("file header with unknown flags"));
     }
     Ok(())
+}
+
+/// The index record that a source of so many bytes ends with, if it does.
+fn last_index(source: &impl Source, size: u64) -> Result<Option<Place>> {
+    let mut scratch = Vec::new();
+    let Some(tail) = size.checked_sub(index::TAIL as u64) else {
+        return Ok(None);
+    };
+    let offset = index::read_tail(source.fetch(tail, index::TAIL, &mut scratch)?);
+    if offset < FILE_HEADER as u64 || offset >= tail {
+        return Ok(None);
+    }
+    let known = (size - offset).min(MAX_HEADER as u64) as usize;
+    let found = Record::read(source.fetch(offset, known, &mut scratch)?);
+    let index = found.ok().flatten().map(|found| found.record);
+    let index = index.filter(|record| record.kind == Kind::Index);
+    let place = index.map(|record| Place::new(offset, &record));
+    Ok(place.filter(|place| place.end() == size))
 }
 
 fn not_in_order() -> Error {

@@ -1,23 +1,22 @@
-//! Records: a 32-byte header and a body, protected by one checksum.
+//! Records: a short header and a body, protected by one checksum.
 
 use super::bytes::Fields;
 use crate::chunk::{Body, Form, HEADER_ROOM};
 use crate::error::{Error, Result};
+use crate::stage::varint;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// Bytes of a record header.
-pub(crate) const HEADER: usize = 32;
+/// First bytes of every record, by which recovery finds the next one behind damage. The kind follows.
+pub(super) const MARKER: [u8; 3] = *b"EBZ";
 
-/// First bytes of every record, by which recovery finds the next one behind damage.
-pub(super) const MARKER: [u8; 4] = *b"EBZr";
+/// Fewest bytes of a header.
+pub(super) const MIN_HEADER: usize = 10;
+
+/// Most bytes of a header: marker, kind, two numbers, length, checksum.
+pub(super) const MAX_HEADER: usize = 4 + 5 + 5 + 4 + 8;
 
 // Bodies have room for a header in front of them.
-const _: () = assert!(HEADER <= HEADER_ROOM);
-
-/// The header of a chunk's record.
-pub(super) fn chunk_header(frame: u32, number: usize, body: Body<'_>) -> [u8; HEADER] {
-    Record::header(body.form.into(), frame, number as u32, body.bytes)
-}
+const _: () = assert!(MAX_HEADER <= HEADER_ROOM);
 
 /// What the body of a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +28,7 @@ pub(crate) enum Kind {
     Coded = 2,
     /// A chunk of raw values.
     Raw = 3,
-    /// The end of a frame: where its chunks are.
+    /// The end of a frame: the lengths of its chunks.
     End = 4,
     /// The end of the file: where its frames are.
     Index = 5,
@@ -78,7 +77,7 @@ impl From<Form> for Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
     pub kind: Kind,
-    /// Number of the frame in the file.
+    /// Number of the frame in the file; of an index, how many there are.
     pub frame: u32,
     /// Number of the chunk in the frame; 0 for other kinds.
     pub number: u32,
@@ -86,51 +85,123 @@ pub(crate) struct Record {
     pub length: u64,
 }
 
+/// The bytes of a header.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HeaderBytes {
+    bytes: [u8; MAX_HEADER],
+    length: usize,
+}
+
+impl AsRef<[u8]> for HeaderBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+impl HeaderBytes {
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..][..bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
+    }
+
+    fn put_number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.put(&[number as u8 | 0x80]);
+            number >>= 7;
+        }
+        self.put(&[number as u8]);
+    }
+}
+
 /// A record header as read, with the checksum still to be compared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unverified {
     pub record: Record,
+    /// Bytes of the header.
+    pub header: usize,
     checksum: u64,
 }
 
 impl Record {
-    /// The first 24 bytes.
-    fn head(&self) -> [u8; 24] {
-        let mut head = [0; 24];
-        head[0..4].copy_from_slice(&MARKER);
-        head[4] = self.kind as u8;
-        head[8..12].copy_from_slice(&self.frame.to_le_bytes());
-        head[12..16].copy_from_slice(&self.number.to_le_bytes());
-        head[16..24].copy_from_slice(&self.length.to_le_bytes());
+    /// The record of a chunk's body.
+    pub fn of_chunk(frame: u32, number: usize, form: Form, length: u64) -> Self {
+        Self {
+            kind: form.into(),
+            frame,
+            number: number as u32,
+            length,
+        }
+    }
+
+    /// The record of something else.
+    pub fn other(kind: Kind, frame: u32, length: u64) -> Self {
+        Self {
+            kind,
+            frame,
+            number: 0,
+            length,
+        }
+    }
+
+    /// Bytes of the header.
+    pub fn header_len(&self) -> usize {
+        let frame = varint::length(self.frame.into());
+        match self.kind.form() {
+            Some(_) => MARKER.len() + 1 + frame + varint::length(self.number.into()) + 4 + 8,
+            None => MARKER.len() + 1 + frame + varint::length(self.length) + 4,
+        }
+    }
+
+    /// The header up to its checksum.
+    fn head(&self) -> HeaderBytes {
+        let mut head = HeaderBytes {
+            bytes: [0; MAX_HEADER],
+            length: 0,
+        };
+        head.put(&MARKER);
+        head.put(&[self.kind as u8]);
+        head.put_number(self.frame.into());
+        match self.kind.form() {
+            Some(_) => {
+                head.put_number(self.number.into());
+                head.put(&(self.length as u32).to_le_bytes());
+            }
+            None => head.put_number(self.length),
+        }
         head
     }
 
-    fn checksum(&self, body: &[u8]) -> u64 {
+    /// XXH3 over head and body; half of it for records that are not chunks.
+    fn checksum(&self, head: &HeaderBytes, body: &[u8]) -> u64 {
         // The same hash at once, where setting up the hasher would take longer than hashing.
         const SMALL: usize = 240;
-        if body.len() <= SMALL - 24 {
+        let head = head.as_ref();
+        let total = head.len() + body.len();
+        let sum = if total <= SMALL {
             let mut both = [0; SMALL];
-            both[..24].copy_from_slice(&self.head());
-            both[24..24 + body.len()].copy_from_slice(body);
-            return xxh3_64(&both[..24 + body.len()]);
+            both[..head.len()].copy_from_slice(head);
+            both[head.len()..total].copy_from_slice(body);
+            xxh3_64(&both[..total])
+        } else {
+            let mut hasher = Xxh3Default::new();
+            hasher.update(head);
+            hasher.update(body);
+            hasher.digest()
+        };
+        match self.kind.form() {
+            Some(_) => sum,
+            None => sum & u64::from(u32::MAX),
         }
-        let mut hasher = Xxh3Default::new();
-        hasher.update(&self.head());
-        hasher.update(body);
-        hasher.digest()
     }
 
-    /// The header of the record with this body.
-    pub fn header(kind: Kind, frame: u32, number: u32, body: &[u8]) -> [u8; HEADER] {
-        let record = Self {
-            kind,
-            frame,
-            number,
-            length: body.len() as u64,
-        };
-        let mut header = [0; HEADER];
-        header[..24].copy_from_slice(&record.head());
-        header[24..].copy_from_slice(&record.checksum(body).to_le_bytes());
+    /// The header of this record with this body.
+    pub fn header(&self, body: &[u8]) -> HeaderBytes {
+        let mut header = self.head();
+        let sum = self.checksum(&header, body).to_le_bytes();
+        match self.kind.form() {
+            Some(_) => header.put(&sum),
+            None => header.put(&sum[..4]),
+        }
         header
     }
 
@@ -146,31 +217,65 @@ impl Record {
         Ok(Body { form, bytes })
     }
 
-    /// Reads a header; the body comes next.
-    pub fn read(header: &[u8; HEADER]) -> Result<Unverified> {
-        let mut fields = Fields::new(header, "record header");
-        if fields.take(4)? != MARKER {
+    /// The fewest bytes of a header that starts like this.
+    pub fn least_header(bytes: &[u8]) -> usize {
+        let kind = bytes.get(MARKER.len()).map(|&id| Kind::from_id(id));
+        match kind {
+            Some(Ok(kind)) if kind.form().is_some() => MIN_HEADER + 8,
+            _ => MIN_HEADER,
+        }
+    }
+
+    /// Reads a header from the front of `bytes`; the body comes next. `None` if more bytes are needed:
+    /// at most [`MAX_HEADER`].
+    pub fn read(bytes: &[u8]) -> Result<Option<Unverified>> {
+        let known = bytes.len().min(MARKER.len());
+        if bytes[..known] != MARKER[..known] {
             return Err(Error::corrupt("no record where one should be"));
         }
-        let kind = Kind::from_id(fields.u8()?)?;
-        if fields.take(3)? != [0; 3] {
-            return Err(Error::corrupt("record header with unknown flags"));
+        if bytes.len() < MIN_HEADER {
+            return Ok(None);
         }
-        let record = Self {
-            kind,
-            frame: fields.u32()?,
-            number: fields.u32()?,
-            length: fields.u64()?,
+        let mut fields = Fields::new(&bytes[MARKER.len()..], "record header");
+        let kind = Kind::from_id(fields.u8()?)?;
+        let short = bytes.len() < MAX_HEADER;
+        match Self::read_rest(kind, &mut fields) {
+            Ok((record, checksum)) => {
+                let header = record.header_len();
+                Ok(Some(Unverified {
+                    record,
+                    header,
+                    checksum,
+                }))
+            }
+            Err(_) if short && fields.is_short() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read_rest(kind: Kind, fields: &mut Fields<'_>) -> Result<(Self, u64)> {
+        let frame = fields.number32()?;
+        let record = match kind.form() {
+            Some(_) => Self {
+                kind,
+                frame,
+                number: fields.number32()?,
+                length: fields.u32()?.into(),
+            },
+            None => Self::other(kind, frame, fields.number()?),
         };
-        let checksum = fields.u64()?;
-        Ok(Unverified { record, checksum })
+        let checksum = match kind.form() {
+            Some(_) => fields.u64()?,
+            None => fields.u32()?.into(),
+        };
+        Ok((record, checksum))
     }
 }
 
 impl Unverified {
     /// Compares the checksum.
     pub fn verify(self, body: &[u8]) -> Result<Record> {
-        if self.record.checksum(body) == self.checksum {
+        if self.record.checksum(&self.record.head(), body) == self.checksum {
             return Ok(self.record);
         }
         Err(Error::corrupt(match self.record.kind {

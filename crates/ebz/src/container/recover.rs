@@ -7,7 +7,7 @@
 use super::index::Place;
 use super::limits::Limits;
 use super::reader::FILE_HEADER;
-use super::record::{HEADER, Kind, MARKER, Record};
+use super::record::{Kind, MARKER, MAX_HEADER, MIN_HEADER, Record};
 use super::source::Source;
 use super::writer::Writer;
 use crate::bound::Bound;
@@ -36,8 +36,8 @@ pub struct Recovered {
 /// Bytes of the source that are held at once.
 const WINDOW: usize = 1 << 20;
 
-/// Bytes that a lost chunk takes: record header, a value, and its place in the end record.
-const LOST_CHUNK: u64 = HEADER as u64 + 8 + 16;
+/// Bytes that a lost chunk takes: record header, a value, and its length in the end record.
+const LOST_CHUNK: u64 = MAX_HEADER as u64 + 8 + 1;
 
 /// Lost chunks of all frames may take this much, and so many times the size of the damaged file.
 const LOST_BYTES: u64 = 1 << 20;
@@ -74,8 +74,11 @@ pub fn recover_within<S: Source, W: Write + Send>(
                     body.extend_from_slice(nan(found.header.element));
                     return Ok(Form::Constant);
                 };
-                let start = place.offset + HEADER as u64;
-                body.extend_from_slice(source.fetch(start, place.length as usize, &mut scratch)?);
+                body.extend_from_slice(source.fetch(
+                    place.body(),
+                    place.length as usize,
+                    &mut scratch,
+                )?);
                 Ok(form)
             })?;
         }
@@ -199,7 +202,7 @@ impl<'a, S: Source> Walk<'a, S> {
     /// Where the next record may start.
     fn next_marker(&mut self) -> Result<Option<u64>> {
         let mut offset = self.at;
-        while offset.saturating_add(HEADER as u64) <= self.size {
+        while offset.saturating_add(MIN_HEADER as u64) <= self.size {
             let bytes = self.bytes_from(offset)?;
             let mut places = bytes.windows(MARKER.len());
             if let Some(at) = places.position(|bytes| bytes == MARKER) {
@@ -213,7 +216,7 @@ impl<'a, S: Source> Walk<'a, S> {
     /// The bytes of the window from here on: at least a record header, unless the source ends.
     fn bytes_from(&mut self, offset: u64) -> Result<&[u8]> {
         let held = self.window_at..self.window_at + self.window.len() as u64;
-        let needed = offset.saturating_add(HEADER as u64).min(self.size);
+        let needed = offset.saturating_add(MAX_HEADER as u64).min(self.size);
         if offset < held.start || needed > held.end {
             let length = (self.size - offset).min(WINDOW as u64) as usize;
             let bytes = self.source.fetch(offset, length, &mut self.scratch)?;
@@ -226,16 +229,10 @@ impl<'a, S: Source> Walk<'a, S> {
 
     /// The record that starts here, if it is one.
     fn record_at(&mut self, start: u64) -> Result<Option<(Record, Place)>> {
-        let Some(header) = self.bytes_from(start)?.first_chunk() else {
+        let Ok(Some(unverified)) = Record::read(self.bytes_from(start)?) else {
             return Ok(None);
         };
-        let Ok(unverified) = Record::read(header) else {
-            return Ok(None);
-        };
-        let place = Place {
-            offset: start,
-            length: unverified.record.length,
-        };
+        let place = Place::new(start, &unverified.record);
         if place.end() > self.size || place.length > self.allowed {
             return Ok(None);
         }
@@ -257,7 +254,7 @@ impl<'a, S: Source> Walk<'a, S> {
 
     /// The body of a record that lies within the source.
     fn body(&mut self, place: Place) -> Result<&[u8]> {
-        let start = place.offset + HEADER as u64;
+        let start = place.body();
         let held = (start.checked_sub(self.window_at))
             .and_then(|at| self.window.get(at as usize..)?.get(..place.length as usize));
         match held {

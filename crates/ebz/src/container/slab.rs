@@ -2,7 +2,7 @@
 //!
 //! [`Writer::begin`](super::Writer::begin) takes the records in order.
 
-use super::record::{HEADER, Record, chunk_header};
+use super::record::Record;
 use crate::array::{View, display};
 use crate::chunk::{ChunkCoder, Cpu, EncodedChunks, Engine, FramePlan, extents};
 use crate::element::Element;
@@ -26,7 +26,10 @@ impl EncodedSlab {
 
 /// Makes records of bodies.
 pub(super) fn seal(frame: u32, chunks: &mut EncodedChunks) {
-    chunks.put_headers(|number, body| chunk_header(frame, number, body));
+    chunks.put_headers(|number, body| {
+        let length = body.bytes.len() as u64;
+        Record::of_chunk(frame, number, body.form, length).header(body.bytes)
+    });
 }
 
 /// Encodes and decodes slabs; each thread has one of its own, which keeps its buffers.
@@ -91,9 +94,9 @@ impl SlabCoder {
         }
         let ends = || Error::truncated(format!("the records of slab {slab} end too early"));
         for chunk in plan.chunks_of(slab) {
-            let (header, rest) = records.split_first_chunk::<HEADER>().ok_or_else(ends)?;
-            let unverified = Record::read(header)?;
+            let unverified = Record::read(records)?.ok_or_else(ends)?;
             let length = usize::try_from(unverified.record.length).map_err(|_| ends())?;
+            let rest = &records[unverified.header..];
             let (body, rest) = rest.split_at_checked(length).ok_or_else(ends)?;
             records = rest;
             let body = unverified.verify(body)?.chunk(frame, chunk, body)?;

@@ -3,10 +3,10 @@
 use super::index::{self, FramePlace, Place};
 use super::limits::{self, Limits};
 use super::reader::{FILE_HEADER, check_file_header, not_ebz};
-use super::record::{HEADER, Kind, MARKER, Record};
+use super::record::{Kind, MARKER, MAX_HEADER, MIN_HEADER, Record};
 use super::surplus::bytes_behind_end;
 use crate::chunk::{Body, ChunkCoder, Cpu, Form, FrameHeader, FramePlan};
-use crate::element::{Element, ElementType};
+use crate::element::{Element, with_type};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::simd::Level;
@@ -106,20 +106,18 @@ impl<R: Read + Send> StreamReader<R> {
             .open
             .take()
             .ok_or_else(|| Error::invalid("no frame header has been read"))?;
-        let end = match header.element {
-            ElementType::F32 => self.write_frame_as::<f32>(&header, out)?,
-            ElementType::F64 => self.write_frame_as::<f64>(&header, out)?,
-        };
-        self.frames.push(FramePlace { header: place, end });
+        let place = with_type!(header.element, T => self.write_frame_as::<T>(&header, place, out)?);
+        self.frames.push(place);
         Ok(())
     }
 
-    /// Decodes a frame; tells where its end record is.
+    /// Returns where the frame is, whose header was at `place`.
     fn write_frame_as<T: Element>(
         &mut self,
         header: &FrameHeader,
+        place: Place,
         out: &mut (dyn Write + Send),
-    ) -> Result<Place> {
+    ) -> Result<FramePlace> {
         struct Worker<T> {
             coder: ChunkCoder,
             /// Chunks of a slab as read.
@@ -182,18 +180,28 @@ impl<R: Read + Send> StreamReader<R> {
             },
             |worker| Ok(out.write_all(bytemuck::cast_slice(&worker.values))?),
         )?;
-        let mut body = Vec::new();
-        let length = grid.chunks() as u64 * 16;
-        let Some((end, place)) = self.records.next(&mut body, length, false)? else {
-            return Err(Error::truncated("the stream ends before its frame does"));
+        let mut frame_place = FramePlace {
+            header: place,
+            chunks: self.records.position - place.end(),
+            end: None,
         };
-        if end.kind != Kind::End || end.frame != frame || end.length != length {
-            return Err(Error::corrupt("no end of a frame where it should be"));
+        if places.len() > 1 {
+            let mut expected = Vec::new();
+            index::write_chunks(&places, &mut expected);
+            let mut body = Vec::new();
+            let most = expected.len() as u64;
+            let Some((end, place)) = self.records.next(&mut body, most, false)? else {
+                return Err(Error::truncated("the stream ends before its frame does"));
+            };
+            if end.kind != Kind::End || end.frame != frame {
+                return Err(Error::corrupt("no end of a frame where it should be"));
+            }
+            if body != expected {
+                return Err(index::other_places());
+            }
+            frame_place.end = Some(place);
         }
-        match index::read_chunks(&body, places.len())? == places {
-            true => Ok(place),
-            false => Err(index::other_places()),
-        }
+        Ok(frame_place)
     }
 }
 
@@ -214,17 +222,26 @@ impl<R: Read> Records<R> {
         complete: bool,
     ) -> Result<Option<(Record, Place)>> {
         body.clear();
-        self.read(body, HEADER as u64)?;
+        let mut header = MIN_HEADER;
+        self.read(body, header as u64)?;
         if body.is_empty() {
             return Ok(None);
         }
         if complete && !MARKER.starts_with(&body[..body.len().min(MARKER.len())]) {
             return Err(bytes_behind_end(self.position));
         }
-        let header: [u8; HEADER] = body[..]
-            .try_into()
-            .map_err(|_| Error::truncated("the stream ends within a record"))?;
-        let unverified = Record::read(&header)?;
+        let cut = || Error::truncated("the stream ends within a record");
+        // No more than there must be, because whatever follows belongs to the body.
+        let unverified = loop {
+            if body.len() < header || header > MAX_HEADER {
+                return Err(cut());
+            }
+            if let Some(unverified) = Record::read(body)? {
+                break unverified;
+            }
+            header = Record::least_header(body).max(header + 1);
+            self.read(body, (header - body.len()) as u64)?;
+        };
         let length = unverified.record.length;
         if length > most {
             return Err(Error::corrupt(format!(
@@ -235,13 +252,10 @@ impl<R: Read> Records<R> {
         body.clear();
         self.read(body, length)?;
         if body.len() as u64 != length {
-            return Err(Error::truncated("the stream ends within a record"));
+            return Err(cut());
         }
         let record = unverified.verify(body)?;
-        let place = Place {
-            offset: self.position,
-            length,
-        };
+        let place = Place::new(self.position, &record);
         self.position = place.end();
         Ok(Some((record, place)))
     }

@@ -1,7 +1,7 @@
 //! Streams with something behind their end, such as chunks of a size that is out of date.
 
 use super::index::Place;
-use super::record::{HEADER, Kind, MARKER, Record};
+use super::record::{Kind, MARKER, MAX_HEADER, Record};
 use super::source::Source;
 use crate::error::{Error, Result};
 
@@ -10,14 +10,13 @@ use crate::error::{Error, Result};
 pub(super) fn early_end<S: Source>(source: &S, mut at: u64, size: u64) -> Result<Option<u64>> {
     let mut scratch = Vec::new();
     let mut indexed = false;
-    while at.saturating_add(HEADER as u64) <= size {
-        let header = source.fetch(at, HEADER, &mut scratch)?;
-        let Some(Ok(record)) = header.first_chunk().map(Record::read) else {
+    while at < size {
+        let known = (size - at).min(MAX_HEADER as u64) as usize;
+        let Ok(Some(found)) = Record::read(source.fetch(at, known, &mut scratch)?) else {
             break;
         };
-        let Record { kind, length, .. } = record.record;
-        at = Place { offset: at, length }.end();
-        indexed = kind == Kind::Index;
+        at = Place::new(at, &found.record).end();
+        indexed = found.record.kind == Kind::Index;
     }
     let rest = (size.saturating_sub(at) as usize).min(MARKER.len());
     // A record that was cut off is not something else.

@@ -5,13 +5,13 @@
 
 use super::index::{self, FramePlace, Place};
 use super::reader::{FILE_HEADER, Reader};
-use super::record::{HEADER, Kind, Record, chunk_header};
+use super::record::{Kind, Record};
 use super::slab::{EncodedSlab, seal};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FoundFill, ValueScan, View};
 use crate::bound::{Bound, Tolerance};
 use crate::chunk::{
-    Body, EncodedChunks, EncodedFrame, Engine, Form, FrameHeader, FramePlan, Input, Pool, Stream,
+    EncodedChunks, EncodedFrame, Engine, Form, FrameHeader, FramePlan, Input, Pool, Stream,
 };
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
@@ -19,6 +19,7 @@ use crate::fill::{Fill, FillValues};
 use crate::options::Options;
 use crate::parallel;
 use crate::search::{self, Searched};
+use crate::stage::varint;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -38,8 +39,6 @@ pub struct Writer<W> {
     options: Options,
     position: u64,
     frames: Vec<FramePlace>,
-    /// A record under way.
-    record: Vec<u8>,
     pool: Pool,
     /// How the last search for a `ratio` or a `psnr` ended.
     last: Option<search::Last>,
@@ -90,7 +89,6 @@ impl Writer<File> {
             options,
             position,
             frames,
-            record: Vec::new(),
             pool: Pool::default(),
             last,
         })
@@ -106,7 +104,6 @@ impl<W: Write + Send> Writer<W> {
             options,
             position: 0,
             frames: Vec::new(),
-            record: Vec::new(),
             pool: Pool::default(),
             last: None,
         };
@@ -201,9 +198,12 @@ impl<W: Write + Send> Writer<W> {
 
     /// Writes the index and hands the output back. A file is complete only then.
     pub fn finish(mut self) -> Result<W> {
-        self.start_record();
-        index::write_frames(&self.frames, self.position, &mut self.record);
-        self.put_record(Kind::Index, self.frames.len())?;
+        if self.position > index::MAX_OFFSET {
+            return Err(Error::unsupported("a file has at most 2^48 bytes"));
+        }
+        let mut body = Vec::new();
+        index::write_frames(&self.frames, self.position, &mut body);
+        self.put_record(Kind::Index, &body)?;
         self.out.flush()?;
         Ok(self.out)
     }
@@ -243,9 +243,9 @@ impl<W: Write + Send> Writer<W> {
     /// frame number, which is [`Writer::frames`].
     pub fn begin<'w>(&'w mut self, plan: &'w FramePlan) -> Result<FrameWriter<'w, W>> {
         let start = self.position;
-        self.start_record();
-        plan.header().write_to(&mut self.record);
-        let header = self.put_record(Kind::Frame, self.frames.len())?;
+        let mut body = Vec::new();
+        plan.header().write_to(&mut body);
+        let header = self.put_record(Kind::Frame, &body)?;
         Ok(FrameWriter {
             frame: frame_number(self.frames.len())?,
             writer: self,
@@ -265,34 +265,33 @@ impl<W: Write + Send> Writer<W> {
         mut body: impl FnMut(usize, &mut Vec<u8>) -> Result<Form>,
     ) -> Result<()> {
         let number = frame_number(self.frames.len())?;
-        self.start_record();
-        header.write_to(&mut self.record);
-        let header_place = self.put_record(Kind::Frame, self.frames.len())?;
+        let mut record = Vec::new();
+        header.write_to(&mut record);
+        let header_place = self.put_record(Kind::Frame, &record)?;
         let mut bytes = Vec::new();
         let mut places = Vec::new();
         for chunk in 0..header.grid.chunks() {
             bytes.clear();
             let form = body(chunk, &mut bytes)?;
-            let body = Body {
-                form,
-                bytes: &bytes,
-            };
-            places.push(Place {
-                offset: self.position,
-                length: bytes.len() as u64,
-            });
-            self.put(&chunk_header(number, chunk, body))?;
-            self.put(&bytes)?;
+            let record = Record::of_chunk(number, chunk, form, bytes.len() as u64);
+            places.push(self.put_as(&record, &bytes)?);
         }
         self.end_frame(header_place, &places)
     }
 
-    /// The end record of a frame.
+    /// The end record of a frame, if it has several chunks.
     fn end_frame(&mut self, header: Place, chunks: &[Place]) -> Result<()> {
-        self.start_record();
-        index::write_chunks(chunks, &mut self.record);
-        let end = self.put_record(Kind::End, self.frames.len())?;
-        self.frames.push(FramePlace { header, end });
+        let mut place = FramePlace {
+            header,
+            chunks: chunks.iter().map(|chunk| chunk.record_len()).sum(),
+            end: None,
+        };
+        if chunks.len() > 1 {
+            let mut body = Vec::new();
+            index::write_chunks(chunks, &mut body);
+            place.end = Some(self.put_record(Kind::End, &body)?);
+        }
+        self.frames.push(place);
         Ok(())
     }
 
@@ -302,21 +301,16 @@ impl<W: Write + Send> Writer<W> {
         Ok(())
     }
 
-    /// Makes room for a header; the body is appended to `self.record`.
-    fn start_record(&mut self) {
-        self.record.clear();
-        self.record.resize(HEADER, 0);
+    /// Writes a record of the frame that is under way.
+    fn put_record(&mut self, kind: Kind, body: &[u8]) -> Result<Place> {
+        let frame = frame_number(self.frames.len())?;
+        self.put_as(&Record::other(kind, frame, body.len() as u64), body)
     }
 
-    fn put_record(&mut self, kind: Kind, frame: usize) -> Result<Place> {
-        let place = Place {
-            offset: self.position,
-            length: (self.record.len() - HEADER) as u64,
-        };
-        let (header, body) = self.record.split_at_mut(HEADER);
-        header.copy_from_slice(&Record::header(kind, frame_number(frame)?, 0, body));
-        self.out.write_all(&self.record)?;
-        self.position = place.end();
+    fn put_as(&mut self, record: &Record, body: &[u8]) -> Result<Place> {
+        let place = Place::new(self.position, record);
+        self.put(record.header(body).as_ref())?;
+        self.put(body)?;
         Ok(place)
     }
 }
@@ -355,10 +349,9 @@ impl<W: Write + Send> FrameWriter<'_, W> {
     fn put(&mut self, chunks: &EncodedChunks) -> Result<()> {
         self.writer.out.write_all(chunks.bytes())?;
         for body in chunks.bodies() {
-            let place = Place {
-                offset: self.writer.position,
-                length: body.bytes.len() as u64,
-            };
+            let (number, length) = (self.places.len(), body.bytes.len() as u64);
+            let record = Record::of_chunk(self.frame, number, body.form, length);
+            let place = Place::new(self.writer.position, &record);
             self.writer.position = place.end();
             self.places.push(place);
             self.raw_chunks += usize::from(body.form == Form::Raw);
@@ -395,8 +388,12 @@ pub fn max_compressed_size(
     element: ElementType,
     options: &Options,
 ) -> Result<usize> {
-    // The lengths of the texts do not depend on the resolved bound; the longest codec choice is
-    // found by asking for both.
+    // A guarantee that depends on the values is a bound or, where they leave none, lossless.
+    let unknown = || Err(Error::invalid("the range is not known"));
+    let tolerances = match options.tolerance(unknown) {
+        Ok(tolerance) => vec![tolerance],
+        Err(_) => vec![Tolerance::Abs(1.0), Tolerance::Lossless],
+    };
     let plan = |tolerance| match element {
         ElementType::F32 => FramePlan::new::<f32>(shape, tolerance, options),
         ElementType::F64 => FramePlan::new::<f64>(shape, tolerance, options),
@@ -404,7 +401,7 @@ pub fn max_compressed_size(
     let longest_fill = FillValues::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
     let mut longest = 0;
     let mut frame = Vec::new();
-    for tolerance in [Tolerance::Abs(1.0), Tolerance::Lossless] {
+    for tolerance in tolerances {
         frame.clear();
         let mut plan = plan(tolerance)?;
         if options.fill.is_auto() {
@@ -414,27 +411,41 @@ pub fn max_compressed_size(
         longest = longest.max(frame.len());
     }
     let plan = plan(Tolerance::Lossless)?;
-    let header = plan.header();
-    let chunks = header.grid.chunks();
-    let records = header.raw_bytes() + chunks * HEADER;
-    Ok(size_of(longest, chunks, records))
+    let grid = &plan.header().grid;
+    let raw = (0..grid.chunks()).map(|chunk| (grid.chunk_len(chunk) * element.size()) as u64);
+    Ok(size_of(longest, raw) as usize)
 }
 
 /// Bytes of a file that holds this frame alone.
 fn file_size(frame: &EncodedFrame) -> usize {
-    let chunks = frame.plan.chunks();
     let bodies = frame.runs.iter().flat_map(EncodedChunks::bodies);
-    let bodies: usize = bodies.map(|body| body.bytes.len()).sum();
     let mut header = Vec::new();
     frame.plan.header().write_to(&mut header);
-    size_of(header.len(), chunks, bodies + chunks * HEADER)
+    size_of(header.len(), bodies.map(|body| body.bytes.len() as u64)) as usize
 }
 
-/// Bytes of a file of one frame, from those of its header's body and of its chunks' records.
-fn size_of(header: usize, chunks: usize, records: usize) -> usize {
-    let end = HEADER + 16 * chunks;
-    let index = HEADER + index::FRAME + index::TAIL;
-    FILE_HEADER + HEADER + header + records + end + index
+/// Bytes of a file of one frame, from those of its header's body and of its chunks' bodies.
+fn size_of(header: usize, bodies: impl Iterator<Item = u64>) -> u64 {
+    let header = Record::other(Kind::Frame, 0, header as u64);
+    let header = Place::new(FILE_HEADER as u64, &header);
+    let (mut at, mut count, mut lengths) = (header.end(), 0, 0);
+    for (number, length) in bodies.enumerate() {
+        at = Place::new(at, &Record::of_chunk(0, number, Form::Raw, length)).end();
+        lengths += varint::length(length) as u64;
+        count += 1;
+    }
+    let mut frame = FramePlace {
+        header,
+        chunks: at - header.end(),
+        end: None,
+    };
+    if count > 1 {
+        frame.end = Some(Place::new(at, &Record::other(Kind::End, 0, lengths)));
+    }
+    let mut index = Vec::new();
+    index::write_frames(&[frame], frame.end(), &mut index);
+    let index = Record::other(Kind::Index, 1, index.len() as u64);
+    Place::new(frame.end(), &index).end()
 }
 
 fn frame_number(frame: usize) -> Result<u32> {

@@ -11,6 +11,11 @@ pub fn write(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
+/// Bytes that a number takes.
+pub fn length(value: u64) -> usize {
+    (u64::BITS - (value | 1).leading_zeros()).div_ceil(7) as usize
+}
+
 /// Takes a number from the front of `bytes`.
 pub fn read(bytes: &mut &[u8]) -> Result<u64> {
     let mut value = 0;
