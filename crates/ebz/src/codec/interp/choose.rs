@@ -22,35 +22,6 @@ pub(super) enum Request {
 }
 
 impl Request {
-    /// The request that makes a plan of this kind.
-    pub(super) fn of(plan: &Plan) -> Self {
-        match plan.mode {
-            Mode::Isotropic => Self::Isotropic,
-            Mode::Packet => Self::Packet(ORDERS[plan.order][0]),
-            Mode::Lorenzo(axes) => Self::Lorenzo(axes),
-        }
-    }
-
-    /// As a number.
-    pub(super) fn code(self) -> u8 {
-        match self {
-            Self::Auto => 0,
-            Self::Isotropic => 1,
-            Self::Packet(axis) => 2 + axis as u8,
-            Self::Lorenzo(axes) => 5 + axes,
-        }
-    }
-
-    /// From a number.
-    pub(super) fn from_code(code: u8) -> Self {
-        match code {
-            1 => Self::Isotropic,
-            2..=4 => Self::Packet(usize::from(code - 2)),
-            5..=12 => Self::Lorenzo(code - 5),
-            _ => Self::Auto,
-        }
-    }
-
     /// Reads the parameters of the codec.
     pub(super) fn from_params(params: &Params) -> Result<Self> {
         let text = params.get("mode").unwrap_or("auto");
@@ -76,7 +47,7 @@ impl Request {
 }
 
 /// Chunks of at most so many values are coded with every plan.
-pub(super) const SMALL: usize = 16 << 10;
+const SMALL: usize = 16 << 10;
 /// Extents of a block: rows fill their lanes, and with an odd number of values, nothing needs
 /// extrapolation.
 const BLOCK: Extents = [9, 9, 127];
@@ -264,7 +235,7 @@ fn block_extents(dims: Dims, order: usize) -> Extents {
 }
 
 /// The order in which axes of one value come first and the last axis is not short.
-pub(super) fn natural_order(dims: Dims) -> usize {
+fn natural_order(dims: Dims) -> usize {
     let extents = [dims.nz, dims.ny, dims.nx];
     let longest = (0..3).rev().max_by_key(|&a| extents[a]).unwrap_or(2);
     let last = if extents[2] < SHORT_ROW && extents[longest] >= 2 * extents[2] {

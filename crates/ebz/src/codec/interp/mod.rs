@@ -7,7 +7,6 @@
 //! [`encode`] and [`decode`] go through a chunk in the same way ([`walk`]); [`lorenzo`] is the mode
 //! for noisy fields and particles; [`choose`] picks mode and order of the axes per chunk.
 
-mod advice;
 mod choose;
 mod context;
 mod decode;
@@ -31,7 +30,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
-use super::{Advice, ChunkShape, Codec, Context, Dims, Info, Param, Params, Task};
+use super::{ChunkShape, Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::{BoundKind, Tolerance};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
@@ -59,19 +58,6 @@ impl Codec for Interp {
 
     fn validate(params: &Params) -> Result<()> {
         choose::Request::from_params(params).map(|_| ())
-    }
-
-    const ADVISES: bool = true;
-
-    fn advise<T: Element>(
-        values: &[T],
-        task: &Task<'_>,
-        context: &mut Context,
-    ) -> Result<Option<Advice>> {
-        match T::TYPE {
-            ElementType::F32 => advise_real::<f32>(bytemuck::cast_slice(values), task, context),
-            ElementType::F64 => advise_real::<f64>(bytemuck::cast_slice(values), task, context),
-        }
     }
 
     fn encode<T: Element>(
@@ -104,21 +90,6 @@ impl Codec for Interp {
                 decode_real::<f64>(bytes, dims, context, bytemuck::cast_slice_mut(out))
             }
         }
-    }
-}
-
-fn advise_real<T: Real>(
-    values: &[T],
-    task: &Task<'_>,
-    context: &mut Context,
-) -> Result<Option<Advice>> {
-    if choose::Request::from_params(task.params)? != choose::Request::Auto {
-        return Ok(None);
-    }
-    match task.tolerance {
-        Tolerance::Abs(bound) => advice::advise(&source(values, bound, task), context),
-        Tolerance::Pointwise(bound) => pointwise::advise(values, bound, task, context),
-        _ => Ok(None),
     }
 }
 
@@ -168,10 +139,7 @@ fn encode_within<T: Real>(
         return Ok(());
     }
     let isa = context.simd();
-    let mut request = choose::Request::from_params(task.params)?;
-    if let (choose::Request::Auto, Some(advice)) = (request, task.advice) {
-        request = advice::follow(isa, source, advice);
-    }
+    let request = choose::Request::from_params(task.params)?;
     let mut chooser = context.take::<choose::Chooser<T>>();
     let plan = chooser.plan(isa, source, request);
     context.put_back(chooser);

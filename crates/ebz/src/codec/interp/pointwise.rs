@@ -11,7 +11,7 @@ use super::encode::Source;
 use super::escape::{Reader, Writer};
 use super::kernel::{Kernel, launch};
 use super::real::Real;
-use crate::codec::{Advice, Context, Dims, Task};
+use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::stage::UNIT;
@@ -49,62 +49,44 @@ pub(super) fn encode<T: Real>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    if !place(values, bound, task, context, Wanted::Bytes(out))? {
+    if !encode_on_lattice(values, bound, task, context, out)? {
         out.extend_from_slice(bytemuck::cast_slice(values));
     }
     Ok(())
 }
 
-/// What the mode of the coordinates means for other chunks.
-pub(super) fn advise<T: Real>(
+/// Appends a chunk coded on the first lattice that serves the values, if there is one.
+fn encode_on_lattice<T: Real>(
     values: &[T],
     bound: f64,
     task: &Task<'_>,
     context: &mut Context,
-) -> Result<Option<Advice>> {
-    let mut advice = None;
-    place(values, bound, task, context, Wanted::Advice(&mut advice))?;
-    Ok(advice)
-}
-
-/// What coordinates are made for.
-enum Wanted<'a> {
-    Bytes(&'a mut Vec<u8>),
-    Advice(&'a mut Option<Advice>),
-}
-
-/// Makes coordinates on the first lattice that serves the values, if there is one.
-fn place<T: Real>(
-    values: &[T],
-    bound: f64,
-    task: &Task<'_>,
-    context: &mut Context,
-    mut wanted: Wanted<'_>,
+    out: &mut Vec<u8>,
 ) -> Result<bool> {
     if let Some(lattice) = relative::<T, T, u16>(bound, values, task.fill) {
         let most = values.len() / RARE;
-        if place_on::<T, f32, u16>(NARROW, &lattice, values, most, task, context, &mut wanted)? {
+        if encode_on::<T, f32, u16>(NARROW, &lattice, values, most, task, context, out)? {
             return Ok(true);
         }
     }
     match relative::<T, f64, u32>(bound, values, task.fill) {
         Some(lattice) => {
             let most = usize::MAX;
-            place_on::<T, f64, u32>(WIDE, &lattice, values, most, task, context, &mut wanted)
+            encode_on::<T, f64, u32>(WIDE, &lattice, values, most, task, context, out)
         }
         None => Ok(false),
     }
 }
 
-/// Makes coordinates on a lattice; gives up and says so if more than `most` values are out of its reach.
-fn place_on<T: Real, C: Real, W: Word>(
+/// Appends a chunk coded on a lattice; appends nothing and says so if it does not reach more than `most` values.
+fn encode_on<T: Real, C: Real, W: Word>(
     kind: u8,
     lattice: &impl Scale<T>,
     values: &[T],
     most: usize,
     task: &Task<'_>,
     context: &mut Context,
-    wanted: &mut Wanted<'_>,
+    out: &mut Vec<u8>,
 ) -> Result<bool> {
     let mut memory = context.take::<Memory<C>>();
     let Memory {
@@ -153,20 +135,13 @@ fn place_on<T: Real, C: Real, W: Word>(
             bound: ALMOST_HALF,
             fill: None,
         };
-        result = match wanted {
-            Wanted::Bytes(out) => {
-                out.push(kind);
-                out.extend_from_slice(&lattice.step().to_le_bytes());
-                out.extend_from_slice(&lattice.base().to_le_bytes());
-                let (runs, words) = escapes.finish::<T>(values.len() as u32);
-                varint::write_block(runs, out);
-                varint::write_block(words, out);
-                super::encode_within(&source, task, context, out)
-            }
-            Wanted::Advice(advice) => {
-                super::advice::advise(&source, context).map(|found| **advice = found)
-            }
-        };
+        out.push(kind);
+        out.extend_from_slice(&lattice.step().to_le_bytes());
+        out.extend_from_slice(&lattice.base().to_le_bytes());
+        let (runs, words) = escapes.finish::<T>(values.len() as u32);
+        varint::write_block(runs, out);
+        varint::write_block(words, out);
+        result = super::encode_within(&source, task, context, out);
     }
     context.put_back(memory);
     result.map(|()| serves)
