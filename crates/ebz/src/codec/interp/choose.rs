@@ -1,12 +1,12 @@
 //! The choice of mode and order of the axes: by forecast, and where that leaves more than one, by coding
 //! some blocks of the chunk, up to the entropy coder, whose size is estimated from the counts.
 
-use super::encode::{self, Memory, Source};
+use super::encode::{self, Memory};
 use super::forecast::{Forecast, Sampler};
 use super::geometry::Extents;
 use super::kernel::launch;
+use super::plan::{Mode, ORDERS, Plan, Source};
 use super::real::Real;
-use super::stream::{Mode, ORDERS, Plan};
 use crate::codec::{Dims, Params};
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;

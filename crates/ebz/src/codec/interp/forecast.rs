@@ -7,12 +7,11 @@
 //!
 //! Plain multiplications, additions and square roots only: every machine must make the same choice.
 
-use super::encode::Source;
 use super::geometry::Extents;
 use super::kernel::Kernel;
 use super::pack::{Pack, WIDTH, build, each, zip};
+use super::plan::{Source, arrange};
 use super::real::{Real, Step};
-use super::stream::arrange;
 
 /// Windows at distances 1, 2, 4, … of neighbours. Few values are predicted from far.
 const WINDOWS: [usize; 5] = [48, 32, 24, 16, 8];

@@ -7,9 +7,9 @@
 //! Coordinates are integers. Coded with a bound below one half, they come back by rounding. So two checks
 //! prove the bound of a value: that of the lattice ([`crate::stage::relative`]), and that of the coordinates.
 
-use super::encode::Source;
 use super::escape::{Reader, Writer};
 use super::kernel::{Kernel, launch};
+use super::plan::Source;
 use super::real::Real;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
