@@ -3,6 +3,7 @@
 use super::Common;
 use crate::simd::Level;
 use std::any::Any;
+use std::cell::Cell;
 
 /// Instruction set and scratch memory of one worker.
 ///
@@ -15,6 +16,11 @@ pub struct Context {
     /// What the chunks of the frame have in common, if anything.
     pub common: Option<Common>,
     scratch: Vec<Box<dyn Any + Send>>,
+}
+
+thread_local! {
+    /// What the last read of this thread left for the next one.
+    static KEPT: Cell<Option<Context>> = const { Cell::new(None) };
 }
 
 impl Default for Context {
@@ -32,6 +38,23 @@ impl Context {
             common: None,
             scratch: Vec::new(),
         }
+    }
+
+    /// The context that [`Context::keep`] left in this thread if it is for the same instructions, else
+    /// a new one.
+    pub(crate) fn kept(simd: Level) -> Self {
+        let simd = simd.or_available();
+        // A thread that is ending has nothing left, and can keep nothing.
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        kept.filter(|context| context.simd == simd)
+            .unwrap_or_else(|| Self::new(simd))
+    }
+
+    /// Leaves scratch memory for the next read of this thread.
+    pub(crate) fn keep(mut self) {
+        self.streaming = false;
+        self.common = None;
+        let _ = KEPT.try_with(|kept| kept.set(Some(self)));
     }
 
     /// The instructions that kernels may use: always a level that the machine has. No byte of
