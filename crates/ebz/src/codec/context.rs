@@ -75,3 +75,26 @@ impl Context {
         self.scratch.push(scratch);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_outlives_a_read_of_the_same_instruction_set() {
+        let mut context = Context::kept(Level::Portable);
+        context.streaming = true;
+        context.put_back(Box::new(vec![1u8, 2, 3]));
+        context.keep();
+        let mut again = Context::kept(Level::Portable);
+        assert!(!again.streaming);
+        assert_eq!(*again.take::<Vec<u8>>(), [1, 2, 3]);
+        // It was taken: a second reader at the same time starts with nothing.
+        assert!(Context::kept(Level::Portable).take::<Vec<u8>>().is_empty());
+        again.put_back(Box::new(vec![4u8]));
+        again.keep();
+        for level in Level::available().filter(|level| *level != Level::Portable) {
+            assert!(Context::kept(level).take::<Vec<u8>>().is_empty());
+        }
+    }
+}
