@@ -2,8 +2,11 @@
 //!
 //! ```sh
 //! cargo bench --bench interp -- DIRECTORY [--modes auto,isotropic,…] [--bounds 1e-2,1e-3,1e-4]
-//!     [--chunk cubic|slab] [--only NAME] [--repeats 3]
+//!     [--chunk cubic|slab] [--values 1677721] [--only NAME] [--repeats 3]
 //! ```
+//!
+//! `--values` limits the values of a chunk. `choice` is the share of compression that choosing the mode
+//! takes: what naming each chunk's mode saves.
 //!
 //! DIRECTORY holds files named `name_AxBxC.f32` or `.f64`. Bounds are relative to the value range.
 
@@ -12,13 +15,11 @@ use ebz::{Element, FillValues, Tolerance};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Most values of a chunk.
-const CHUNK: usize = (8 << 20) / 5;
-
 struct Options {
     modes: Vec<String>,
     bounds: Vec<f64>,
     cubic: bool,
+    values: usize,
     only: String,
     repeats: usize,
 }
@@ -28,6 +29,7 @@ fn main() {
         modes: vec!["auto".into()],
         bounds: vec![1e-2, 1e-3, 1e-4],
         cubic: true,
+        values: (8 << 20) / 5,
         only: String::new(),
         repeats: 3,
     };
@@ -41,6 +43,7 @@ fn main() {
                 options.bounds = value().split(',').filter_map(|b| b.parse().ok()).collect();
             }
             "--chunk" => options.cubic = value() == "cubic",
+            "--values" => options.values = value().parse().unwrap_or(options.values),
             "--only" => options.only = value(),
             "--repeats" => options.repeats = value().parse().unwrap_or(3),
             _ => directory = Some(argument),
@@ -55,7 +58,9 @@ fn main() {
         .filter_map(|entry| Some(entry.ok()?.path()))
         .collect();
     paths.sort();
-    println!("field,bound,mode,ratio,compress_GBps,decompress_GBps,memcpy_GBps,error_over_bound");
+    println!(
+        "field,bound,mode,bytes,ratio,compress_GBps,decompress_GBps,memcpy_GBps,error_over_bound,choice"
+    );
     for path in paths {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let Some((_, shape)) = stem.rsplit_once('_') else {
@@ -77,14 +82,14 @@ fn main() {
 type Part = ([usize; 3], [usize; 3]);
 
 /// Cuts an array into chunks: each slow axis beyond three is a batch of its own.
-fn parts(shape: &[usize], cubic: bool) -> (usize, [usize; 3], Vec<Part>) {
+fn parts(shape: &[usize], options: &Options) -> (usize, [usize; 3], Vec<Part>) {
     let mut three = [1; 3];
     let (batch, rest) = shape.split_at(shape.len().saturating_sub(3));
     three[3 - rest.len()..].copy_from_slice(rest);
     let mut chunk = three;
-    while chunk.iter().product::<usize>() > CHUNK {
+    while chunk.iter().product::<usize>() > options.values {
         // Slabs are cut along the slowest axis that can be; cubes along the longest.
-        let axis = match cubic {
+        let axis = match options.cubic {
             true => (0..3).max_by_key(|&a| (chunk[a] * if a == 2 { 1 } else { 2 }, 2 - a)),
             false => (0..3).find(|&a| chunk[a] > 1),
         };
@@ -111,7 +116,7 @@ fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], opti
     let values: Vec<T> = bytemuck::pod_collect_to_vec(&bytes);
     let finite = || values.iter().filter(|v| v.is_finite()).map(|v| v.to_f64());
     let range = finite().fold(f64::MIN, f64::max) - finite().fold(f64::MAX, f64::min);
-    let (batch, [_, ny, nx], parts) = parts(shape, options.cubic);
+    let (batch, [_, ny, nx], parts) = parts(shape, options);
     let volume = values.len() / batch;
     // Chunks are gathered beforehand, as the container hands them over.
     let mut chunks = Vec::new();
@@ -148,20 +153,26 @@ fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], opti
             params.set("mode", mode);
             let mut context = Context::default();
             let mut coded = vec![Vec::new(); chunks.len()];
-            let compress = best(options.repeats, || {
-                for ((dims, chunk), out) in chunks.iter().zip(&mut coded) {
+            let mut encode = |params: &[Params], coded: &mut [Vec<u8>]| {
+                let modes = params.iter().cycle();
+                for (((dims, chunk), params), out) in chunks.iter().zip(modes).zip(coded) {
                     out.clear();
                     let task = Task {
                         dims: *dims,
                         tolerance: Tolerance::Abs(bound),
                         fill: FillValues::NONE,
-                        params: &params,
+                        params,
                     };
                     codec
                         .encode(chunk, &task, &mut context, out)
                         .expect("encoded");
                 }
-            });
+            };
+            let compress = best(options.repeats, || encode(&[params.clone()], &mut coded));
+            let named: Vec<Params> = coded.iter().map(|bytes| mode_of(bytes)).collect();
+            let mut again = vec![Vec::new(); chunks.len()];
+            let chosen = best(options.repeats, || encode(&named, &mut again));
+            assert!(again == coded, "the mode of a chunk by its name");
             let mut back: Vec<Vec<T>> = chunks.iter().map(|c| c.1.clone()).collect();
             let decompress = best(options.repeats, || {
                 for ((dims, _), (bytes, out)) in chunks.iter().zip(coded.iter().zip(&mut back)) {
@@ -179,15 +190,31 @@ fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], opti
             let size: usize = coded.iter().map(Vec::len).sum();
             let speed = |time: Duration| raw as f64 / time.as_secs_f64() / 1e9;
             println!(
-                "{name},{relative:e},{mode},{:.3},{:.3},{:.3},{:.2},{:.5}",
+                "{name},{relative:e},{mode},{size},{:.3},{:.3},{:.3},{:.2},{:.5},{:.3}",
                 raw as f64 / size as f64,
                 speed(compress),
                 speed(decompress),
                 speed(memcpy),
                 worst / bound,
+                1.0 - chosen.as_secs_f64() / compress.as_secs_f64(),
             );
         }
     }
+}
+
+/// The mode that a chunk was coded with, as its head says.
+fn mode_of(bytes: &[u8]) -> Params {
+    let (mode, order) = (bytes[0] & 7, usize::from(bytes[0] >> 3));
+    let slowest = ["z", "y", "x", "z", "y", "x"][order];
+    let axes = ["0", "x", "y", "yx", "z", "zx", "zy", "zyx"];
+    let mut params = Params::default();
+    let name = match mode {
+        0 => "isotropic".into(),
+        1 => format!("packet-{slowest}"),
+        _ => format!("lorenzo-{}", axes[usize::from(bytes[1])]),
+    };
+    params.set("mode", &name);
+    params
 }
 
 /// Processor time of this thread where the system tells it, so that other work does not count.

@@ -2,6 +2,7 @@
 
 use crate::simd::Level;
 use std::any::Any;
+use std::cell::Cell;
 
 /// Instruction set and scratch memory of one worker.
 ///
@@ -12,6 +13,11 @@ pub struct Context {
     /// Decoded values go past the caches, because the output is too large to be found there later.
     pub streaming: bool,
     scratch: Vec<Box<dyn Any + Send>>,
+}
+
+thread_local! {
+    /// What the last read of this thread left for the next one.
+    static KEPT: Cell<Option<Context>> = const { Cell::new(None) };
 }
 
 impl Default for Context {
@@ -30,6 +36,22 @@ impl Context {
         }
     }
 
+    /// The context that [`Context::keep`] left in this thread if it is for the same instructions, else
+    /// a new one.
+    pub(crate) fn kept(simd: Level) -> Self {
+        let simd = simd.or_available();
+        // A thread that is ending has nothing left, and can keep nothing.
+        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        kept.filter(|context| context.simd == simd)
+            .unwrap_or_else(|| Self::new(simd))
+    }
+
+    /// Leaves scratch memory for the next read of this thread.
+    pub(crate) fn keep(mut self) {
+        self.streaming = false;
+        let _ = KEPT.try_with(|kept| kept.set(Some(self)));
+    }
+
     /// The instructions that kernels may use: always a level that the machine has. No byte of
     /// output depends on it.
     pub fn simd(&self) -> Level {
@@ -46,5 +68,28 @@ impl Context {
     /// Puts scratch back for the next chunk.
     pub fn put_back<S: Any + Send>(&mut self, scratch: Box<S>) {
         self.scratch.push(scratch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_outlives_a_read_of_the_same_instruction_set() {
+        let mut context = Context::kept(Level::Portable);
+        context.streaming = true;
+        context.put_back(Box::new(vec![1u8, 2, 3]));
+        context.keep();
+        let mut again = Context::kept(Level::Portable);
+        assert!(!again.streaming);
+        assert_eq!(*again.take::<Vec<u8>>(), [1, 2, 3]);
+        // It was taken: a second reader at the same time starts with nothing.
+        assert!(Context::kept(Level::Portable).take::<Vec<u8>>().is_empty());
+        again.put_back(Box::new(vec![4u8]));
+        again.keep();
+        for level in Level::available().filter(|level| *level != Level::Portable) {
+            assert!(Context::kept(level).take::<Vec<u8>>().is_empty());
+        }
     }
 }

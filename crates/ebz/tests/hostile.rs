@@ -75,11 +75,11 @@ fn recovery_is_not_slowed_down_by_false_records() {
     // Headers everywhere that claim all that follows.
     let size = 4 << 20;
     let mut file = b"\x89EBZ\r\n\x1a\n\x01\0\0\0\0\0\0\0".to_vec();
-    while file.len() + layout::RECORD_HEADER <= size {
-        let mut record = layout::record(2, 0, 0, &[]);
-        let rest = (size - file.len()).saturating_sub(record.len()) as u32;
+    let mut record = layout::record(2, 0, 0, &[]);
+    while file.len() + record.len() <= size {
+        let rest = (size - file.len() - record.len()) as u32;
         record[6..10].copy_from_slice(&rest.to_le_bytes());
-        file.extend(record);
+        file.extend_from_slice(&record);
     }
     let start = Instant::now();
     assert!(ebz::recover(&&file[..], Vec::new()).is_err());

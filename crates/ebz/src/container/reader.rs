@@ -12,6 +12,7 @@ use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::simd::Level;
+use crate::workspace::Context;
 use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
@@ -23,6 +24,8 @@ pub(super) const FILE_HEADER: usize = 16;
 
 /// Output larger than this is written past the caches.
 const STREAMING: usize = 16 << 20;
+/// Scratch memory, a small multiple of a chunk, outlives a read only for chunks up to this size.
+const MAX_CHUNK_BYTES_TO_KEEP_SCRATCH: usize = 32 << 20;
 
 /// A complete `.ebz` file.
 #[derive(Debug)]
@@ -436,7 +439,9 @@ impl<S: Source> Frame<'_, S> {
                 }))
             },
             |worker, (slab, part, out)| self.decode_slab(plan, worker, slab, &part, out),
-        )
+        )?;
+        self.keep(workers.into_iter().next());
+        Ok(())
     }
 
     /// Decodes a region slab by slab and hands each over in order.
@@ -467,7 +472,18 @@ impl<S: Source> Frame<'_, S> {
                 self.decode_slab(plan, worker, slab, part, values)
             },
             |(_, part, values)| emit(part, values),
-        )
+        )?;
+        self.keep(workers.into_iter().next().map(|(worker, ..)| worker));
+        Ok(())
+    }
+
+    /// Leaves the scratch memory of one worker for the next read of this thread, unless it is large.
+    fn keep(&self, worker: Option<Worker>) {
+        let grid = &self.header.grid;
+        let chunk = grid.chunk_len(0) * self.header.element.size();
+        if let Some(worker) = worker.filter(|_| chunk <= MAX_CHUNK_BYTES_TO_KEEP_SCRATCH) {
+            worker.coder.context.keep();
+        }
     }
 
     /// As many workers as are wanted and have the memory for a chunk and for `slab` bytes of values
@@ -477,8 +493,11 @@ impl<S: Source> Frame<'_, S> {
         let chunk = limits::chunk_memory(&self.header.grid, self.header.element.size());
         let each = chunk.saturating_add(self.largest).saturating_add(slab);
         let threads = self.reader.limits.workers(threads, held, each)?;
-        let worker = || Worker::new(self.reader.simd, streaming);
-        Ok((0..threads).map(|_| worker()).collect())
+        // Threads other than this one are new, so there is only one context to reuse.
+        let first = std::iter::once_with(|| Context::kept(self.reader.simd));
+        let others = std::iter::repeat_with(|| Context::new(self.reader.simd));
+        let worker = |context| Worker::new(context, streaming);
+        Ok(first.chain(others).take(threads).map(worker).collect())
     }
 
     /// Decodes the part of a slab that `part` asks for, into contiguous memory of that shape.
@@ -514,9 +533,9 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(simd: Level, streaming: bool) -> Self {
-        let mut coder = ChunkCoder::new(simd);
-        coder.context.streaming = streaming;
+    fn new(mut context: Context, streaming: bool) -> Self {
+        context.streaming = streaming;
+        let coder = ChunkCoder { context };
         Self {
             coder,
             bytes: Vec::new(),

@@ -8,7 +8,6 @@ use crate::codec::{Context, Task};
 use crate::element::Element;
 use crate::error::Result;
 use crate::simd::Level;
-use crate::stage::bits::BitWriter;
 use crate::stage::dualquant::{self, Sink};
 use crate::stage::huffman::Histogram;
 use crate::stage::occupancy::{GROUPS, Occupancy};
@@ -86,7 +85,7 @@ fn encode_residuals<W: Word>(
     let Scratch {
         residuals,
         symbols,
-        rest,
+        extra,
         streams,
         thin,
         ..
@@ -107,14 +106,12 @@ fn encode_residuals<W: Word>(
     masks::write_to(all, &mut coder, thin, out);
 
     // 3.3 What does not fit a symbol: low bits, exceptions.
-    rest.clear();
-    let mut exceptions = BitWriter::new(rest);
+    extra.clear();
     for (group, symbols) in symbols.iter_mut().enumerate() {
         let values = residuals.values(group);
-        symbols::split(values, simd, symbols, &mut exceptions, out);
+        symbols::split(values, simd, symbols, extra, out);
     }
-    exceptions.finish();
-    varint::write_block(rest, out);
+    varint::write_block(extra.finish(), out);
 
     // 3.4 Symbols.
     coder.encode::<OfResiduals, GROUPS>(symbols.each_ref().map(|s| s.as_slice()), out);
@@ -208,14 +205,14 @@ fn count<W: Word>(values: usize, simd: Level, scratch: &mut Scratch) -> Frequenc
         ..Frequencies::default()
     };
     let mut low_bits = Vec::new();
-    let mut exceptions = BitWriter::new(&mut scratch.rest);
+    scratch.extra.clear();
     for (group, symbols) in (0..GROUPS).zip(&mut scratch.symbols) {
         let masks = Histogram::of(residuals.masks(group));
         symbols::split(
             residuals.values(group),
             simd,
             symbols,
-            &mut exceptions,
+            &mut scratch.extra,
             &mut low_bits,
         );
         found.zeros -= symbols.len();

@@ -32,6 +32,7 @@ use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::BoundKind;
 use crate::element::Element;
 use crate::error::Result;
+use crate::stage::bits::BitWriter;
 use crate::stage::exceptions::Exceptions;
 use crate::stage::huffman::{Sort, Table};
 use crate::stage::occupancy::{GROUPS, Occupancy};
@@ -134,6 +135,8 @@ struct Scratch {
     exceptions: Exceptions,
     symbols: [Vec<u8>; GROUPS],
     rest: Vec<u8>,
+    /// Bits of residuals that no symbol holds.
+    extra: BitWriter,
     streams: Vec<u8>,
     thin: [masks::Thin; GROUPS],
     tables: Tables,

@@ -41,7 +41,7 @@ pub(super) fn split<W: Word>(
     values: &[W],
     simd: Level,
     symbols: &mut Vec<u8>,
-    exceptions: &mut BitWriter<'_>,
+    exceptions: &mut BitWriter,
     out: &mut Vec<u8>,
 ) {
     symbols.resize(values.len(), 0);
@@ -103,8 +103,9 @@ pub(super) fn split<W: Word>(
                     let low = number.ilog2();
                     *symbol = symbol_of_wide(number);
                     let half = low / 2;
-                    exceptions.put((number & ((1 << half) - 1), half));
-                    exceptions.put((number >> half & ((1 << (low - half)) - 1), low - half));
+                    let below = |count: u32| (1 << count) - 1;
+                    exceptions.put((number & below(half)) as u32, half);
+                    exceptions.put((number >> half & below(low - half)) as u32, low - half);
                 }
             }
         }
@@ -283,7 +284,9 @@ pub(super) fn join<W: Word>(
                     return Err(Error::corrupt("a residual that is too large"));
                 }
                 let half = low / 2;
-                let number = exceptions.take(half)? | exceptions.take(low - half)? << half;
+                let [first, second] =
+                    [half, low - half].map(|count| u64::from(exceptions.get(count)));
+                let number = first | second << half;
                 let noise = value.unsigned() & ((1 << shift) - 1);
                 *value = W::truncate((1 << low | number) << shift | noise);
             }
@@ -317,13 +320,13 @@ mod tests {
             &mut exceptions,
             &mut values,
         )?;
-        *bytes = exceptions.finish();
+        *bytes = exceptions.rest()?;
         Ok(values)
     }
 
     fn round_trip<W: Word + std::fmt::Debug>(values: &[W]) -> Vec<u8> {
-        let (mut symbols, mut exceptions, mut bytes) = (vec![7], Vec::new(), Vec::new());
-        let mut writer = BitWriter::new(&mut exceptions);
+        let (mut symbols, mut bytes) = (vec![7], Vec::new());
+        let mut writer = BitWriter::default();
         split(
             values,
             Level::detect(),
@@ -331,8 +334,7 @@ mod tests {
             &mut writer,
             &mut bytes,
         );
-        writer.finish();
-        bytes.extend(exceptions);
+        bytes.extend(writer.finish());
         let mut left = bytes.as_slice();
         assert_eq!(join_all::<W>(&symbols, &mut left).unwrap(), values);
         assert!(left.is_empty());

@@ -1,12 +1,12 @@
 //! The choice of mode and order of the axes: by forecast, and where that leaves more than one, by coding
 //! some blocks of the chunk, up to the entropy coder, whose size is estimated from the counts.
 
-use super::encode::{self, Memory, Source};
+use super::encode::{self, Memory};
 use super::forecast::{Forecast, Sampler};
 use super::geometry::Extents;
 use super::kernel::launch;
+use super::plan::{Mode, ORDERS, Plan, Source};
 use super::real::Real;
-use super::stream::{Mode, ORDERS, Plan};
 use crate::codec::{Dims, Params};
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
@@ -47,17 +47,19 @@ impl Request {
 }
 
 /// Chunks of at most so many values are coded with every plan.
-pub(super) const SMALL: usize = 16 << 10;
+const MAX_VALUES_TO_TRY_EVERY_PLAN: usize = 16 << 10;
+/// Chunks of at most so many values are tried on two blocks instead of all.
+const MAX_VALUES_FOR_TWO_BLOCKS: usize = 64 << 10;
 /// Extents of a block: rows fill their lanes, and with an odd number of values, nothing needs
 /// extrapolation.
 const BLOCK: Extents = [9, 9, 127];
 /// Where blocks start, in parts of 64 of what the chunk leaves free.
 const STARTS: [Extents; 4] = [[16, 40, 20], [48, 24, 44], [32, 56, 56], [0, 8, 8]];
 /// Packets are tried unless their forecast is above that of isotropic mode by this factor.
-const POOR_PACKETS: f32 = 1.3;
+const MAX_PACKET_FORECAST: f32 = 1.05;
 /// Isotropic mode is tried unless its forecast is above that of packets by this factor: forecasts of
 /// packets may be far too low.
-const POOR_ISOTROPIC: f32 = 3.0;
+const MAX_ISOTROPIC_FORECAST: f32 = 3.0;
 /// Differences, whose forecast is nearly exact, are tried if it differs by less than this factor.
 const CLOSE_LORENZO: f32 = 1.15;
 /// What contexts and tables add to the forecast of differences.
@@ -98,7 +100,7 @@ impl<T: Real> Chooser<T> {
             order,
         };
         let (extents, _) = isotropic.arrange(source.dims);
-        let small = source.values.len() <= SMALL;
+        let small = source.values.len() <= MAX_VALUES_TO_TRY_EVERY_PLAN;
         let forecast = Sampler::new(source, order).map(|sampler| launch(isa, sampler));
         let plans = match forecast {
             Some(forecast) if !small => candidates(&forecast, order, extents),
@@ -107,7 +109,11 @@ impl<T: Real> Chooser<T> {
         if let [only] = plans[..] {
             return Ok(only);
         }
-        let starts = if small { &STARTS[..1] } else { &STARTS[..] };
+        let starts = match source.values.len() {
+            ..=MAX_VALUES_TO_TRY_EVERY_PLAN => &STARTS[..1],
+            ..=MAX_VALUES_FOR_TWO_BLOCKS => &STARTS[..2],
+            _ => &STARTS[..],
+        };
         // Isotropic mode is tried in the order of packets, so that rows are long for both.
         let packet = plans.iter().find(|p| p.mode == Mode::Packet);
         let order = packet.map_or(order, |p| p.order);
@@ -195,10 +201,10 @@ fn candidates(forecast: &Forecast, order: usize, extents: Extents) -> Vec<Plan> 
     let cost = |axis: &usize| forecast.packet[*axis];
     if let Some(axis) = packet_axes(extents).min_by(|a, b| cost(a).total_cmp(&cost(b))) {
         let packet_cost = cost(&axis);
-        if packet_cost * POOR_ISOTROPIC < least {
+        if packet_cost * MAX_ISOTROPIC_FORECAST < least {
             plans.clear();
         }
-        if packet_cost < least * POOR_PACKETS {
+        if packet_cost < least * MAX_PACKET_FORECAST {
             plans.push(packet(order, axis));
         }
         least = least.min(packet_cost);
@@ -216,7 +222,7 @@ fn candidates(forecast: &Forecast, order: usize, extents: Extents) -> Vec<Plan> 
 /// The extents of a block: as [`BLOCK`] in some order, but what a short axis leaves goes to the others.
 fn block_extents(dims: Dims, order: usize) -> Extents {
     let extents = [dims.nz, dims.ny, dims.nx];
-    if extents.iter().product::<usize>() <= SMALL {
+    if extents.iter().product::<usize>() <= MAX_VALUES_TO_TRY_EVERY_PLAN {
         return extents;
     }
     let mut block = [0; 3];
@@ -235,7 +241,7 @@ fn block_extents(dims: Dims, order: usize) -> Extents {
 }
 
 /// The order in which axes of one value come first and the last axis is not short.
-pub(super) fn natural_order(dims: Dims) -> usize {
+fn natural_order(dims: Dims) -> usize {
     let extents = [dims.nz, dims.ny, dims.nx];
     let longest = (0..3).rev().max_by_key(|&a| extents[a]).unwrap_or(2);
     let last = if extents[2] < SHORT_ROW && extents[longest] >= 2 * extents[2] {

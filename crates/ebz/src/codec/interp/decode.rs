@@ -1,22 +1,21 @@
 //! Bytes to values. [`super::encode`] mirrors the steps.
 
 use super::context::Contexts;
-use super::encode::{SMALLEST_CHOICE, part, passes};
-use super::escape;
 use super::geometry::{Extents, Pyramid};
 use super::lorenzo::History;
+use super::plan::{Mode, Plan};
 use super::predict::Predictor;
 use super::quantize::{Prediction, Row};
 use super::real::Real;
 use super::rearrange::{join_chunk, join_level};
-use super::stream::{Mode, Plan};
-use super::walk::{ClassJob, Coder, Fields, Pass, Scratch};
+use super::stream::StreamReader;
+use super::walk::{
+    ClassJob, Coder, Fields, MIN_VALUES_TO_CHOOSE_PREDICTOR, Pass, Scratch, part, passes,
+};
 use super::{residual, rows};
 use crate::codec::Dims;
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
-use crate::stage::rans::bits::BitReader;
-use crate::stage::varint;
 
 /// Memory of a decoder.
 #[derive(Default)]
@@ -27,40 +26,6 @@ pub(super) struct Memory<T> {
     scratch: Scratch<T>,
     lorenzo: History,
     residuals: residual::Memory,
-}
-
-/// What rows are decoded from.
-pub(super) struct Streams<'a> {
-    predictors: BitReader<'a>,
-    pub(super) escapes: escape::Reader<'a>,
-    pub(super) residuals: residual::Decoder<'a>,
-    /// Values so far.
-    pub(super) position: u32,
-}
-
-impl<'a> Streams<'a> {
-    fn new(
-        isa: Isa,
-        mut bytes: &'a [u8],
-        count: u32,
-        memory: &'a mut residual::Memory,
-    ) -> Result<Self> {
-        let predictors = BitReader::new(varint::read_block(&mut bytes)?);
-        let runs = varint::read_block(&mut bytes)?;
-        let words = varint::read_block(&mut bytes)?;
-        Ok(Self {
-            predictors,
-            escapes: escape::Reader::new(runs, words, count)?,
-            residuals: residual::Decoder::new(isa, memory, bytes)?,
-            position: 0,
-        })
-    }
-
-    fn finish(&self) -> Result<()> {
-        self.predictors.finish()?;
-        self.escapes.finish()?;
-        self.residuals.finish()
-    }
 }
 
 /// Fills `out` from a coded chunk, past the caches if they are not to be filled.
@@ -82,13 +47,13 @@ pub(super) fn decode<T: Real>(
         lorenzo,
         residuals,
     } = memory;
-    let mut streams = Streams::new(isa, bytes, count, residuals)?;
+    let mut streams = StreamReader::new(isa, bytes, count, residuals)?;
     let halved = match plan.mode {
         Mode::Isotropic => [true; 3],
         Mode::Packet => [false, true, true],
         Mode::Lorenzo(axes) => {
-            let parts = (lorenzo, &mut streams);
-            super::lorenzo::decode(isa, bound, extents, strides, axes, parts, out)?;
+            let shape = (extents, strides, axes);
+            super::lorenzo::decode(isa, bound, shape, lorenzo, &mut streams, out)?;
             return streams.finish();
         }
     };
@@ -140,7 +105,7 @@ pub(super) fn decode<T: Real>(
 
 struct RowDecoder<'a, 'b, T> {
     isa: Isa,
-    streams: &'a mut Streams<'b>,
+    streams: &'a mut StreamReader<'b>,
     strides: Extents,
     /// Values that replace their reconstruction at the very end.
     exact: Vec<(usize, T)>,
@@ -148,7 +113,7 @@ struct RowDecoder<'a, 'b, T> {
 
 impl<T: Real> Coder<T> for RowDecoder<'_, '_, T> {
     fn predictor(&mut self, job: &ClassJob<'_, T>, _: &Fields<T>) -> Result<Predictor> {
-        if job.block.len() < SMALLEST_CHOICE {
+        if job.block.len() < MIN_VALUES_TO_CHOOSE_PREDICTOR {
             return Ok(Predictor::fallback(job.class));
         }
         let code = self.streams.predictors.get(Predictor::CODE_BITS);

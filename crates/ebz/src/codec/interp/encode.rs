@@ -1,27 +1,24 @@
 //! Values to bytes. [`super::decode`] mirrors the steps.
 
 use super::context::Contexts;
-use super::escape::{self, Escape};
-use super::geometry::{Extents, Pyramid};
+use super::escape::Escape;
+use super::geometry::Pyramid;
 use super::kernel::launch;
 use super::lorenzo::History;
 use super::pack::Taps;
+use super::plan::{Mode, Plan, Source};
 use super::predict::{Predictor, taps};
 use super::quantize::{Prediction, Row, Weigh};
 use super::real::{Real, Step};
 use super::rearrange::split_all;
-use super::stream::{Mode, Plan};
-use super::walk::{ClassJob, Coder, Fields, Pass, Planes, Scratch};
-use super::{residual, rows};
-use crate::codec::Dims;
+use super::rows;
+use super::stream::StreamWriter;
+use super::walk::{
+    ClassJob, Coder, Fields, MIN_VALUES_TO_CHOOSE_PREDICTOR, Pass, Scratch, part, passes,
+};
 use crate::error::Result;
 use crate::fill::TypedFill;
 use crate::simd::Level as Isa;
-use crate::stage::rans::bits::BitWriter;
-use crate::stage::varint;
-
-/// Classes smaller than this use [`Predictor::fallback`].
-pub(super) const SMALLEST_CHOICE: usize = 64;
 
 /// Memory of an encoder.
 #[derive(Default)]
@@ -30,53 +27,8 @@ pub(super) struct Memory<T> {
     arranged: Vec<T>,
     fields: Fields<T>,
     scratch: Scratch<T>,
-    pub(super) lorenzo: History,
-    pub(super) streams: Streams,
-}
-
-/// What rows are coded into.
-#[derive(Default)]
-pub(super) struct Streams {
-    predictors: BitWriter,
-    pub(super) escapes: escape::Writer,
-    pub(super) residuals: residual::Encoder,
-    /// Values so far.
-    pub(super) position: u32,
-}
-
-impl Streams {
-    /// Starts with nothing.
-    pub(super) fn clear(&mut self) {
-        self.predictors.clear();
-        self.escapes.clear();
-        self.residuals.clear();
-        self.position = 0;
-    }
-
-    /// About the size in bits of everything so far, without what does not grow with the chunk.
-    pub(super) fn estimate<T: Real>(&mut self) -> u64 {
-        let (runs, words) = self.escapes.finish::<T>(self.position);
-        8 * (runs.len() + words.len()) as u64 + self.residuals.estimate()
-    }
-
-    /// Appends everything to `out`.
-    fn finish<T: Real>(&mut self, isa: Isa, out: &mut Vec<u8>) {
-        varint::write_block(self.predictors.finish(), out);
-        let (runs, words) = self.escapes.finish::<T>(self.position);
-        varint::write_block(runs, out);
-        varint::write_block(words, out);
-        self.residuals.finish(isa, out);
-    }
-}
-
-/// What is to be coded.
-#[derive(Clone, Copy)]
-pub(super) struct Source<'a, T> {
-    pub(super) values: &'a [T],
-    pub(super) dims: Dims,
-    pub(super) bound: f64,
-    /// Values that must be exact.
-    pub(super) fill: TypedFill<T>,
+    lorenzo: History,
+    pub(super) streams: StreamWriter,
 }
 
 /// Appends a chunk coded by a plan.
@@ -106,7 +58,11 @@ pub(super) fn code<T: Real>(
         Mode::Isotropic => [true; 3],
         Mode::Packet => [false, true, true],
         Mode::Lorenzo(axes) => {
-            return super::lorenzo::encode(isa, source, extents, strides, axes, memory);
+            let Memory {
+                lorenzo, streams, ..
+            } = memory;
+            let shape = (extents, strides, axes);
+            return super::lorenzo::encode(isa, source, shape, lorenzo, streams);
         }
     };
     // 1. Split the values into classes.
@@ -142,42 +98,15 @@ pub(super) fn code<T: Real>(
     Ok(())
 }
 
-/// The passes of a mode: one, or in packet mode one for each distance of planes.
-pub(super) fn passes(mode: Mode, extents: Extents) -> Vec<Option<Planes>> {
-    if mode != Mode::Packet {
-        return vec![None];
-    }
-    let levels = extents[0].next_power_of_two().ilog2() as usize;
-    let first = Planes {
-        first: 0,
-        stride: 1 << levels,
-        level: levels,
-    };
-    let finer = (0..levels).rev().map(|level| Planes {
-        first: 1 << level,
-        stride: 1 << level,
-        level,
-    });
-    std::iter::once(first).chain(finer).map(Some).collect()
-}
-
-/// The part of a pyramid that a pass codes.
-pub(super) fn part(pyramid: &Pyramid, planes: Option<Planes>) -> Pyramid {
-    match planes {
-        None => pyramid.clone(),
-        Some(planes) => pyramid.planes(planes.first, 2 * planes.stride),
-    }
-}
-
 struct RowEncoder<'a, T> {
     isa: Isa,
-    streams: &'a mut Streams,
+    streams: &'a mut StreamWriter,
     fill: TypedFill<T>,
 }
 
 impl<T: Real> Coder<T> for RowEncoder<'_, T> {
     fn predictor(&mut self, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Result<Predictor> {
-        if job.block.len() < SMALLEST_CHOICE {
+        if job.block.len() < MIN_VALUES_TO_CHOOSE_PREDICTOR {
             return Ok(Predictor::fallback(job.class));
         }
         let predictor = choose_predictor(self.isa, job, fields);

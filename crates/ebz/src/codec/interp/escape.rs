@@ -6,7 +6,7 @@
 
 use super::real::Real;
 use crate::error::{Error, Result};
-use crate::stage::rans::bits::{BitReader, BitWriter};
+use crate::stage::bits::{BitReader, BitWriter};
 
 /// Collects escapes.
 #[derive(Default)]

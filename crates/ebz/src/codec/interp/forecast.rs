@@ -7,12 +7,11 @@
 //!
 //! Plain multiplications, additions and square roots only: every machine must make the same choice.
 
-use super::encode::Source;
 use super::geometry::Extents;
 use super::kernel::Kernel;
 use super::pack::{Pack, WIDTH, build, each, zip};
+use super::plan::{Source, arrange};
 use super::real::{Real, Step};
-use super::stream::arrange;
 
 /// Windows at distances 1, 2, 4, … of neighbours. Few values are predicted from far.
 const WINDOWS: [usize; 5] = [48, 32, 24, 16, 8];
@@ -39,9 +38,9 @@ pub(super) struct Forecast {
 /// Makes a [`Forecast`] for values arranged in some order; the last axis has at least [`WIDTH`] values.
 pub(super) struct Sampler<'a, 'b, T> {
     source: &'a Source<'b, T>,
-    pub(super) extents: Extents,
-    pub(super) strides: Extents,
-    pub(super) step: Step<T>,
+    extents: Extents,
+    strides: Extents,
+    step: Step<T>,
 }
 
 impl<'a, 'b, T: Real> Sampler<'a, 'b, T> {
@@ -100,16 +99,16 @@ struct Scale {
 
 /// How far from both ends of an axis windows stay.
 #[derive(Clone, Copy)]
-pub(super) struct Reach {
-    pub(super) margin: usize,
+struct Reach {
+    margin: usize,
     /// 0: no neighbours; 1: linear interpolation; 2: cubic too.
-    pub(super) kinds: usize,
+    kinds: usize,
     inside: usize,
 }
 
 impl Reach {
     #[inline(always)]
-    pub(super) fn new(count: usize, distance: usize) -> Self {
+    fn new(count: usize, distance: usize) -> Self {
         let fits = |margin: usize| count > 2 * margin;
         let (margin, kinds) = match (fits(3 * distance), fits(distance)) {
             (true, _) => (3 * distance, 2),
@@ -155,7 +154,7 @@ impl Tally {
 /// The sum of squared residuals, in steps of which each is 1 / `inverse`. What is no number, or a spike,
 /// counts as 0.
 #[inline(always)]
-pub(super) fn sum_of_squares<T: Real>(residuals: Pack<T>, inverse: T) -> f32 {
+fn sum_of_squares<T: Real>(residuals: Pack<T>, inverse: T) -> f32 {
     let steps = each(residuals, |r| (r * inverse).to_f32());
     let squares = each(steps, |s| if s.abs() < 1e6 { s * s } else { 0.0 });
     let eight: [f32; 8] = build(|i| squares[i] + squares[i + 8]);
@@ -173,7 +172,7 @@ fn bits(variance: f32, noise: f32) -> f32 {
 
 /// About the binary logarithm of a positive number.
 #[inline(always)]
-pub(super) fn log2(x: f32) -> f32 {
+fn log2(x: f32) -> f32 {
     let bits = x.to_bits();
     let exponent = (bits >> 23) as i32 - 127;
     let mantissa = f32::from_bits(bits & 0x7f_ffff | 0x3f80_0000);
@@ -209,12 +208,12 @@ fn weigh<T: Real>(near: Pack<T>, far: Pack<T>) -> [Pack<T>; 2] {
 }
 
 /// A window: where its first value is.
-pub(super) type Place = usize;
+type Place = usize;
 
 impl<T: Real> Sampler<'_, '_, T> {
     /// The place of one of the windows of a scale.
     #[inline(always)]
-    pub(super) fn place(&self, reach: &[Reach; 3], number: usize) -> Place {
+    fn place(&self, reach: &[Reach; 3], number: usize) -> Place {
         let mut at = 0;
         for (axis, reach) in reach.iter().enumerate() {
             // Multiples of irrational numbers are spread evenly.
@@ -228,7 +227,7 @@ impl<T: Real> Sampler<'_, '_, T> {
 
     /// The values of a window.
     #[inline(always)]
-    pub(super) fn window(&self, place: Place) -> Pack<T> {
+    fn window(&self, place: Place) -> Pack<T> {
         let stride = self.strides[2];
         let values = &self.source.values[place..];
         match values.first_chunk::<WIDTH>() {
@@ -245,7 +244,7 @@ impl<T: Real> Sampler<'_, '_, T> {
 
     /// Linear and cubic interpolation between the windows `distance` and three times as far away.
     #[inline(always)]
-    pub(super) fn interpolate(&self, place: Place, distance: usize, kinds: usize) -> [Pack<T>; 2] {
+    fn interpolate(&self, place: Place, distance: usize, kinds: usize) -> [Pack<T>; 2] {
         let around = |distance| add(self.window(place - distance), self.window(place + distance));
         let near = around(distance);
         if kinds < 2 {

@@ -4,12 +4,13 @@
 //! up, and both directions work on whole rows.
 
 use super::context::{Around, Contexts, Magnitudes, classify};
-use super::encode::{Memory, Source, Streams};
 use super::escape::Escape;
 use super::geometry::{Extents, lanes};
 use super::kernel::{Kernel, launch};
+use super::plan::Source;
 use super::real::{LARGEST, Real, Step};
-use super::{decode, rows};
+use super::rows;
+use super::stream::{StreamReader, StreamWriter};
 use crate::error::{Error, Result};
 use crate::fill::TypedFill;
 use crate::simd::Level as Isa;
@@ -301,20 +302,17 @@ fn step<T: Real>(bound: f64) -> Result<Step<T>> {
     Step::new(bound, 1.0).ok_or_else(|| Error::corrupt("a bound too small for the element type"))
 }
 
-/// Adds a chunk to `memory.streams`.
+/// Adds a chunk to `streams`.
 pub(super) fn encode<T: Real>(
     isa: Isa,
     source: &Source<'_, T>,
-    extents: Extents,
-    strides: Extents,
-    axes: u8,
-    memory: &mut Memory<T>,
+    (extents, strides, axes): (Extents, Extents, u8),
+    history: &mut History,
+    streams: &mut StreamWriter,
 ) -> Result<()> {
     let step = step::<T>(source.bound)?;
     let shape = Shape::new(extents);
-    let history = &mut memory.lorenzo;
     history.prepare(shape, axes);
-    let streams = &mut memory.streams;
     let mut copy = Vec::new();
     for (z, y) in super::rearrange::rows(shape.extents[0], shape.extents[1]) {
         let count = shape.row_length(y);
@@ -362,7 +360,7 @@ fn escape<T: Real>(
     fill: TypedFill<T>,
     history: &mut History,
     (start, before): (usize, i32),
-    streams: &mut Streams,
+    streams: &mut StreamWriter,
 ) {
     let mut left = before;
     // Along x, what counts is the difference of the rest.
@@ -399,10 +397,9 @@ fn escape<T: Real>(
 pub(super) fn decode<T: Real>(
     isa: Isa,
     bound: f64,
-    extents: Extents,
-    strides: Extents,
-    axes: u8,
-    (history, streams): (&mut History, &mut decode::Streams<'_>),
+    (extents, strides, axes): (Extents, Extents, u8),
+    history: &mut History,
+    streams: &mut StreamReader<'_>,
     out: &mut [T],
 ) -> Result<()> {
     let step = step::<T>(bound)?;

@@ -17,6 +17,7 @@ mod geometry;
 mod kernel;
 mod lorenzo;
 mod pack;
+mod plan;
 mod pointwise;
 mod predict;
 mod quantize;
@@ -34,7 +35,7 @@ use super::{ChunkShape, Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::{BoundKind, Tolerance};
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
-use encode::Source;
+use plan::Source;
 use real::{Real, Step};
 
 /// The codec.

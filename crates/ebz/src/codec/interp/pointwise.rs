@@ -7,9 +7,9 @@
 //! Coordinates are integers. Coded with a bound below one half, they come back by rounding. So two checks
 //! prove the bound of a value: that of the lattice ([`crate::stage::relative`]), and that of the coordinates.
 
-use super::encode::Source;
 use super::escape::{Reader, Writer};
 use super::kernel::{Kernel, launch};
+use super::plan::Source;
 use super::real::Real;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
@@ -50,14 +50,14 @@ pub(super) fn encode<T: Real>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    if !place(values, bound, task, context, out)? {
+    if !encode_on_lattice(values, bound, task, context, out)? {
         out.extend_from_slice(bytemuck::cast_slice(values));
     }
     Ok(())
 }
 
-/// Makes coordinates on the first lattice that serves the values, if there is one.
-fn place<T: Real>(
+/// Appends a chunk coded on the first lattice that serves the values, if there is one.
+fn encode_on_lattice<T: Real>(
     values: &[T],
     bound: f64,
     task: &Task<'_>,
@@ -66,21 +66,21 @@ fn place<T: Real>(
 ) -> Result<bool> {
     if let Some(lattice) = relative::<T, T, u16>(bound, values, &task.fill) {
         let most = values.len() / RARE;
-        if place_on::<T, f32, u16>(NARROW, &lattice, values, most, task, context, out)? {
+        if encode_on::<T, f32, u16>(NARROW, &lattice, values, most, task, context, out)? {
             return Ok(true);
         }
     }
     match relative::<T, f64, u32>(bound, values, &task.fill) {
         Some(lattice) => {
             let most = usize::MAX;
-            place_on::<T, f64, u32>(WIDE, &lattice, values, most, task, context, out)
+            encode_on::<T, f64, u32>(WIDE, &lattice, values, most, task, context, out)
         }
         None => Ok(false),
     }
 }
 
-/// Makes coordinates on a lattice; gives up and says so if more than `most` values are out of its reach.
-fn place_on<T: Real, C: Real, W: Word>(
+/// Appends a chunk coded on a lattice; appends nothing and says so if it does not reach more than `most` values.
+fn encode_on<T: Real, C: Real, W: Word>(
     kind: u8,
     lattice: &impl Scale<T>,
     values: &[T],

@@ -11,84 +11,78 @@
 //!
 //! Framed: length as a LEB128 number, then the bytes.
 
-use super::geometry::Extents;
-use crate::codec::Dims;
-use crate::error::{Error, Result};
+use super::real::Real;
+use super::{escape, residual};
+use crate::error::Result;
+use crate::simd::Level as Isa;
+use crate::stage::bits::{BitReader, BitWriter};
+use crate::stage::varint;
 
-/// How a chunk is predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
-    /// Interpolation along all axes at once.
-    Isotropic,
-    /// Interpolation between planes of the slowest axis, and within planes of what remains.
-    Packet,
-    /// Differences of quantized values along some axes, as bits of a class.
-    Lorenzo(u8),
+/// What rows are coded into.
+#[derive(Default)]
+pub(super) struct StreamWriter {
+    pub(super) predictors: BitWriter,
+    pub(super) escapes: escape::Writer,
+    pub(super) residuals: residual::Encoder,
+    /// Values so far.
+    pub(super) position: u32,
 }
 
-/// Orders of the axes: which one becomes the slowest, the middle and the fastest.
-pub(super) const ORDERS: [[usize; 3]; 6] = [
-    [0, 1, 2],
-    [1, 0, 2],
-    [2, 0, 1],
-    [0, 2, 1],
-    [1, 2, 0],
-    [2, 1, 0],
-];
-
-/// How a chunk is coded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plan {
-    pub(super) mode: Mode,
-    /// Index into [`ORDERS`].
-    pub(super) order: usize,
-}
-
-/// Extents in an order of the axes, and how far apart neighbours along each axis are.
-pub(super) fn arrange(order: usize, dims: Dims) -> (Extents, Extents) {
-    let extents = [dims.nz, dims.ny, dims.nx];
-    let strides = [dims.ny * dims.nx, dims.nx, 1];
-    let order = ORDERS[order];
-    (order.map(|a| extents[a]), order.map(|a| strides[a]))
-}
-
-impl Plan {
-    /// Extents in the plan's order, and how far apart neighbours along each axis are.
-    pub(super) fn arrange(&self, dims: Dims) -> (Extents, Extents) {
-        arrange(self.order, dims)
+impl StreamWriter {
+    /// Starts with nothing.
+    pub(super) fn clear(&mut self) {
+        self.predictors.clear();
+        self.escapes.clear();
+        self.residuals.clear();
+        self.position = 0;
     }
 
-    /// Writes the head of a chunk.
-    pub(super) fn write_to(&self, bound: f64, out: &mut Vec<u8>) {
-        let (mode, axes) = match self.mode {
-            Mode::Isotropic => (0, 0),
-            Mode::Packet => (1, 0),
-            Mode::Lorenzo(axes) => (2, axes),
-        };
-        out.push(mode | (self.order as u8) << 3);
-        out.push(axes);
-        out.extend_from_slice(&bound.to_le_bytes());
+    /// About the size in bits of everything so far, without what does not grow with the chunk.
+    pub(super) fn estimate<T: Real>(&mut self) -> u64 {
+        let (runs, words) = self.escapes.finish::<T>(self.position);
+        8 * (runs.len() + words.len()) as u64 + self.residuals.estimate()
     }
 
-    /// Reads the head of a chunk.
-    pub(super) fn read_from(bytes: &mut &[u8]) -> Result<(Self, f64)> {
-        let (head, rest) = bytes
-            .split_first_chunk::<10>()
-            .ok_or_else(|| Error::truncated("interp chunk header"))?;
-        *bytes = rest;
-        let [mode, axes, bound @ ..] = *head;
-        let plan = Self {
-            mode: match (mode & 7, axes) {
-                (0, 0) => Mode::Isotropic,
-                (1, 0) => Mode::Packet,
-                (2, 0..=7) => Mode::Lorenzo(axes),
-                _ => return Err(Error::corrupt("unknown interp mode")),
-            },
-            order: usize::from(mode >> 3),
-        };
-        if plan.order >= ORDERS.len() {
-            return Err(Error::corrupt("unknown order of axes"));
-        }
-        Ok((plan, f64::from_le_bytes(bound)))
+    /// Appends everything to `out`.
+    pub(super) fn finish<T: Real>(&mut self, isa: Isa, out: &mut Vec<u8>) {
+        varint::write_block(self.predictors.finish(), out);
+        let (runs, words) = self.escapes.finish::<T>(self.position);
+        varint::write_block(runs, out);
+        varint::write_block(words, out);
+        self.residuals.finish(isa, out);
+    }
+}
+
+/// What rows are decoded from.
+pub(super) struct StreamReader<'a> {
+    pub(super) predictors: BitReader<'a>,
+    pub(super) escapes: escape::Reader<'a>,
+    pub(super) residuals: residual::Decoder<'a>,
+    /// Values so far.
+    pub(super) position: u32,
+}
+
+impl<'a> StreamReader<'a> {
+    pub(super) fn new(
+        isa: Isa,
+        mut bytes: &'a [u8],
+        count: u32,
+        memory: &'a mut residual::Memory,
+    ) -> Result<Self> {
+        let predictors = BitReader::new(varint::read_block(&mut bytes)?);
+        let runs = varint::read_block(&mut bytes)?;
+        let words = varint::read_block(&mut bytes)?;
+        Ok(Self {
+            predictors,
+            escapes: escape::Reader::new(runs, words, count)?,
+            residuals: residual::Decoder::new(isa, memory, bytes)?,
+            position: 0,
+        })
+    }
+
+    pub(super) fn finish(&self) -> Result<()> {
+        self.predictors.finish()?;
+        self.escapes.finish()?;
+        self.residuals.finish()
     }
 }

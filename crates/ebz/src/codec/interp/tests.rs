@@ -295,3 +295,18 @@ fn a_choice_is_made_whatever_the_values_are() {
         }
     }
 }
+
+#[test]
+fn a_constant_chunk_takes_a_few_dozen_bytes() {
+    let dims = dims(32, 32, 32);
+    for mode in MODES {
+        let case = Case {
+            dims,
+            bound: 1e-3,
+            fill: None,
+            mode,
+        };
+        let size = case.check(&vec![0.0f32; dims.len()]);
+        assert!(size <= 64, "{mode}: {size} bytes");
+    }
+}

@@ -7,6 +7,7 @@ use super::context::{Around, Contexts, Magnitudes, classify};
 use super::geometry::{Block, Extents, Pyramid, lanes};
 use super::kernel::launch;
 use super::pack::Taps;
+use super::plan::Mode;
 use super::predict::{Predictor, extend, positions, taps};
 use super::quantize::{Prediction, Row};
 use super::real::{Real, Step};
@@ -16,6 +17,9 @@ use crate::simd::Level as Isa;
 
 /// Classes in coding order.
 const ORDER: [usize; 7] = [1, 2, 4, 3, 5, 6, 7];
+
+/// Classes smaller than this use [`Predictor::fallback`].
+pub(super) const MIN_VALUES_TO_CHOOSE_PREDICTOR: usize = 64;
 
 /// Buffers of a pyramid.
 #[derive(Default)]
@@ -74,6 +78,33 @@ pub(super) struct Pass<'a> {
     pub(super) part: &'a Pyramid,
     pub(super) planes: Option<Planes>,
     pub(super) bound: f64,
+}
+
+/// The passes of a mode: one, or in packet mode one for each distance of planes.
+pub(super) fn passes(mode: Mode, extents: Extents) -> Vec<Option<Planes>> {
+    if mode != Mode::Packet {
+        return vec![None];
+    }
+    let levels = extents[0].next_power_of_two().ilog2() as usize;
+    let first = Planes {
+        first: 0,
+        stride: 1 << levels,
+        level: levels,
+    };
+    let finer = (0..levels).rev().map(|level| Planes {
+        first: 1 << level,
+        stride: 1 << level,
+        level,
+    });
+    std::iter::once(first).chain(finer).map(Some).collect()
+}
+
+/// The part of a pyramid that a pass codes.
+pub(super) fn part(pyramid: &Pyramid, planes: Option<Planes>) -> Pyramid {
+    match planes {
+        None => pyramid.clone(),
+        Some(planes) => pyramid.planes(planes.first, 2 * planes.stride),
+    }
 }
 
 /// A class on its way: what is the same for all of its rows.

@@ -23,10 +23,10 @@ pub struct Book {
 /// | `10` s | one longer (s = 0) or one shorter (s = 1) |
 /// | `110` n(4) | length n |
 /// | `111` k(4) r(k) | the same length 2ᵏ + r times |
-const SAME: (u64, u32) = (0b0, 1);
-const STEP: (u64, u32) = (0b01, 2);
-const LENGTH: (u64, u32) = (0b011, 3);
-const RUN: (u64, u32) = (0b111, 3);
+const SAME: (u32, u32) = (0b0, 1);
+const STEP: (u32, u32) = (0b01, 2);
+const LENGTH: (u32, u32) = (0b011, 3);
+const RUN: (u32, u32) = (0b111, 3);
 
 impl Book {
     /// The book for these frequencies.
@@ -67,32 +67,33 @@ impl Book {
 
     /// Appends the lengths.
     pub fn write_to(&self, out: &mut Vec<u8>) {
-        let mut bits = BitWriter::new(out);
+        let mut writer = BitWriter::default();
+        let mut put = |(word, count): (u32, u32)| writer.put(word, count);
         let mut previous = 0;
         let mut rest = self.lengths.as_slice();
         while let Some((&length, tail)) = rest.split_first() {
             let run = rest.iter().take_while(|&&l| l == previous).count();
             if run > 7 {
-                bits.put(RUN);
+                put(RUN);
                 let width = run.ilog2();
-                bits.put((u64::from(width), 4));
-                bits.put((run as u64 ^ 1 << width, width));
+                put((width, 4));
+                put((run as u32 ^ 1 << width, width));
                 rest = &rest[run..];
                 continue;
             }
             if length == previous {
-                bits.put(SAME);
+                put(SAME);
             } else if length.abs_diff(previous) == 1 {
-                bits.put(STEP);
-                bits.put((u64::from(length < previous), 1));
+                put(STEP);
+                put((u32::from(length < previous), 1));
             } else {
-                bits.put(LENGTH);
-                bits.put((length.into(), 4));
+                put(LENGTH);
+                put((length.into(), 4));
             }
             previous = length;
             rest = tail;
         }
-        bits.finish();
+        out.extend_from_slice(writer.finish());
     }
 
     /// Reads a book from the front of `bytes` and moves them past it.
@@ -102,20 +103,20 @@ impl Book {
         let mut previous = 0u8;
         while lengths.len() < ALPHABET {
             let mut run = 1;
-            if bits.take(1)? != 0 {
-                if bits.take(1)? == 0 {
-                    let down = bits.take(1)? == 1;
+            if bits.get(1) != 0 {
+                if bits.get(1) == 0 {
+                    let down = bits.get(1) == 1;
                     let next = if down {
                         previous.checked_sub(1)
                     } else {
                         Some(previous + 1)
                     };
                     previous = next.ok_or_else(|| Error::corrupt("negative code length"))?;
-                } else if bits.take(1)? == 0 {
-                    previous = bits.take(4)? as u8;
+                } else if bits.get(1) == 0 {
+                    previous = bits.get(4) as u8;
                 } else {
-                    let width = bits.take(4)? as u32;
-                    run = 1 << width | bits.take(width)? as usize;
+                    let width = bits.get(4);
+                    run = 1 << width | bits.get(width) as usize;
                 }
                 if u32::from(previous) > MAX_LENGTH {
                     return Err(Error::corrupt("code length above 12"));
@@ -126,7 +127,7 @@ impl Book {
             }
             lengths.resize(lengths.len() + run, previous);
         }
-        *bytes = bits.finish();
+        *bytes = bits.rest()?;
         let shares = lengths.iter().filter(|&&l| l > 0);
         let sum: u32 = shares.map(|&l| 1 << (MAX_LENGTH - u32::from(l))).sum();
         if sum != 1 << MAX_LENGTH {

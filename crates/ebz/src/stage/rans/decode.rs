@@ -1,27 +1,19 @@
 //! Bytes to symbols. [`super::encode`] mirrors the steps.
 
-use super::bits::BitReader;
 use super::distribution::Distribution;
-use super::{ALPHABET, ESCAPE, LANES, LOWEST, PRECISION, TOTAL, kernels};
+use super::state::{DecoderState, OFFSET, SYMBOL};
+use super::{CONTEXT_GROUP, ESCAPE, LANES, LOWEST, TOTAL, kernels};
 use crate::error::{Error, Result};
 use crate::simd::Level;
-
-/// Where the offset begins in a slot, and where the symbol.
-pub(super) const OFFSET: u32 = 16;
-pub(super) const SYMBOL: u32 = OFFSET + PRECISION;
-const _: () = assert!(ALPHABET == 1 << (32 - SYMBOL));
+use crate::stage::bits::BitReader;
+use crate::stage::varint;
 
 /// A decoder of one stream; its memory is kept between chunks.
 #[derive(Default)]
 pub struct Decoder {
     /// An available level.
     level: Option<Level>,
-    /// From the lowest bit: frequency (16 bits), offset in its span (10), symbol (6), at
-    /// `context * TOTAL + slot`.
-    pub(super) slots: Vec<u32>,
-    pub(super) states: [u32; LANES],
-    /// Bytes of the words read so far.
-    pub(super) position: usize,
+    state: DecoderState,
     rare: Vec<u8>,
     rare_position: usize,
 }
@@ -35,41 +27,49 @@ impl Decoder {
         bytes: &'a [u8],
     ) -> Result<&'a [u8]> {
         self.level = Some(level.or_available());
+        self.state.position = 0;
+        self.state.states = [LOWEST; LANES];
+        self.rare.clear();
+        self.rare_position = 0;
+        let slots = &mut self.state.slots;
+        slots.resize((context_count + 1) * TOTAL as usize, 0);
+        let mut slots = slots.chunks_exact_mut(TOTAL as usize);
+        if bytes.is_empty() {
+            // Nothing was coded: no symbol will be asked for.
+            slots.for_each(|slots| fill(slots, &Distribution::CERTAIN));
+            return Ok(bytes);
+        }
         let mut rest = bytes;
-        let mut take = |count: usize| {
-            let (head, tail) = rest
-                .split_at_checked(count)
-                .ok_or_else(|| Error::truncated("entropy coder header"))?;
-            rest = tail;
-            Ok::<_, Error>(head)
-        };
+        let mut bits = BitReader::new(varint::read_block(&mut rest)?);
         // 1. The distribution of each context.
-        let bitmap = take(context_count.div_ceil(8))?;
-        let used = |context: usize| bitmap[context / 8] >> (context % 8) & 1 == 1;
-        let ids = take((0..context_count).filter(|&c| used(c)).count())?;
-        let length = take(2)?;
-        let bits = take(usize::from(u16::from_le_bytes([length[0], length[1]])))?;
-        let mut bits = BitReader::new(bits);
-        self.slots.resize((context_count + 1) * TOTAL as usize, 0);
-        let mut ids = ids.iter();
-        for (context, slots) in self.slots.chunks_exact_mut(TOTAL as usize).enumerate() {
-            let distribution = if context == context_count || !used(context) {
-                Distribution::CERTAIN
-            } else {
-                let id = ids.next().copied().unwrap_or(0);
+        let mut any = false;
+        for (context, slots) in slots.by_ref().take(context_count).enumerate() {
+            if context % CONTEXT_GROUP == 0 {
+                any = bits.get(1) == 1;
+            }
+            let distribution = if any && bits.get(1) == 1 {
+                let id = bits.get(8) as u8;
                 Distribution::read_from(id, &mut bits)?
+            } else {
+                Distribution::CERTAIN
             };
             fill(slots, &distribution);
         }
+        slots.for_each(|slots| fill(slots, &Distribution::CERTAIN));
+        // 3. States, rare symbols; the words are the rest.
+        for state in &mut self.state.states {
+            let length = bits.get(6);
+            let below = length.saturating_sub(1);
+            if length > 32 {
+                return Err(Error::corrupt("a state beyond 32 bits"));
+            }
+            let above = bits.get(below) | u32::from(length > 0) << below;
+            *state = LOWEST
+                .checked_add(above)
+                .ok_or_else(|| Error::corrupt("a state beyond 32 bits"))?;
+        }
         bits.finish()?;
-        // 3. Rare symbols, states; the words are the rest.
-        let length = take(4)?;
-        let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]);
-        self.rare.clear();
-        self.rare.extend_from_slice(take(length as usize)?);
-        self.rare_position = 0;
-        bytemuck::bytes_of_mut(&mut self.states).copy_from_slice(take(4 * LANES)?);
-        self.position = 0;
+        self.rare.extend_from_slice(varint::read_block(&mut rest)?);
         Ok(rest)
     }
 
@@ -81,7 +81,7 @@ impl Decoder {
         // 2. From the first segment to the last.
         let escaped = kernels::decode(
             self.level.unwrap_or(Level::Portable),
-            self,
+            &mut self.state,
             words,
             contexts,
             symbols,
@@ -100,8 +100,8 @@ impl Decoder {
 
     /// Checks that the stream ended exactly where the symbols did.
     pub fn finish(&self, words: &[u8]) -> Result<()> {
-        let done = self.states == [LOWEST; LANES]
-            && self.position == words.len()
+        let done = self.state.states == [LOWEST; LANES]
+            && self.state.position == words.len()
             && self.rare_position == self.rare.len();
         if done {
             Ok(())

@@ -4,9 +4,9 @@
 //! frequency, which halves what a table costs. [`ESCAPE`] stands for every symbol without a
 //! frequency of its own.
 
-use super::bits::{BitReader, BitWriter};
 use super::{ALPHABET, ESCAPE, TOTAL};
 use crate::error::{Error, Result};
+use crate::stage::bits::{BitReader, BitWriter};
 use std::sync::OnceLock;
 
 /// Magnitudes that a symbol can have besides zero.

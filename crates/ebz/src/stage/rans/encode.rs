@@ -1,31 +1,24 @@
 //! Symbols to bytes. [`super::decode`] mirrors the steps.
 
-use super::bits::BitWriter;
 use super::distribution::Distribution;
-use super::{ALPHABET, ESCAPE, LANES, LOWEST, kernels};
+use super::state::EncoderState;
+use super::{ALPHABET, CONTEXT_GROUP, LANES, LOWEST, kernels};
 use crate::simd::Level;
+use crate::stage::bits::BitWriter;
+use crate::stage::varint;
 
 /// Memory of an encoder, kept between chunks.
 #[derive(Default)]
 pub struct Encoder {
     /// Two tables of counts by place; room for every place there could be.
     counts: [Vec<u32>; 2],
-    pub(super) tables: Tables,
-    pub(super) words: Vec<u16>,
-    pub(super) rare: Vec<u8>,
+    state: EncoderState,
+    /// Tables and final states.
     bits: BitWriter,
 }
 
 /// Places that a 16-bit number can tell apart.
 const PLACES: usize = 1 << 16;
-
-/// What coding a symbol needs, by [`place`].
-#[derive(Default)]
-pub(super) struct Tables {
-    /// From the lowest bit: frequency (16 bits), sum of the frequencies before (16), 2³² divided by the
-    /// frequency, rounded down (32).
-    pub(super) spans: Vec<u64>,
-}
 
 /// The place of a symbol of a context in tables: what an encoder is given.
 #[inline(always)]
@@ -34,7 +27,7 @@ pub fn place(context: u8, symbol: u8) -> u16 {
 }
 
 impl Encoder {
-    /// Appends the coded symbols to `out`.
+    /// Appends the coded symbols to `out`: nothing at all if there are none.
     ///
     /// The number of [`place`]s is a multiple of [`LANES`]. Contexts are below `context_count`, or equal
     /// to it in idle lanes, whose symbol must be 0.
@@ -46,20 +39,32 @@ impl Encoder {
         out: &mut Vec<u8>,
     ) {
         assert!(places.len().is_multiple_of(LANES) && context_count < 256);
+        if places.is_empty() {
+            return;
+        }
         // 1. Count, choose a distribution per context, write it.
         self.count(context_count, places);
-        self.write_tables(context_count, out);
+        self.bits.clear();
+        self.write_tables(context_count);
         // 2. Code from the last segment to the first.
-        self.words.resize(places.len() + LANES, 0);
-        self.rare.clear();
+        let state = &mut self.state;
+        state.words.resize(places.len() + LANES, 0);
+        state.rare.clear();
         let mut states = [LOWEST; LANES];
-        let start = kernels::encode(level.or_available(), self, places, &mut states);
-        // 3. Rare symbols, states, words.
-        self.rare.reverse();
-        out.extend_from_slice(&(self.rare.len() as u32).to_le_bytes());
-        out.extend_from_slice(&self.rare);
-        out.extend_from_slice(bytemuck::cast_slice(&states));
-        out.extend_from_slice(bytemuck::cast_slice(&self.words[start..]));
+        let start = kernels::encode(level.or_available(), state, places, &mut states);
+        // 3. States, rare symbols, words.
+        for state in states {
+            // Above LOWEST, so that lanes that coded next to nothing take few bits.
+            let above = state - LOWEST;
+            let length = 32 - above.leading_zeros();
+            self.bits.put(length, 6);
+            let below = length.saturating_sub(1);
+            self.bits.put(above & ((1 << below) - 1), below);
+        }
+        varint::write_block(self.bits.finish(), out);
+        state.rare.reverse();
+        varint::write_block(&state.rare, out);
+        out.extend_from_slice(bytemuck::cast_slice(&state.words[start..]));
     }
 
     /// About the size in bits of the symbols in [`Encoder::encode`], without tables.
@@ -92,8 +97,9 @@ impl Encoder {
         }
     }
 
-    fn write_tables(&mut self, context_count: usize, out: &mut Vec<u8>) {
-        let spans = &mut self.tables.spans;
+    /// Writes for each group of contexts whether any is used, then which, and their distributions.
+    fn write_tables(&mut self, context_count: usize) {
+        let spans = &mut self.state.tables.spans;
         spans.clear();
         let mut push = |distribution: &Distribution| {
             let mut start = 0;
@@ -106,42 +112,29 @@ impl Encoder {
                 start += frequency;
             }
         };
-        self.bits.clear();
-        let bitmap = out.len();
-        out.resize(bitmap + context_count.div_ceil(8), 0);
-        let counts = by_context(&self.counts[0], context_count);
-        for (context, counts) in counts.iter().enumerate() {
-            if counts.iter().all(|&c| c == 0) {
-                push(&Distribution::CERTAIN);
-                continue;
+        let used = |counts: &[u32; ALPHABET]| counts.iter().any(|&c| c > 0);
+        for group in by_context(&self.counts[0], context_count).chunks(CONTEXT_GROUP) {
+            let any = group.iter().any(used);
+            self.bits.put(u32::from(any), 1);
+            for counts in group {
+                let used = used(counts);
+                if any {
+                    self.bits.put(u32::from(used), 1);
+                }
+                if !used {
+                    push(&Distribution::CERTAIN);
+                    continue;
+                }
+                let (id, distribution) = Distribution::choose(counts);
+                self.bits.put(u32::from(id), 8);
+                distribution.write_to(id, &mut self.bits);
+                push(&distribution);
             }
-            out[bitmap + context / 8] |= 1 << (context % 8);
-            let (id, distribution) = Distribution::choose(counts);
-            out.push(id);
-            distribution.write_to(id, &mut self.bits);
-            push(&distribution);
         }
         push(&Distribution::CERTAIN);
-        let bits = self.bits.finish();
-        out.extend_from_slice(&(bits.len() as u16).to_le_bytes());
-        out.extend_from_slice(bits);
     }
 }
 
 fn by_context(counts: &[u32], context_count: usize) -> &[[u32; ALPHABET]] {
     &counts.as_chunks().0[..context_count]
-}
-
-impl Tables {
-    /// Frequency and start of a symbol; those of the escape, and a new rare symbol, if it has none.
-    #[inline(always)]
-    pub(super) fn locate(&self, place: u16, rare: &mut Vec<u8>) -> (u32, u32) {
-        let mut place = usize::from(place);
-        if self.spans[place] & 0xffff == 0 {
-            rare.push((place % ALPHABET) as u8);
-            place |= usize::from(ESCAPE);
-        }
-        let span = self.spans[place] as u32;
-        (span & 0xffff, span >> 16)
-    }
 }

@@ -14,11 +14,11 @@
 //! "Interleaved entropy coders"). A lane whose context is [`Encoder::encode`]'s number of contexts
 //! is idle: it must hold symbol 0 and costs nothing.
 
-pub(crate) mod bits;
 mod decode;
 mod distribution;
 mod encode;
 mod kernels;
+mod state;
 pub(crate) mod symbol;
 
 pub use decode::Decoder;
@@ -34,6 +34,8 @@ const ESCAPE: u8 = ALPHABET as u8 - 1;
 const PRECISION: u32 = 10;
 /// Sum of the frequencies of a context.
 const TOTAL: u32 = 1 << PRECISION;
+/// Contexts whose tables are announced by one bit if none of them is used.
+const CONTEXT_GROUP: usize = 16;
 /// States are at least this between symbols; it is also the state before the first symbol.
 const LOWEST: u32 = 1 << 16;
 

@@ -6,7 +6,7 @@ use crate::codec::interp::kernel::{Kernel, launch_wide};
 use crate::codec::interp::pack::each;
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
-use crate::stage::rans::bits::BitReader;
+use crate::stage::bits::BitReader;
 use crate::stage::rans::symbol::{self, DIRECT};
 use crate::stage::rans::{self, LANES};
 use crate::stage::varint;

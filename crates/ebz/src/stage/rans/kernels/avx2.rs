@@ -2,8 +2,8 @@
 
 use super::portable;
 use crate::error::Result;
-use crate::stage::rans::decode::{OFFSET, SYMBOL};
-use crate::stage::rans::{ALPHABET, Decoder, ESCAPE, Encoder, LANES, PRECISION, TOTAL};
+use crate::stage::rans::state::{DecoderState, EncoderState, OFFSET, SYMBOL};
+use crate::stage::rans::{ALPHABET, ESCAPE, LANES, PRECISION, TOTAL};
 use std::arch::x86_64::*;
 
 /// Lanes per vector.
@@ -73,12 +73,15 @@ fn store(states: &mut [u32; LANES], group: usize, value: __m256i) {
 
 /// See [`super::encode`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; LANES]) -> usize {
-    let Encoder {
+pub(super) fn encode(
+    encoder: &mut EncoderState,
+    places: &[u16],
+    states: &mut [u32; LANES],
+) -> usize {
+    let EncoderState {
         tables,
         words,
         rare,
-        ..
     } = encoder;
     let size = tables.spans.len();
     let spans = tables.spans.as_ptr().cast::<i32>();
@@ -162,7 +165,7 @@ pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; L
 /// See [`super::decode`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn decode(
-    decoder: &mut Decoder,
+    decoder: &mut DecoderState,
     words: &[u8],
     contexts: &[u8],
     symbols: &mut [u8],

@@ -6,14 +6,15 @@ mod avx2;
 mod avx512;
 mod portable;
 
-use super::{Decoder, Encoder, LANES};
+use super::LANES;
+use super::state::{DecoderState, EncoderState};
 use crate::error::Result;
 use crate::simd::Level;
 
 /// Codes all segments, the last one first; returns the index of the first word.
 pub(super) fn encode(
     level: Level,
-    encoder: &mut Encoder,
+    encoder: &mut EncoderState,
     places: &[u16],
     states: &mut [u32; LANES],
 ) -> usize {
@@ -31,7 +32,7 @@ pub(super) fn encode(
 /// Decodes one symbol per context; says whether any of them is the escape.
 pub(super) fn decode(
     level: Level,
-    decoder: &mut Decoder,
+    decoder: &mut DecoderState,
     words: &[u8],
     contexts: &[u8],
     symbols: &mut [u8],

@@ -1,16 +1,19 @@
 //! The coding loops lane by lane.
 
 use crate::error::{Error, Result};
-use crate::stage::rans::decode::{OFFSET, SYMBOL};
-use crate::stage::rans::{Decoder, ESCAPE, Encoder, LANES, LOWEST, PRECISION, TOTAL};
+use crate::stage::rans::state::{DecoderState, EncoderState, OFFSET, SYMBOL};
+use crate::stage::rans::{ESCAPE, LANES, LOWEST, PRECISION, TOTAL};
 
 /// See [`super::encode`].
-pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; LANES]) -> usize {
-    let Encoder {
+pub(super) fn encode(
+    encoder: &mut EncoderState,
+    places: &[u16],
+    states: &mut [u32; LANES],
+) -> usize {
+    let EncoderState {
         tables,
         words,
         rare,
-        ..
     } = encoder;
     let mut first = words.len();
     for (at, &place) in places.iter().enumerate().rev() {
@@ -28,7 +31,7 @@ pub(super) fn encode(encoder: &mut Encoder, places: &[u16], states: &mut [u32; L
 
 /// See [`super::decode`].
 pub(super) fn decode(
-    decoder: &mut Decoder,
+    decoder: &mut DecoderState,
     words: &[u8],
     contexts: &[u8],
     symbols: &mut [u8],

@@ -1,8 +1,8 @@
 //! A segment per vector: bits of lanes become numbers by moving masks and packing them.
 
 use super::Floors;
+use crate::stage::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
-use crate::stage::rans::bits::{BitReader, BitWriter};
 use std::arch::x86_64::*;
 
 /// Half of 2ʷ by w, and 2ʷ by w.

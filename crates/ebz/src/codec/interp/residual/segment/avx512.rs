@@ -1,8 +1,8 @@
 //! A segment of residuals in one vector, and sets of lanes as masks.
 
 use super::Floors;
+use crate::stage::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
-use crate::stage::rans::bits::{BitReader, BitWriter};
 use std::arch::x86_64::*;
 
 #[target_feature(enable = "avx512f,avx512bw")]

@@ -12,8 +12,8 @@ mod portable;
 
 use crate::codec::interp::context::MOST_LOW_BITS;
 use crate::simd::Level as Isa;
+use crate::stage::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
-use crate::stage::rans::bits::{BitReader, BitWriter};
 
 /// The smallest sums at which 1, 2, … low bits are sent.
 type Floors = [u8; MOST_LOW_BITS];

@@ -1,8 +1,8 @@
 //! Lane by lane.
 
 use super::Floors;
+use crate::stage::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
-use crate::stage::rans::bits::{BitReader, BitWriter};
 
 /// How many low bits each lane sends.
 fn widths(sums: &[u8; LANES], floors: &Floors) -> [u32; LANES] {
