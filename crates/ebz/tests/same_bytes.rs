@@ -4,7 +4,7 @@
 use ebz::codec::{Entry, TABLE};
 use ebz::simd::Level;
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
-use ebz::{Bound, BoundKind, Element, FiniteRange, Options, View, Writer};
+use ebz::{Bound, BoundKind, Element, Options, ValueScan, View, Writer};
 use ebz_store::{FrameStore, Policy, StoreOptions};
 use ebz_testkit::fields::{Content, Field};
 
@@ -47,10 +47,10 @@ fn whole<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
 fn streamed<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), options.clone()).unwrap();
     for field in fields {
-        let range = FiniteRange::of(&field.values, None);
+        let scan = ValueScan::of(&field.values, options.fill);
         let mut bytes: &[u8] = bytemuck::cast_slice(&field.values);
         writer
-            .frame_from::<T>(&mut bytes, &SHAPE, Some(range))
+            .frame_from::<T>(&mut bytes, &SHAPE, Some(&scan))
             .unwrap();
     }
     writer.finish().unwrap()
@@ -60,9 +60,12 @@ fn streamed<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
 fn by_slabs<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), options.clone()).unwrap();
     for (number, field) in fields.iter().enumerate() {
-        let range = || Ok(FiniteRange::of(&field.values, None).extent());
-        let tolerance = options.tolerance(range).unwrap();
-        let plan = FramePlan::new::<T>(&SHAPE, tolerance, options).unwrap();
+        let scan = ValueScan::of(&field.values, options.fill);
+        let tolerance = options.tolerance(|| Ok(scan.range().extent())).unwrap();
+        let mut plan = FramePlan::new::<T>(&SHAPE, tolerance, options).unwrap();
+        if options.needs_range() {
+            plan = plan.with_fill(scan.fill());
+        }
         let mut slabs: Vec<_> = (0..plan.slabs()).map(|_| EncodedSlab::default()).collect();
         for (slab, out) in slabs.iter_mut().enumerate().rev() {
             let region = plan.slab_region(slab);

@@ -219,7 +219,7 @@ fn precision_keeps_non_finite_values_and_improves() {
                     &values,
                     d,
                     Tolerance::Precision(planes),
-                    None,
+                    FillValues::NONE,
                 );
                 let back = decode::<f32>(codec, Level::Portable, &bytes, d).unwrap();
                 for (x, y) in values.iter().zip(&back) {
@@ -238,7 +238,7 @@ fn precision_keeps_non_finite_values_and_improves() {
                     &values,
                     d,
                     Tolerance::Precision(planes),
-                    None,
+                    FillValues::NONE,
                 );
                 let back = decode::<f64>(codec, Level::detect(), &bytes, d).unwrap();
                 values
@@ -266,7 +266,7 @@ fn truncated_and_damaged_streams_never_panic() {
                 &values,
                 d,
                 Tolerance::Abs(0.01),
-                None,
+                FillValues::NONE,
             );
             for cut in 0..bytes.len() {
                 assert!(

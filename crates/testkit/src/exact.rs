@@ -192,12 +192,12 @@ mod tests {
     fn what_has_no_difference_must_be_exact() {
         let abs = Tolerance::Abs(1e9);
         let quiet = f32::from_bits(0x7fc0_0000);
-        assert!(broken(f32::from_bits(0x7f80_0001), quiet, abs, None).is_some());
-        assert!(broken(f32::INFINITY, f32::MAX, Tolerance::Abs(f64::MAX), None).is_some());
-        assert!(broken(f32::MAX, f32::INFINITY, Tolerance::Abs(f64::MAX), None).is_some());
-        assert!(broken(-999.0f32, -998.0, abs, Some(-999.0)).is_some());
-        assert!(broken(-998.0f32, -999.0, abs, Some(-999.0)).is_none());
-        assert!(broken(0.0f32, -0.0, Tolerance::Lossless, None).is_some());
-        assert!(broken(0.0f32, -0.0, abs, None).is_none());
+        assert!(broken(f32::from_bits(0x7f80_0001), quiet, abs, &FillValues::NONE).is_some());
+        assert!(broken(f32::INFINITY, f32::MAX, Tolerance::Abs(f64::MAX), &FillValues::NONE).is_some());
+        assert!(broken(f32::MAX, f32::INFINITY, Tolerance::Abs(f64::MAX), &FillValues::NONE).is_some());
+        assert!(broken(-999.0f32, -998.0, abs, &(-999.0).into()).is_some());
+        assert!(broken(-998.0f32, -999.0, abs, &(-999.0).into()).is_none());
+        assert!(broken(0.0f32, -0.0, Tolerance::Lossless, &FillValues::NONE).is_some());
+        assert!(broken(0.0f32, -0.0, abs, &FillValues::NONE).is_none());
     }
 }

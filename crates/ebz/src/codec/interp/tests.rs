@@ -303,7 +303,7 @@ fn a_constant_chunk_takes_a_few_dozen_bytes() {
         let case = Case {
             dims,
             bound: 1e-3,
-            fill: None,
+            fill: FillValues::NONE,
             mode,
         };
         let size = case.check(&vec![0.0f32; dims.len()]);
