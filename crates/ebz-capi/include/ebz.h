@@ -313,7 +313,8 @@ int32_t ebz_writer_frame(ebz_writer *writer,
 // `message` is valid for a write or null.
 int32_t ebz_writer_finish(ebz_writer *writer, char **message);
 
-// Frees a writer without completing its file; "ebz recover" saves what it holds. Null is fine.
+// Frees a writer without completing its file: "ebz recover" saves what a new one holds, and one that
+// was appended to keeps its whole frames. Null is fine.
 //
 // # Safety
 // `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used any more.

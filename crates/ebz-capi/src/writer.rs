@@ -114,7 +114,8 @@ pub unsafe extern "C" fn ebz_writer_finish(
     }
 }
 
-/// Frees a writer without completing its file; "ebz recover" saves what it holds. Null is fine.
+/// Frees a writer without completing its file: "ebz recover" saves what a new one holds, and one that
+/// was appended to keeps its whole frames. Null is fine.
 ///
 /// # Safety
 /// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used any more.

@@ -48,7 +48,10 @@ pub enum Command {
   ebz compress -t f32 -s 100x500x500 wave.raw --abs 0.01 -o wave.ebz
   ebz compress ocean_6x384x320.f32 --range 1e-4 --fill 1e20 --stats
   simulate | ebz compress - -t f64 -s 512x512 --lossless > state.ebz
-  for f in step*.npy; do ebz compress $f --abs 1e-6 -o series.ebz --append; done")]
+  for f in step*.npy; do ebz compress $f --abs 1e-6 -o series.ebz --append; done
+
+The output appears under its name when it is complete. Until then it is a hidden file beside it,
+.OUT.ebz.XXXXXX.part; if the command is killed, the next one with the same output removes it.")]
 pub struct Compress {
     /// Raw little-endian values, or .npy; - is standard input
     pub input: PathBuf,
@@ -65,9 +68,12 @@ pub struct Compress {
     /// Something to keep with the array: key=value, or a JSON object; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub meta: Vec<String>,
-    /// Add the array to the output as its next frame
+    /// Add the array to the output as its next frame, after any other command that does the same
     #[arg(long)]
     pub append: bool,
+    /// With --append: fail if another command is writing to the output
+    #[arg(long, requires = "append")]
+    pub no_wait: bool,
     /// Decode the result again and report errors and quality
     #[arg(long)]
     pub stats: bool,
@@ -91,15 +97,15 @@ unless one is chosen with --frame.")]
 pub struct Decompress {
     /// An .ebz file; - is standard input
     pub input: PathBuf,
-    /// Output, as .npy if its name ends so [default: IN without .ebz; standard output if IN is -]
+    /// Output, as .npy if its name ends so, else raw values [default: IN without .ebz; standard output if IN is -]
     #[arg(short, long)]
     pub output: Option<PathBuf>,
-    /// Part of each axis, as in NumPy: START:END, either may be missing, or one index
-    #[arg(long, value_name = "0:10,:,5:20")]
+    /// Part of each axis, as in NumPy: START:END, either may be missing, or one index; -1 is the last
+    #[arg(long, value_name = "0:10,:,5:20", allow_hyphen_values = true)]
     pub region: Option<String>,
-    /// Only this frame, counted from 0
-    #[arg(long, value_name = "N")]
-    pub frame: Option<usize>,
+    /// Only this frame, counted from 0; -1 is the last
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub frame: Option<i64>,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]
@@ -140,9 +146,14 @@ pub struct Verify {
     /// What it was made from, raw values or .npy
     #[arg(long, value_name = "ORIGINAL")]
     pub against: Option<PathBuf>,
-    /// The frame that ORIGINAL became, counted from 0
-    #[arg(long, value_name = "N", requires = "against")]
-    pub frame: Option<usize>,
+    /// The frame that ORIGINAL became, counted from 0; -1 is the last
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "against",
+        allow_negative_numbers = true
+    )]
+    pub frame: Option<i64>,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]
@@ -169,6 +180,7 @@ pub struct Compare {
     #[command(flatten)]
     pub layout: Layout,
     /// Missing data, left out of errors and range: auto, none or values (see `ebz compress --help`)
+    /// [default: what an .ebz file records, else auto]
     #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
     pub fill: Vec<String>,
     /// Draw the middle slices of A, B and their difference
@@ -306,6 +318,9 @@ pub struct Layout {
     /// Extents, slowest axis first (.npy tells them itself) [default: from the name, as in wave_100x500x500.f32]
     #[arg(short, long, value_name = "100x500x500", value_parser = extents)]
     pub shape: Option<Extents>,
+    /// Raw values, even if the file begins like one of another format
+    #[arg(long)]
+    pub raw: bool,
 }
 
 /// Extents of an array, as one argument.
@@ -456,6 +471,9 @@ pub struct Force {
     /// Replace the output if it exists
     #[arg(short, long)]
     pub force: bool,
+    /// Wait until the output is on the disk, not only with the system: it then outlives a power failure
+    #[arg(long)]
+    pub sync: bool,
 }
 
 #[derive(Debug, Group)]

@@ -1,23 +1,31 @@
 //! Nothing half-written stays behind, whether a command fails or is stopped by Ctrl-C.
 
 use anyhow::{Context, Result};
-use std::fs::OpenOptions;
+use ebz::container::LockedFile;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What to do with a file that is not finished.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub enum Undo {
     /// It is temporary.
     Remove(PathBuf),
-    /// It was there before, with this many bytes.
-    Truncate(PathBuf, u64),
+    /// It was there before, and is locked against other writers until it is what it was.
+    Append(Arc<LockedFile>),
 }
 
-static PENDING: Mutex<Vec<Undo>> = Mutex::new(Vec::new());
+/// What is to be undone, and by whom.
+static PENDING: Mutex<Vec<(u64, Undo)>> = Mutex::new(Vec::new());
 
-fn pending() -> MutexGuard<'static, Vec<Undo>> {
+fn pending() -> MutexGuard<'static, Vec<(u64, Undo)>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a step that does not mix with cleaning up.
+pub fn undisturbed<R>(step: impl FnOnce() -> R) -> R {
+    let _pending = pending();
+    step()
 }
 
 /// Cleans up when the user stops the command.
@@ -25,7 +33,7 @@ pub fn install() -> Result<()> {
     ctrlc::set_handler(|| {
         // Held until the end, so that nothing is finished or started any more.
         let pending = pending();
-        pending.iter().for_each(Undo::run);
+        pending.iter().for_each(|(_, undo)| undo.run());
         std::process::exit(130);
     })
     .context("cannot listen for Ctrl-C")
@@ -35,24 +43,23 @@ impl Undo {
     fn run(&self) {
         // There is nobody left to tell if this fails.
         let _ = match self {
-            Self::Remove(path) => std::fs::remove_file(path),
-            Self::Truncate(path, length) => OpenOptions::new()
-                .write(true)
-                .open(path)
-                .and_then(|file| file.set_len(*length)),
+            Self::Remove(path) => std::fs::remove_file(path).map_err(ebz::Error::from),
+            Self::Append(file) => file.undo(),
         };
     }
 }
 
 /// Undoes something unless it is finished.
 #[derive(Debug)]
-pub struct Guard(Undo);
+pub struct Guard(u64);
 
 impl Guard {
     /// From now on, failing and stopping undo it.
     pub fn new(undo: Undo) -> Self {
-        pending().push(undo.clone());
-        Self(undo)
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        pending().push((id, undo));
+        Self(id)
     }
 
     /// Runs the last step, which Ctrl-C does not interrupt; if it succeeds, all is well.
@@ -60,7 +67,7 @@ impl Guard {
         let mut pending = pending();
         let result = step();
         if result.is_ok() {
-            pending.retain(|undo| *undo != self.0);
+            pending.retain(|(id, _)| *id != self.0);
         }
         result
     }
@@ -69,9 +76,8 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         let mut pending = pending();
-        if pending.contains(&self.0) {
-            self.0.run();
-            pending.retain(|undo| *undo != self.0);
+        if let Some(at) = pending.iter().position(|(id, _)| *id == self.0) {
+            pending.swap_remove(at).1.run();
         }
     }
 }

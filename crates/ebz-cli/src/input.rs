@@ -11,11 +11,12 @@ use self::convert::convert;
 use self::decode::decode;
 use crate::args::{self, Extents, Layout};
 use crate::cleanup::Guard;
+use crate::foreign;
 use crate::npy::{self, Header};
-use crate::output::temporary;
 use crate::report;
+use crate::temporary::temporary;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use ebz::{Element, ElementType, Fill, Limits, Reader, StreamReader, ValueScan, element_count};
+use ebz::{Element, ElementType, Fill, Limits, Reader, ValueScan, element_count};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -34,6 +35,8 @@ pub struct Field {
     pub element: ElementType,
     /// Extents, slowest axis first.
     pub shape: Vec<usize>,
+    /// What marks missing data, where the file records it.
+    pub fill: Option<Fill>,
     body: Body,
     /// Holds the values of a body that was a pipe or had to be converted.
     spool: Option<Spool>,
@@ -63,7 +66,7 @@ impl Spool {
     fn fill(folder: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<Self> {
         let failed = || format!("cannot keep the input in {}", folder.display());
         let (mut file, path, guard) =
-            temporary(folder, ".ebz-input.".as_ref()).with_context(failed)?;
+            temporary(folder, ".ebz-input.".as_ref(), true).with_context(failed)?;
         write(&mut file).with_context(failed)?;
         Ok(Self {
             path,
@@ -84,16 +87,17 @@ impl Field {
             return Self::pipe("standard input", Box::new(std::io::stdin()), layout, folder);
         }
         let name = path.display().to_string();
+        foreign::check_folder(path)?;
         let (mut file, size) = open_file(path)?;
         let Some(size) = size else {
             return Self::pipe(&name, Box::new(file), layout, folder);
         };
         let mut start = Vec::new();
-        (&mut file).take(16).read_to_end(&mut start)?;
-        if StreamReader::new(&start[..]).is_ok() {
-            bail!("{name} is an .ebz file already: `ebz decompress` makes values of it");
+        (&mut file).take(foreign::START).read_to_end(&mut start)?;
+        if !layout.raw {
+            foreign::check_input(&name, &start)?;
         }
-        if has_extension(path, "npy") || start.starts_with(npy::MAGIC) {
+        if !layout.raw && (has_extension(path, "npy") || start.starts_with(npy::MAGIC)) {
             file.seek(SeekFrom::Start(0))?;
             let header = Header::read(&mut file).with_context(|| name.clone())?;
             check_agreement(&name, &header, layout)?;
@@ -126,6 +130,7 @@ impl Field {
             name,
             element,
             shape,
+            fill: None,
             body: Body::File(path.to_path_buf(), 0),
             spool: None,
         })
@@ -141,6 +146,7 @@ impl Field {
             name,
             element: stored.header().element,
             shape: stored.header().shape().to_vec(),
+            fill: Some(stored.header().fill),
             body: Body::Frame(path.to_path_buf(), frame, threads, limits),
             spool: None,
         })
@@ -154,10 +160,13 @@ impl Field {
     ) -> Result<Self> {
         let mut start = Vec::new();
         (&mut input)
-            .take(npy::MAGIC.len() as u64)
+            .take(foreign::START)
             .read_to_end(&mut start)
             .with_context(|| format!("cannot read {name}"))?;
-        let is_npy = start == npy::MAGIC;
+        if !layout.raw {
+            foreign::check_input(name, &start)?;
+        }
+        let is_npy = start.starts_with(npy::MAGIC) && !layout.raw;
         let mut input: Box<dyn Read + Send> = Box::new(std::io::Cursor::new(start).chain(input));
         if is_npy {
             let header = Header::read(&mut input).with_context(|| name.to_string())?;
@@ -173,6 +182,7 @@ impl Field {
             name: name.into(),
             element,
             shape,
+            fill: None,
             body: Body::Pipe(Some(input)),
             spool: None,
         })
@@ -183,6 +193,7 @@ impl Field {
             name,
             element: header.element,
             shape: header.shape.clone(),
+            fill: None,
             body,
             spool: None,
         };

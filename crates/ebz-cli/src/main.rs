@@ -1,14 +1,17 @@
 //! The command `ebz`: see `ebz --help`.
 
+mod append;
 mod args;
 mod cleanup;
 mod command;
+mod foreign;
 mod input;
 mod npy;
 mod output;
 mod progress;
 mod quantity;
 mod report;
+mod temporary;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -114,10 +114,32 @@ fn element(text: &str) -> Result<(ElementType, bool)> {
         ">f4" => (ElementType::F32, true),
         ">f8" => (ElementType::F64, true),
         _ => bail!(
-            "the .npy file holds '{name}' values, but ebz takes f32 and f64: \
-             convert them with a.astype('f4') or a.astype('f8')"
+            "the .npy file holds '{name}' values, but ebz takes f32 and f64: {}",
+            advice(name)
         ),
     })
+}
+
+/// What to do with values of another type, so that nothing is lost without a word.
+fn advice(name: &str) -> &'static str {
+    let name = name.trim_start_matches(['<', '>', '=', '|']);
+    match name.as_bytes() {
+        b"f2" => "a.astype('f4') keeps every value",
+        b"i1" | b"u1" | b"b1" | b"i2" | b"u2" => {
+            "a.astype('f4') keeps every value; so does a lossless compressor for integers"
+        }
+        b"i4" | b"u4" => {
+            "a.astype('f8') keeps every value, a.astype('f4') only up to 2^24; or use a lossless \
+             compressor for integers"
+        }
+        [b'i' | b'u', ..] => {
+            "a.astype('f8') keeps whole numbers up to 2^53 only; use a lossless compressor for \
+             integers beyond"
+        }
+        [b'c', ..] => "save the parts as two arrays, a.real and a.imag, and compress each",
+        [b'f', ..] => "a.astype('f8') rounds them to 53 bits",
+        _ => "save the numbers in it as arrays of f4 or f8",
+    }
 }
 
 fn shape(text: &str) -> Result<Vec<usize>> {
@@ -154,6 +176,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn advice_loses_nothing_without_a_word() {
+        let told = |name: &str| element(&format!("'{name}'")).unwrap_err().to_string();
+        for complex in ["<c8", ">c16"] {
+            let text = told(complex);
+            assert!(text.contains("a.real and a.imag"), "{text}");
+            assert!(!text.contains("astype"), "{text}");
+        }
+        assert!(told("<i8").contains("2^53"));
+        assert!(told("<i4").contains("2^24"));
+        assert!(told("|u1").contains("keeps every value"));
+        assert!(told("<U7").contains("f4 or f8"));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Where results go: a file that appears under its name only when it is complete, or a pipe.
 
-use crate::cleanup::{Guard, Undo};
+use crate::args::Force;
+use crate::cleanup::Guard;
+use crate::temporary::temporary;
 use anyhow::{Context, Result, bail};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, IsTerminal, Stdout, Write};
@@ -12,6 +14,7 @@ use tempfile::TempPath;
 pub struct Output {
     name: String,
     target: Target,
+    sync: bool,
 }
 
 #[derive(Debug)]
@@ -32,8 +35,9 @@ struct Staged {
 }
 
 impl Output {
-    /// Opens an output; `-` is standard output. A file that exists is kept unless `force` is set.
-    pub fn create(path: &Path, force: bool) -> Result<Self> {
+    /// Opens an output; `-` is standard output. A file that exists is kept unless it is to be replaced.
+    pub fn create(path: &Path, manner: &Force, quiet: bool) -> Result<Self> {
+        let &Force { force, sync } = manner;
         if path == Path::new("-") {
             let stdout = std::io::stdout();
             if stdout.is_terminal() {
@@ -42,6 +46,7 @@ impl Output {
             return Ok(Self {
                 name: "standard output".into(),
                 target: Target::Stdout(stdout),
+                sync,
             });
         }
         let name = path.display().to_string();
@@ -55,10 +60,19 @@ impl Output {
                 bail!("{name} exists: choose another name with -o, or replace it with --force")
             }
             // Through links, so that they stay.
-            Ok(_) => Target::Staged(Staged::new(&path.canonicalize()?, true)?),
-            Err(_) => Target::Staged(Staged::new(path, force)?),
+            Ok(_) => Target::Staged(Staged::new(&path.canonicalize()?, true, quiet)?),
+            Err(_) => {
+                if let Ok(target) = std::fs::read_link(path) {
+                    bail!(
+                        "{name} is a link to {}, which does not exist: remove the link, or create a \
+                         file there",
+                        target.display()
+                    );
+                }
+                Target::Staged(Staged::new(path, force, quiet)?)
+            }
         };
-        Ok(Self { name, target })
+        Ok(Self { name, target, sync })
     }
 
     /// Makes the result appear under its name.
@@ -68,13 +82,17 @@ impl Output {
             return Ok(());
         };
         let Staged {
+            file,
             temporary,
             path,
             replace,
             guard,
-            ..
         } = staged;
+        let unsafe_yet = || format!("cannot write {} to the disk", self.name);
         guard.finish(|| {
+            if self.sync {
+                file.sync_all().with_context(unsafe_yet)?;
+            }
             let moved = if replace {
                 temporary.persist(&path)
             } else {
@@ -82,7 +100,11 @@ impl Output {
             };
             moved
                 .map_err(|failed| failed.error)
-                .with_context(|| format!("cannot create {}", self.name))
+                .with_context(|| format!("cannot create {}", self.name))?;
+            if self.sync {
+                ebz::sync_folder(&path).with_context(unsafe_yet)?;
+            }
+            Ok(())
         })
     }
 
@@ -93,17 +115,6 @@ impl Output {
             _ => None,
         }
     }
-
-    fn explain(&self, error: std::io::Error) -> std::io::Error {
-        let hint = match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                ": free some space, or write elsewhere with -o"
-            }
-            _ => "",
-        };
-        let text = format!("cannot write {}: {error}{hint}", self.name);
-        std::io::Error::new(error.kind(), text)
-    }
 }
 
 impl Write for Output {
@@ -113,7 +124,7 @@ impl Write for Output {
             Target::Direct(file) => file.write(bytes),
             Target::Staged(staged) => staged.file.write(bytes),
         }
-        .map_err(|error| self.explain(error))
+        .map_err(|error| explain(&self.name, error))
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
@@ -122,12 +133,12 @@ impl Write for Output {
             Target::Direct(file) => file.flush(),
             Target::Staged(staged) => staged.file.flush(),
         }
-        .map_err(|error| self.explain(error))
+        .map_err(|error| explain(&self.name, error))
     }
 }
 
 impl Staged {
-    fn new(path: &Path, replace: bool) -> Result<Self> {
+    fn new(path: &Path, replace: bool, quiet: bool) -> Result<Self> {
         let name = path.file_name().with_context(|| {
             format!(
                 "{} is not the name of a file: give one with -o",
@@ -144,7 +155,7 @@ impl Staged {
                 folder.display()
             );
         }
-        let (file, temporary, guard) = temporary(folder, &prefix)
+        let (file, temporary, guard) = temporary(folder, &prefix, quiet)
             .with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Self {
             file,
@@ -164,22 +175,13 @@ pub fn folder(path: &Path) -> &Path {
     }
 }
 
-/// A new file that goes away unless it is given a name.
-pub fn temporary(
-    folder: &Path,
-    prefix: &std::ffi::OsStr,
-) -> std::io::Result<(File, TempPath, Guard)> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix).suffix(".part");
-    #[cfg(unix)]
-    {
-        // As for any other new file: the user's mask decides.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    // The reason alone: the temporary name means nothing to users.
-    let created = builder.tempfile_in(folder);
-    let (file, path) = created.map_err(|error| error.kind())?.into_parts();
-    let guard = Guard::new(Undo::Remove(path.to_path_buf()));
-    Ok((file, path, guard))
+/// Why a write failed, and what to do.
+pub fn explain(name: &str, error: std::io::Error) -> std::io::Error {
+    let hint = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            ": free some space, or write elsewhere with -o"
+        }
+        _ => "",
+    };
+    std::io::Error::new(error.kind(), format!("cannot write {name}: {error}{hint}"))
 }

@@ -212,7 +212,7 @@ fn a_series_of_frames() {
     ];
     let before = sandbox.read("all.ebz");
     let output = sandbox.run_with_input(&args, &sandbox.read("short.raw"));
-    sandbox::assert_failure(&output, 2, &args, &["ends before"]);
+    sandbox::assert_failure(&output, 2, &args, &["holds 100 bytes"]);
     assert!(sandbox.read("all.ebz") == before);
 }
 

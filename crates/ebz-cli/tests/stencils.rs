@@ -189,6 +189,30 @@ fn a_full_disk_leaves_the_last_pass() {
 }
 
 #[test]
+fn equal_runs_leave_equal_files() {
+    let sandbox = Sandbox::new();
+    for state in ["raw-disk", "compressed-disk"] {
+        // Whichever thread is faster.
+        let run = |dir| {
+            let mut args = heat(&["--state", state, "--dir", dir, "--steps", "40"]);
+            let threads = args.iter().position(|arg| *arg == "--threads").unwrap();
+            args[threads + 1] = "4";
+            sandbox.ok(&args);
+            files(&sandbox, dir, state)
+        };
+        let first = run("first");
+        assert!(!first.is_empty());
+        for _ in 0..5 {
+            let again = run("again");
+            assert_eq!(first.len(), again.len());
+            for (a, b) in first.iter().zip(&again) {
+                assert!(a.1 == b.1, "{:?} and {:?} differ", a.0, b.0);
+            }
+        }
+    }
+}
+
+#[test]
 fn damage_is_found_and_named() {
     let sandbox = Sandbox::new();
     let run = |steps: &'static str, more: &[&'static str]| {

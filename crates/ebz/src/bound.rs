@@ -105,6 +105,10 @@ impl Bound {
             BoundKind::Abs | BoundKind::Range | BoundKind::Pointwise if value < 0.0 => {
                 bad("the bound must not be negative")
             }
+            BoundKind::Range if value > 1.0 => bad(
+                "the bound must be at most 1, the whole range, or all values may become one; a \
+                 bound in units of the data is abs",
+            ),
             BoundKind::Pointwise if value >= 1.0 => bad("the bound must be below 1"),
             BoundKind::Psnr if value <= 0.0 => bad("the target must be above 0 dB"),
             BoundKind::Ratio if value < 1.0 => bad("the target must be at least 1"),

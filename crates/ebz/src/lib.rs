@@ -14,6 +14,7 @@ pub mod bound;
 mod chunk;
 pub mod codec;
 pub mod container;
+mod durable;
 pub mod element;
 pub mod error;
 mod fill;
@@ -46,6 +47,7 @@ pub mod engine {
     pub use crate::chunk::{Body, Cpu, EncodedChunks, Engine, Form, FramePlan, Target, Values};
 }
 
+pub use durable::{sync_file, sync_folder};
 pub use element::{Element, ElementType};
 pub use error::{Error, Result};
 pub use fill::{Fill, FillValues, MAX_FILL_VALUES};

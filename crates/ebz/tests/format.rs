@@ -15,7 +15,7 @@ fn document() -> String {
 /// A field of the listing: its length and what it is.
 type Row = (usize, &'static str);
 
-const FILE_ROWS: [Row; 3] = [(8, "signature"), (2, "format version"), (6, "reserved")];
+const FILE_ROWS: [Row; 3] = [(8, "signature"), (2, "format version"), (6, "note: none")];
 const FRAME_ROWS: [Row; 17] = [
     (3, "marker"),
     (1, "kind"),

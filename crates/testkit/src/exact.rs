@@ -193,8 +193,24 @@ mod tests {
         let abs = Tolerance::Abs(1e9);
         let quiet = f32::from_bits(0x7fc0_0000);
         assert!(broken(f32::from_bits(0x7f80_0001), quiet, abs, &FillValues::NONE).is_some());
-        assert!(broken(f32::INFINITY, f32::MAX, Tolerance::Abs(f64::MAX), &FillValues::NONE).is_some());
-        assert!(broken(f32::MAX, f32::INFINITY, Tolerance::Abs(f64::MAX), &FillValues::NONE).is_some());
+        assert!(
+            broken(
+                f32::INFINITY,
+                f32::MAX,
+                Tolerance::Abs(f64::MAX),
+                &FillValues::NONE
+            )
+            .is_some()
+        );
+        assert!(
+            broken(
+                f32::MAX,
+                f32::INFINITY,
+                Tolerance::Abs(f64::MAX),
+                &FillValues::NONE
+            )
+            .is_some()
+        );
         assert!(broken(-999.0f32, -998.0, abs, &(-999.0).into()).is_some());
         assert!(broken(-998.0f32, -999.0, abs, &(-999.0).into()).is_none());
         assert!(broken(0.0f32, -0.0, Tolerance::Lossless, &FillValues::NONE).is_some());

@@ -3,6 +3,7 @@
 use super::plot::Plot;
 use crate::Outcome;
 use crate::args::{Compare, Extents, Layout};
+use crate::foreign;
 use crate::input::{Field, PIECE, has_extension};
 use crate::output::Output;
 use crate::progress;
@@ -25,15 +26,21 @@ pub fn run(args: &Compare) -> Result<Outcome> {
         b.element,
         report::shape(&b.shape)
     );
+    if let Some(path) = &args.plot {
+        foreign::check_picture(path)?;
+    }
     let mut plot = match &args.plot {
         Some(path) => Some((
             Plot::new(&a.shape)?,
-            Output::create(path, args.force.force)?,
+            Output::create(path, &args.force, args.talk.quiet)?,
         )),
         None => None,
     };
     let check = Check {
-        fill: crate::args::fill(&args.fill)?,
+        fill: match &args.fill[..] {
+            [] => b.fill.or(a.fill).unwrap_or_default(),
+            given => crate::args::fill(given)?,
+        },
         tolerance: None,
         ssim: true,
         threads: args.threads.count(),
@@ -67,6 +74,7 @@ fn open_both(args: &Compare) -> Result<(Field, Field)> {
     };
     let told_by = |field: &Field| Layout {
         element: args.layout.element.or(Some(field.element)),
+        raw: args.layout.raw,
         shape: args
             .layout
             .shape

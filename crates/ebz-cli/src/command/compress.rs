@@ -5,8 +5,8 @@
 
 use super::compare;
 use crate::Outcome;
-use crate::args::Compress;
-use crate::cleanup::{Guard, Undo};
+use crate::append::Append;
+use crate::args::{Compress, Force};
 use crate::input::Field;
 use crate::output::{Output, folder};
 use crate::progress;
@@ -18,13 +18,13 @@ use ebz::{
     Tolerance, View, Writer,
 };
 use serde_json::json;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub fn run(args: &Compress) -> Result<Outcome> {
     let started = Instant::now();
-    // 1. Both ends.
+    // 1. The input, and where the output will be.
     let options = args.options()?;
     let output = output_path(args);
     let to_stdout = output == Path::new("-");
@@ -38,10 +38,10 @@ pub fn run(args: &Compress) -> Result<Outcome> {
         folder(&output).to_path_buf()
     };
     let mut field = Field::open(&args.input, &args.layout, &near, args.talk.quiet)?;
-    let mut target = Target::open(&output, args)?;
+    let mut target = Target::early(&output, args)?;
 
-    // 2. Range.
-    if options.needs_range() || args.stats {
+    // 2. Range. Other writers do not wait for a pipe.
+    if options.needs_range() || args.stats || args.append {
         field.make_replayable(&near)?;
     }
     let mut scan = None;
@@ -51,62 +51,113 @@ pub fn run(args: &Compress) -> Result<Outcome> {
         bar.finish_and_clear();
     }
 
-    // 3. Chunks.
-    let bar = progress::bar(field.bytes(), "compress", args.talk.quiet);
-    let mut input = bar.wrap_read(field.reader()?);
-    let job = Job {
+    // 3. to 5.
+    let task = Task {
+        args,
         options: &options,
-        element: field.element,
-        shape: &field.shape,
         scan: scan.as_ref(),
+        output: &output,
+        started,
     };
-    let (stats, frame) = target
-        .write(&mut input, &job)
-        .with_context(|| format!("{} to {}", field.name, output.display()))?;
-    if input.read(&mut [0])? > 0 {
-        bail!(
-            "{} holds more than {} of {}: check shape and type",
-            field.name,
-            report::shape(&field.shape),
-            field.element
-        );
-    }
-    bar.finish_and_clear();
-    let seconds = started.elapsed().as_secs_f64();
-
-    // 4. Quality.
-    let mut metrics = None;
-    if args.stats {
-        let path = target
-            .path()
-            .context("--stats needs a file: name one with -o")?;
-        let mut decoded = Field::frame(path, frame, options.threads, Limits::default())?;
-        let check = compare::Check {
-            fill: scan.as_ref().map_or(options.fill, ebz::ValueScan::fill),
-            tolerance: Some(stats.tolerance),
-            ssim: true,
-            threads: options.threads,
-            quiet: args.talk.quiet,
+    let done = loop {
+        let target = match target.take() {
+            Some(target) => target,
+            None => Target::open(&output, args)?,
         };
-        let measured = compare::measure(&mut field, &mut decoded, &check, None)?;
-        ensure!(
-            measured.violations == 0,
-            "{} values break the bound: please report this; nothing was written",
-            measured.violations
-        );
-        metrics = Some(measured);
-    }
-
-    // 5. Name.
-    target.commit()?;
-    let done = Done {
-        bound: options.bound,
-        stats,
-        metrics,
-        seconds,
+        // If not, another command has just created the file to append to.
+        if let Some(done) = task.run(target, &mut field)? {
+            break done;
+        }
     };
     report(args, &field, &output, &done)?;
     Ok(Outcome::Fine)
+}
+
+/// What is known before the first chunk.
+struct Task<'a> {
+    args: &'a Compress,
+    options: &'a Options,
+    scan: Option<&'a ebz::ValueScan>,
+    output: &'a Path,
+    started: Instant,
+}
+
+impl Task<'_> {
+    /// Writes the array, checks it and gives the output its name; `None` if a file to append to has
+    /// appeared meanwhile.
+    fn run(&self, mut target: Target, field: &mut Field) -> Result<Option<Done>> {
+        let &Self {
+            args,
+            options,
+            scan,
+            output,
+            started,
+        } = self;
+        // 3. Chunks.
+        let bar = progress::bar(field.bytes(), "compress", args.talk.quiet);
+        let mut input = bar.wrap_read(field.reader()?);
+        let job = Job {
+            options,
+            element: field.element,
+            shape: &field.shape,
+            scan,
+        };
+        let (stats, frame) = target
+            .write(&mut input, &job)
+            .with_context(|| format!("{} to {}", field.name, output.display()))?;
+        if input.read(&mut [0])? > 0 {
+            bail!(
+                "{} holds more than {} of {}: check shape and type",
+                field.name,
+                report::shape(&field.shape),
+                field.element
+            );
+        }
+        bar.finish_and_clear();
+        let seconds = started.elapsed().as_secs_f64();
+
+        // 4. Quality.
+        let mut metrics = None;
+        if args.stats {
+            let path = target
+                .path()
+                .context("--stats needs a file: name one with -o")?;
+            let mut decoded = Field::frame(path, frame, options.threads, Limits::default())?;
+            let check = compare::Check {
+                fill: scan.map_or(options.fill, ebz::ValueScan::fill),
+                tolerance: Some(stats.tolerance),
+                ssim: true,
+                threads: options.threads,
+                quiet: args.talk.quiet,
+            };
+            let measured = compare::measure(field, &mut decoded, &check, None)?;
+            ensure!(
+                measured.violations == 0,
+                "{} values break the bound: please report this; nothing was written",
+                measured.violations
+            );
+            metrics = Some(measured);
+        }
+
+        // 5. Name.
+        match target.commit(args.force.sync) {
+            Err(error) if args.append && is_there_already(&error) => return Ok(None),
+            committed => committed?,
+        }
+        Ok(Some(Done {
+            bound: options.bound,
+            stats,
+            metrics,
+            seconds,
+        }))
+    }
+}
+
+fn is_there_already(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|cause| cause.kind() == ErrorKind::AlreadyExists)
 }
 
 fn output_path(args: &Compress) -> PathBuf {
@@ -169,19 +220,38 @@ impl Job<'_> {
 /// A new file, or one to append to.
 enum Target {
     New(Output),
-    Old(PathBuf, Guard),
+    Old(Append),
 }
 
 impl Target {
-    fn open(path: &Path, args: &Compress) -> Result<Self> {
+    /// Before anything is read, since that may take long: a new file, or a look at the one to append
+    /// to, which is not locked yet.
+    fn early(path: &Path, args: &Compress) -> Result<Option<Self>> {
         if args.append && path.exists() {
-            let length = std::fs::metadata(path)?.len();
             ebz::Reader::open(path)
                 .with_context(|| format!("cannot append to {}", path.display()))?;
-            let undo = Undo::Truncate(path.to_path_buf(), length);
-            return Ok(Self::Old(path.to_path_buf(), Guard::new(undo)));
+            return Ok(None);
         }
-        Ok(Self::New(Output::create(path, args.force.force)?))
+        Self::create(path, args).map(Some)
+    }
+
+    fn open(path: &Path, args: &Compress) -> Result<Self> {
+        if args.append && path.exists() {
+            let append = Append::open(path, !args.no_wait, args.talk.quiet)?;
+            return Ok(Self::Old(append));
+        }
+        Self::create(path, args)
+    }
+
+    fn create(path: &Path, args: &Compress) -> Result<Self> {
+        // A file to append to that appears meanwhile is not to be replaced.
+        let force = args.force.force && !args.append;
+        let sync = args.force.sync;
+        Ok(Self::New(Output::create(
+            path,
+            &Force { force, sync },
+            args.talk.quiet,
+        )?))
     }
 
     /// Writes the frame; tells its number, too.
@@ -196,8 +266,11 @@ impl Target {
                 let (stats, frame, _) = job.write(Writer::new(output, options)?, input)?;
                 (stats, frame)
             }
-            Self::Old(path, _) => {
-                let (stats, frame, _) = job.write(Writer::append(path, options)?, input)?;
+            Self::Old(append) => {
+                let locked = append.locked();
+                let writer = Writer::continued(&mut *append, &locked, options)?;
+                let (stats, frame, _) = job.write(writer, input)?;
+                append.show()?;
                 (stats, frame)
             }
         };
@@ -208,14 +281,14 @@ impl Target {
     fn path(&self) -> Option<&Path> {
         match self {
             Self::New(output) => output.staged(),
-            Self::Old(path, _) => Some(path),
+            Self::Old(append) => Some(append.path()),
         }
     }
 
-    fn commit(self) -> Result<()> {
+    fn commit(self, sync: bool) -> Result<()> {
         match self {
             Self::New(output) => output.commit(),
-            Self::Old(_, guard) => guard.finish(|| Ok(())),
+            Self::Old(append) => append.commit(sync),
         }
     }
 }
@@ -271,6 +344,12 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
     );
     if let Some(text) = missing(stats.found, values) {
         report::note(args.talk.quiet, &text);
+    }
+    if let Bound::Range(e) = bound
+        && *e >= 0.5
+    {
+        let text = "a bound of half the range or more allows all values to become one";
+        report::note(args.talk.quiet, text);
     }
     if let Some(text) = stats
         .search

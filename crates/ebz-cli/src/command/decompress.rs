@@ -1,8 +1,9 @@
 //! `ebz decompress`: frames or regions of them in, raw values or `.npy` out.
 
-use super::Seekable;
+use super::{Seekable, frame_number, from_end};
 use crate::Outcome;
 use crate::args::Decompress;
+use crate::foreign;
 use crate::input::{has_extension, open_file};
 use crate::npy::Header;
 use crate::output::Output;
@@ -18,7 +19,10 @@ pub fn run(args: &Decompress) -> Result<Outcome> {
     let is_pipe = args.input == Path::new("-") || open_file(&args.input)?.1.is_none();
     let path = output_path(args)?;
     let as_npy = has_extension(&path, "npy");
-    if is_pipe && args.region.is_none() {
+    foreign::check_output(&path)?;
+    // Parts, and frames counted from the last, need the index.
+    let front_to_back = args.region.is_none() && args.frame.is_none_or(|frame| frame >= 0);
+    if is_pipe && front_to_back {
         from_pipe(args, &path, as_npy)?;
     } else {
         from_file(args, &path, as_npy)?;
@@ -44,7 +48,10 @@ fn from_file(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
     let named = || source.name.clone();
     let reader = source.reader(&args.memory)?.threads(args.threads.count());
     let numbers = match args.frame {
-        Some(frame) => frame..frame.saturating_add(1),
+        Some(frame) => {
+            let frame = frame_number(frame, reader.frames()).with_context(named)?;
+            frame..frame + 1
+        }
         None => 0..reader.frames(),
     };
     ensure!(!numbers.is_empty(), "{} holds no frames", source.name);
@@ -65,7 +72,7 @@ fn from_file(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
     if frames.len() > 1 {
         shape.insert(0, frames.len());
     }
-    let mut output = Output::create(path, args.force.force)?;
+    let mut output = Output::create(path, &args.force, args.quiet)?;
     if as_npy {
         output.write_all(&Header::bytes(header.element, &shape))?;
     }
@@ -98,12 +105,12 @@ fn from_pipe(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
         .with_context(named)?
         .limits(args.memory.limits())
         .threads(args.threads.count());
-    let mut output = Output::create(path, args.force.force)?;
+    let mut output = Output::create(path, &args.force, args.quiet)?;
     let mut first: Option<FrameHeader> = None;
     let mut written = 0;
     let mut number = 0;
     while let Some(header) = stream.next_frame().with_context(named)? {
-        let wanted = args.frame.is_none_or(|frame| frame == number);
+        let wanted = args.frame.is_none_or(|frame| frame == number as i64);
         number += 1;
         if !wanted {
             continue;
@@ -171,13 +178,24 @@ fn region(text: Option<&str>, shape: &[usize]) -> Result<Vec<Range<usize>>> {
         report::shape(shape)
     );
     for (axis, (part, range)) in parts.iter().zip(&mut region).enumerate() {
+        let extent = range.end;
+        let outside = || {
+            format!(
+                "region {part} is not within axis {axis}, which goes from 0 to {extent}: the shape \
+                 is {}",
+                report::shape(shape)
+            )
+        };
+        // As in NumPy, negative numbers count from the end.
         let number = |text: &str, default: usize| match text.trim() {
             "" => Ok(default),
-            text => text.parse::<usize>().ok().with_context(|| {
-                format!("'{part}' is not a part of an axis: write START:END, as in 0:10,:,5:20")
-            }),
+            text => {
+                let number = text.parse::<i64>().ok().with_context(|| {
+                    format!("'{part}' is not a part of an axis: write START:END, as in 0:10,:,5:20")
+                })?;
+                from_end(number, extent).with_context(outside)
+            }
         };
-        let extent = range.end;
         let wanted = match part.split_once(':') {
             Some((start, end)) => number(start, 0)?..number(end, extent)?,
             None => {
@@ -185,11 +203,9 @@ fn region(text: Option<&str>, shape: &[usize]) -> Result<Vec<Range<usize>>> {
                 index..index.saturating_add(1)
             }
         };
-        ensure!(
-            wanted.start <= wanted.end && wanted.end <= extent,
-            "region {part} is not within axis {axis}, which goes from 0 to {extent}: the shape is {}",
-            report::shape(shape)
-        );
+        if wanted.start > wanted.end || wanted.end > extent {
+            bail!(outside());
+        }
         *range = wanted;
     }
     Ok(region)
@@ -206,8 +222,12 @@ mod tests {
         assert_eq!(read("7"), Some(vec![7..8, 0..40, 0..50]));
         assert_eq!(read("28:,:3"), Some(vec![28..30, 0..3, 0..50]));
         assert_eq!(read("4:4"), Some(vec![4..4, 0..40, 0..50]));
+        assert_eq!(read("-1,:,-50"), Some(vec![29..30, 0..40, 0..1]));
+        assert_eq!(read("-3:-1,-2:"), Some(vec![27..29, 38..40, 0..50]));
+        assert_eq!(read("-3:,:-40"), Some(vec![27..30, 0..0, 0..50]));
         for wrong in [
-            "0:31", "30", "5:4", "-1:", "a:b", "0:1:2", ":,:,:,:", "", "1:2,",
+            "0:31", "30", "5:4", "-31", "-31:", "-1:-2", "--1", "a:b", "0:1:2", ":,:,:,:", "",
+            "1:2,",
         ] {
             assert_eq!(read(wrong), None, "{wrong}");
         }

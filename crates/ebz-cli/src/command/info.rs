@@ -84,6 +84,7 @@ pub fn run(args: &Info) -> Result<Outcome> {
             "raw_bytes": raw_bytes,
             "ratio": ratio,
             "largest_abs": largest,
+            "unfinished": reader.is_unfinished(),
             "frames": frames,
         }))?;
     } else {

@@ -15,6 +15,7 @@ mod verify;
 use crate::Outcome;
 use crate::args::{Command, Memory};
 use crate::input::{Spool, open_file};
+use crate::report;
 use anyhow::{Context, Result};
 use ebz::Reader;
 use std::fs::File;
@@ -34,6 +35,21 @@ pub fn run(command: Command) -> Result<Outcome> {
         Command::Sim(args) => sim::run(&args),
         Command::Hdf5Args(args) => hdf5_args::run(&args),
     }
+}
+
+/// The number of something that may be counted from the end, if it is there.
+fn from_end(number: i64, count: usize) -> Option<usize> {
+    match usize::try_from(number) {
+        Ok(number) => Some(number),
+        Err(_) => count.checked_sub(usize::try_from(number.unsigned_abs()).ok()?),
+    }
+}
+
+/// The number of a frame that may be counted from the end.
+fn frame_number(number: i64, frames: usize) -> Result<usize> {
+    from_end(number, frames)
+        .filter(|frame| *frame < frames)
+        .with_context(|| format!("there is no frame {number}: the file has {frames}"))
 }
 
 /// A file with random access; pipes are kept in a temporary file for as long as it lives.
@@ -70,6 +86,13 @@ impl Seekable {
     /// Reads it as `.ebz`.
     fn reader(&self, memory: &Memory) -> Result<Reader<File>> {
         let reader = Reader::open(&self.path).with_context(|| self.name.clone())?;
+        if reader.is_unfinished() {
+            report::complain(&format!(
+                "{} is being appended to, or a command that did so was killed: {} from before",
+                self.name,
+                report::count(reader.frames(), "frame")
+            ));
+        }
         Ok(reader.limits(memory.limits()))
     }
 }

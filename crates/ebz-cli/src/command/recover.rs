@@ -14,7 +14,7 @@ pub fn run(args: &Recover) -> Result<Outcome> {
     let name = args.input.display();
     let (file, size) = open_file(&args.input)?;
     ensure!(size.is_some(), "{name} is not a file: save it as one first");
-    let output = Output::create(&args.output, args.force.force)?;
+    let output = Output::create(&args.output, &args.force, args.talk.quiet)?;
     let (frames, output) =
         recover_within(&file, output, args.memory.limits()).with_context(|| name.to_string())?;
     output.commit()?;

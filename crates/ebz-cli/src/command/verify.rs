@@ -1,6 +1,6 @@
 //! `ebz verify`: whether a file is whole, and whether its bound holds.
 
-use super::{Seekable, compare};
+use super::{Seekable, compare, frame_number};
 use crate::Outcome;
 use crate::args::{Extents, Layout, Verify};
 use crate::input::Field;
@@ -42,8 +42,8 @@ pub fn run(args: &Verify) -> Result<Outcome> {
             "{} holds {whole} frames: choose the one to compare with --frame N",
             source.name
         );
-        let number = args.frame.unwrap_or(0);
         let reader = source.reader(&args.memory)?;
+        let number = frame_number(args.frame.unwrap_or(0), reader.frames())?;
         let header = reader.frame(number)?.header().clone();
         let mut decoded = Field::frame(
             &source.path,
@@ -55,6 +55,7 @@ pub fn run(args: &Verify) -> Result<Outcome> {
         let layout = Layout {
             element: Some(header.element),
             shape: Some(Extents(header.shape().to_vec())),
+            raw: false,
         };
         let temporary = std::env::temp_dir();
         let mut original = Field::open(original, &layout, &temporary, args.talk.quiet)?;
@@ -108,6 +109,10 @@ pub fn run(args: &Verify) -> Result<Outcome> {
 fn check_file(source: &Seekable, args: &Verify) -> Result<usize> {
     let named = || source.name.clone();
     let reader = source.reader(&args.memory)?;
+    if reader.is_unfinished() {
+        let what = "wait for its writer, or save what is there with `ebz recover`";
+        return Err(ebz::Error::truncated(what)).with_context(named);
+    }
     for number in 0..reader.frames() {
         reader.frame(number).with_context(named)?;
     }

@@ -44,9 +44,12 @@ fn index_path(folder: &Path, number: usize) -> PathBuf {
 
 /// Says that the data of grid `number` is about to change.
 pub(super) fn forget(folder: &Path, number: usize) -> Result<()> {
-    match fs::remove_file(index_path(folder, number)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
+    let path = index_path(folder, number);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error.into()),
+        // It must not come back with a power failure, when the data is another.
+        Ok(()) => ebz::sync_folder(path),
     }
 }
 
@@ -67,8 +70,8 @@ pub(super) fn write(folder: &Path, number: usize, about: &About, places: &[Place
     file.write_all(&xxhash_rust::xxh3::xxh3_64(&body).to_le_bytes())?;
     file.write_all(&body)?;
     file.sync_data()?;
-    fs::rename(draft, path)?;
-    Ok(())
+    fs::rename(draft, &path)?;
+    ebz::sync_folder(path)
 }
 
 /// The grid `number`, if it is complete.

@@ -21,6 +21,7 @@ pub use reader::Reader;
 pub use settings::{Moved, Settings, State};
 pub use writer::Writer;
 
+use crate::io::BLOCK;
 use buffers::Buffers;
 use ebz::simd::Level;
 use ebz::slab::FramePlan;
@@ -29,7 +30,7 @@ use generation::{Body, Filed, Generation};
 use servant::Behind;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use writer::{Budget, Encoder, Segments, Sink};
 
 /// How slabs are coded.
@@ -66,7 +67,6 @@ pub struct Grid {
     packing: Option<Packing>,
     generations: [Generation; 2],
     current: usize,
-    cursor: AtomicU64,
     budget: Budget,
     buffers: Arc<Buffers>,
 }
@@ -202,7 +202,6 @@ impl Grid {
             generations,
             // The first grid is written as if it followed another.
             current: 1,
-            cursor: AtomicU64::new(0),
             budget,
             buffers: Arc::default(),
         })
@@ -260,7 +259,6 @@ impl Grid {
             settings,
             packing,
             generations,
-            cursor,
             budget,
             buffers,
             ..
@@ -270,7 +268,6 @@ impl Grid {
         if settings.state.on_disk() {
             checkpoint::forget(&settings.folder, next)?;
         }
-        cursor.store(0, Ordering::Relaxed);
         let (left, right) = generations.split_at_mut(1);
         let (old, new) = match next {
             0 => (&right[0], &mut left[0]),
@@ -282,7 +279,8 @@ impl Grid {
         let mut rest = Unwritten::of(&mut new.body);
         let mut lanes = Vec::new();
         for range in layout.shares(threads) {
-            let slabs = layout.slabs_of(&range).len();
+            let own = layout.slabs_of(&range);
+            let slabs = own.len();
             let encoder = |packing| Encoder::new(packing, frame, layout, buffers);
             let sink = match (&mut rest, packing) {
                 (Unwritten::Raw(values), _) => {
@@ -294,7 +292,8 @@ impl Grid {
                 (Unwritten::File(file, places), packing) => {
                     let behind = Behind::new(file.clone(), buffers.clone());
                     let places = take_first(places, slabs);
-                    let segments = Segments::new(behind, cursor, places, settings.segment);
+                    let segments =
+                        Segments::new(behind, region(layout, &own), places, settings.segment);
                     match packing {
                         Some(packing) => Sink::PackedFile(encoder(packing), segments),
                         None => Sink::RawFile(segments),
@@ -376,6 +375,13 @@ impl Grid {
         }
         Ok(())
     }
+}
+
+/// The bytes of a file for some slabs, where each is stored raw in the worst case, with its header and
+/// up to whole blocks. What is not written takes no room on the disk.
+fn region(layout: &Layout, slabs: &Range<usize>) -> Range<u64> {
+    let most = (layout.slab_bytes() + BLOCK).next_multiple_of(BLOCK) as u64;
+    slabs.start as u64 * most..slabs.end as u64 * most
 }
 
 /// What no lane has yet of the new grid.

@@ -83,8 +83,9 @@ impl Drop for Encoder<'_> {
 /// Slabs gathered to requests that a disk likes.
 pub(super) struct Segments<'g> {
     behind: Behind,
-    /// Where the next segment goes, for all writers of the file.
-    cursor: &'g AtomicU64,
+    /// What is left of the file's bytes that are this writer's own. No other writer's speed moves
+    /// them, so that equal runs leave equal files.
+    region: Range<u64>,
     places: &'g mut [Place],
     /// Slabs that have a place, and slabs that are in the buffer.
     placed: usize,
@@ -95,15 +96,10 @@ pub(super) struct Segments<'g> {
 }
 
 impl<'g> Segments<'g> {
-    pub fn new(
-        behind: Behind,
-        cursor: &'g AtomicU64,
-        places: &'g mut [Place],
-        size: usize,
-    ) -> Self {
+    pub fn new(behind: Behind, region: Range<u64>, places: &'g mut [Place], size: usize) -> Self {
         Self {
             behind,
-            cursor,
+            region,
             places,
             placed: 0,
             waiting: Vec::new(),
@@ -138,7 +134,11 @@ impl<'g> Segments<'g> {
         };
         let length = self.filled.next_multiple_of(BLOCK);
         buffer[self.filled..length].fill(0);
-        let offset = self.cursor.fetch_add(length as u64, Ordering::Relaxed);
+        let offset = self.region.start;
+        self.region.start += length as u64;
+        if self.region.start > self.region.end {
+            return Err(Error::invalid("slabs take more bytes than they can"));
+        }
         for slab in self.waiting.drain(..) {
             self.places[self.placed] = offset + slab.start as u64..offset + slab.end as u64;
             self.placed += 1;

@@ -44,14 +44,19 @@ pub fn probe(folder: impl AsRef<Path>, bytes: usize) -> Result<DiskSpeed> {
             path.display()
         )));
     }
-    let speed = measure(&path, bytes);
-    // The file may not even exist; what counts is the error of the measurement.
-    let _ = std::fs::remove_file(&path);
+    let file = DirectFile::create(&path, true, Arc::default())?;
+    // Without a name, the file goes away however this process ends; some systems keep the name until
+    // the file is closed.
+    let unnamed = std::fs::remove_file(&path);
+    let speed = measure(file, bytes);
+    if unnamed.is_err() {
+        // What counts is the measurement.
+        let _ = std::fs::remove_file(&path);
+    }
     speed
 }
 
-fn measure(path: &Path, bytes: usize) -> Result<DiskSpeed> {
-    let file = DirectFile::create(path, true, Arc::default())?;
+fn measure(file: DirectFile, bytes: usize) -> Result<DiskSpeed> {
     let mut buffer = AlignedBuffer::new(REQUEST)?;
     // Not zeros: some disks do not write them.
     for (i, byte) in buffer.iter_mut().enumerate() {
@@ -83,6 +88,24 @@ fn measure(path: &Path, bytes: usize) -> Result<DiskSpeed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_probe_that_is_killed_leaves_nothing() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| probe(folder.path(), 64 << 20));
+            // However often it is looked at, the name is there for a moment at most.
+            let (mut seen, mut looks) = (0, 0);
+            while !running.is_finished() {
+                looks += 1;
+                seen += std::fs::read_dir(folder.path())?.count();
+            }
+            assert!(looks > 10 && seen * 10 < looks, "{seen} of {looks}");
+            let speed = running.join().expect("the probe does not panic");
+            speed.map(drop)
+        })
+    }
 
     #[test]
     fn a_probe_measures_and_leaves_nothing() -> Result<()> {

@@ -1,8 +1,9 @@
 //! Where things are: the chunks of a frame, and the frames of a file.
 
 use super::bytes::Fields;
-use super::reader::FILE_HEADER;
-use super::record::{Kind, Record};
+use super::file_header::FILE_HEADER;
+use super::record::{Kind, MAX_HEADER, Record};
+use super::source::Source;
 use crate::chunk::Form;
 use crate::error::{Error, Result};
 use crate::stage::varint;
@@ -141,6 +142,37 @@ pub(super) fn write_frames(frames: &[FramePlace], offset: u64, out: &mut Vec<u8>
         at = frame.end();
     }
     out.extend_from_slice(&offset.to_le_bytes()[..TAIL]);
+}
+
+/// The index record that a source of so many bytes ends with, if it does.
+pub(super) fn last(source: &impl Source, size: u64) -> Result<Option<Place>> {
+    let mut scratch = Vec::new();
+    let Some(tail) = size.checked_sub(TAIL as u64) else {
+        return Ok(None);
+    };
+    let offset = read_tail(source.fetch(tail, TAIL, &mut scratch)?);
+    let place = find(source, size, offset)?;
+    Ok(place.filter(|place| place.end() == size))
+}
+
+/// The index record that the file header notes. What it is worth, its checksum and its tail tell.
+pub(super) fn at(source: &impl Source, size: u64, offset: u64) -> Result<Place> {
+    find(source, size, offset)?
+        .filter(|place| place.end() <= size)
+        .ok_or_else(|| Error::corrupt("no file index where one is noted"))
+}
+
+/// An index record that starts here, if there is one.
+fn find(source: &impl Source, size: u64, offset: u64) -> Result<Option<Place>> {
+    let mut scratch = Vec::new();
+    if offset < FILE_HEADER as u64 || offset >= size {
+        return Ok(None);
+    }
+    let known = (size - offset).min(MAX_HEADER as u64) as usize;
+    let found = Record::read(source.fetch(offset, known, &mut scratch)?);
+    let record = found.ok().flatten().map(|found| found.record);
+    let index = record.filter(|record| record.kind == Kind::Index);
+    Ok(index.map(|record| Place::new(offset, &record)))
 }
 
 /// Where the index record starts, if these are the last bytes of a file.

@@ -8,7 +8,9 @@
 //!
 //! `docs/format.md` gives every byte. The container knows codecs through their table only.
 
+mod append;
 mod bytes;
+mod file_header;
 mod frame;
 mod index;
 mod limits;
@@ -22,6 +24,7 @@ mod stream;
 mod surplus;
 mod writer;
 
+pub use append::LockedFile;
 pub use limits::Limits;
 pub use reader::{Frame, Reader};
 pub use recover::{Recovered, recover, recover_within};

@@ -1,11 +1,11 @@
 //! Reading with random access: any frame, any region, several threads.
 
+use super::file_header::{FILE_HEADER, size_and_note};
 use super::index::{self, FramePlace, Place};
 use super::limits::{self, Limits};
 use super::record::{Kind, MAX_HEADER, Record};
 use super::source::Source;
 use super::surplus::{bytes_behind_end, early_end};
-use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{Array, ViewMut, display, scatter};
 use crate::chunk::{ChunkCoder, Cpu, Engine, FrameHeader, FramePlan, extents, intersect};
 use crate::element::{Element, ElementType};
@@ -19,9 +19,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of the signature, the version and what is reserved.
-pub(super) const FILE_HEADER: usize = 16;
-
 /// Output larger than this is written past the caches.
 const STREAMING: usize = 16 << 20;
 /// Scratch memory, a small multiple of a chunk, outlives a read only for chunks up to this size.
@@ -32,6 +29,9 @@ const MAX_CHUNK_BYTES_TO_KEEP_SCRATCH: usize = 32 << 20;
 pub struct Reader<S> {
     source: S,
     size: u64,
+    /// Where the index record starts.
+    index: u64,
+    unfinished: bool,
     frames: Vec<FramePlace>,
     limits: Limits,
     threads: usize,
@@ -49,13 +49,13 @@ impl Reader<File> {
 impl<S: Source> Reader<S> {
     /// Opens any source, for example a byte slice.
     pub fn from_source(source: S) -> Result<Self> {
-        let size = source.size()?;
+        let (size, noted) = size_and_note(&source)?;
         let mut scratch = Vec::new();
-        if size < FILE_HEADER as u64 {
-            return Err(not_ebz());
-        }
-        check_file_header(source.fetch(0, FILE_HEADER, &mut scratch)?)?;
-        let place = match last_index(&source, size)? {
+        let place = match noted {
+            0 => index::last(&source, size)?,
+            offset => Some(index::at(&source, size, offset)?),
+        };
+        let place = match place {
             Some(place) => place,
             None => {
                 return Err(match early_end(&source, FILE_HEADER as u64, size)? {
@@ -70,6 +70,8 @@ impl<S: Source> Reader<S> {
         let mut reader = Self {
             source,
             size,
+            index: place.offset,
+            unfinished: noted > 0,
             frames: Vec::new(),
             limits: Limits::default(),
             threads: 0,
@@ -141,6 +143,16 @@ impl<S: Source> Reader<S> {
     /// Bytes of the file.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// Whether frames were being added when this was opened, or their writer was stopped. The
+    /// reader then shows the frames that were complete before.
+    pub fn is_unfinished(&self) -> bool {
+        self.unfinished
+    }
+
+    pub(super) fn index_offset(&self) -> u64 {
+        self.index
     }
 
     pub(super) fn frame_places(&self) -> &[FramePlace] {
@@ -543,44 +555,6 @@ impl Worker {
     }
 }
 
-pub(super) fn check_file_header(bytes: &[u8]) -> Result<()> {
-    if bytes[..8] != SIGNATURE {
-        return Err(not_ebz());
-    }
-    let version = u16::from_le_bytes([bytes[8], bytes[9]]);
-    if version == 0 || version > FORMAT_VERSION {
-        return Err(Error::unsupported(format!(
-            "format version {version} is unknown to this version of ebz: use a newer one"
-        )));
-    }
-    if bytes[10..FILE_HEADER] != [0; 6] {
-        return Err(Error::corrupt("file header with unknown flags"));
-    }
-    Ok(())
-}
-
-/// The index record that a source of so many bytes ends with, if it does.
-fn last_index(source: &impl Source, size: u64) -> Result<Option<Place>> {
-    let mut scratch = Vec::new();
-    let Some(tail) = size.checked_sub(index::TAIL as u64) else {
-        return Ok(None);
-    };
-    let offset = index::read_tail(source.fetch(tail, index::TAIL, &mut scratch)?);
-    if offset < FILE_HEADER as u64 || offset >= tail {
-        return Ok(None);
-    }
-    let known = (size - offset).min(MAX_HEADER as u64) as usize;
-    let found = Record::read(source.fetch(offset, known, &mut scratch)?);
-    let index = found.ok().flatten().map(|found| found.record);
-    let index = index.filter(|record| record.kind == Kind::Index);
-    let place = index.map(|record| Place::new(offset, &record));
-    Ok(place.filter(|place| place.end() == size))
-}
-
 fn not_in_order() -> Error {
     Error::corrupt("the index names other places than those where the frames are")
-}
-
-pub(super) fn not_ebz() -> Error {
-    Error::corrupt("this is not an .ebz file")
 }

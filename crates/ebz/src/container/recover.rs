@@ -4,9 +4,9 @@
 //! header survives with any of their chunks are written again; chunks that are lost become NaN. A
 //! frame that is nearly all loss is left out, because a small file can claim any number of chunks.
 
+use super::file_header::FILE_HEADER;
 use super::index::Place;
 use super::limits::Limits;
-use super::reader::FILE_HEADER;
 use super::record::{Kind, MARKER, MAX_HEADER, MIN_HEADER, Record};
 use super::source::Source;
 use super::writer::Writer;

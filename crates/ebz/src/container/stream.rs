@@ -1,8 +1,8 @@
 //! Reading front to back, from a pipe.
 
+use super::file_header::{FILE_HEADER, check_file_header, not_ebz, noted_index};
 use super::index::{self, FramePlace, Place};
 use super::limits::{self, Limits};
-use super::reader::{FILE_HEADER, check_file_header, not_ebz};
 use super::record::{Kind, MARKER, MAX_HEADER, MIN_HEADER, Record};
 use super::surplus::bytes_behind_end;
 use crate::chunk::{Body, ChunkCoder, Cpu, Form, FrameHeader, FramePlan};
@@ -23,6 +23,8 @@ pub struct StreamReader<R> {
     threads: usize,
     /// The frames that have passed.
     frames: Vec<FramePlace>,
+    /// Where the index is behind which nothing counts, because an append is not complete; else 0.
+    noted_index: u64,
     /// The header that was read last, while its chunks are still to come.
     open: Option<(FrameHeader, Place)>,
 }
@@ -46,6 +48,7 @@ impl<R: Read + Send> StreamReader<R> {
             limits: Limits::default(),
             threads: 0,
             frames: Vec::new(),
+            noted_index: noted_index(&header),
             open: None,
         })
     }
@@ -87,10 +90,16 @@ impl<R: Read + Send> StreamReader<R> {
                             "the index names other places than those where the frames are",
                         ));
                     }
+                    if place.offset == self.noted_index {
+                        return Ok(None);
+                    }
                     indexed = true;
                 }
                 _ => return Err(Error::corrupt("a record that belongs elsewhere")),
             }
+        }
+        if indexed && self.noted_index > 0 {
+            return Err(Error::corrupt("no file index where one is noted"));
         }
         if indexed {
             return Ok(None);

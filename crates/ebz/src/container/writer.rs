@@ -3,8 +3,9 @@
 //! Steps of a frame: 1 resolve the bound, 2 frame record, 3 chunk records by several threads in
 //! the order of the chunks, 4 end record.
 
+use super::append::{LockedFile, Session};
+use super::file_header::FILE_HEADER;
 use super::index::{self, FramePlace, Place};
-use super::reader::{FILE_HEADER, Reader};
 use super::record::{Kind, Record};
 use super::slab::{EncodedSlab, seal};
 use super::{FORMAT_VERSION, SIGNATURE};
@@ -20,8 +21,8 @@ use crate::options::Options;
 use crate::parallel;
 use crate::search::{self, Searched};
 use crate::stage::varint;
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub struct Writer<W> {
     pool: Pool,
     /// How the last search for a `ratio` or a `psnr` ended.
     last: Option<search::Last>,
+    /// What becomes of a file that is appended to if this writer is dropped.
+    session: Option<Session>,
 }
 
 /// What became of a frame.
@@ -69,29 +72,23 @@ impl Writer<File> {
         Self::new(File::create(path)?, options)
     }
 
-    /// Adds frames to a complete file. Nothing that it holds is touched: if the process ends
-    /// early, what was there before can be recovered with what was added.
+    /// Adds frames to a complete file. Nothing that it holds is touched.
+    ///
+    /// The file is locked until the writer is finished or dropped: other appends wait, also in this
+    /// call, and readers see the frames from before. A writer that is dropped without
+    /// [`Writer::finish`] leaves the frames that are whole, and the file complete; if the process is
+    /// killed, `ebz recover` saves what was added. [`LockedFile::try_open`] does not wait.
     pub fn append(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         options.check()?;
-        let mut file = OpenOptions::new().read(true).write(true).open(path)?;
-        let reader = Reader::from_source(file.try_clone()?)?;
-        let last = match reader.frames().checked_sub(1) {
-            Some(last) => {
-                let frame = reader.frame(last)?;
-                search::Last::of(frame.header(), frame.stored_bytes(), &options)
-            }
-            None => None,
-        };
-        let frames = reader.frame_places().to_vec();
-        let position = file.seek(SeekFrom::End(0))?;
-        Ok(Self {
-            out: file,
-            options,
-            position,
-            frames,
-            pool: Pool::default(),
-            last,
-        })
+        Self::append_to(LockedFile::open(path)?, options)
+    }
+
+    /// The same with a file that is locked already.
+    pub fn append_to(locked: LockedFile, options: Options) -> Result<Self> {
+        let file = locked.file()?;
+        let mut writer = Self::continued(file, &locked, options)?;
+        writer.session = Some(Session::new(locked));
+        Ok(writer)
     }
 }
 
@@ -106,12 +103,37 @@ impl<W: Write + Send> Writer<W> {
             frames: Vec::new(),
             pool: Pool::default(),
             last: None,
+            session: None,
         };
         let mut head = [0; FILE_HEADER];
         head[..8].copy_from_slice(&SIGNATURE);
         head[8..10].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
         writer.put(&head)?;
         Ok(writer)
+    }
+
+    /// Adds frames through an output of the caller's, which must write to [`LockedFile::file`] and
+    /// nowhere else. The caller ends with [`LockedFile::complete`] or [`LockedFile::undo`].
+    pub fn continued(out: W, locked: &LockedFile, options: Options) -> Result<Self> {
+        options.check()?;
+        let reader = locked.reader();
+        let last = match reader.frames().checked_sub(1) {
+            Some(last) => {
+                let frame = reader.frame(last)?;
+                search::Last::of(frame.header(), frame.stored_bytes(), &options)
+            }
+            None => None,
+        };
+        locked.begin()?;
+        Ok(Self {
+            out,
+            options,
+            position: reader.size(),
+            frames: reader.frame_places().to_vec(),
+            pool: Pool::default(),
+            last,
+            session: None,
+        })
     }
 
     /// Writes an array to an output of its own.
@@ -205,6 +227,9 @@ impl<W: Write + Send> Writer<W> {
         index::write_frames(&self.frames, self.position, &mut body);
         self.put_record(Kind::Index, &body)?;
         self.out.flush()?;
+        if let Some(session) = &mut self.session {
+            session.finish()?;
+        }
         Ok(self.out)
     }
 
@@ -292,6 +317,9 @@ impl<W: Write + Send> Writer<W> {
             place.end = Some(self.put_record(Kind::End, &body)?);
         }
         self.frames.push(place);
+        if let Some(session) = &mut self.session {
+            session.frame(place, self.position);
+        }
         Ok(())
     }
 

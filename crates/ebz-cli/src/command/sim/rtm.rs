@@ -9,6 +9,7 @@ use super::memory_available;
 use crate::Outcome;
 use crate::args::{Layout, Rtm};
 use crate::cleanup::{Guard, Undo};
+use crate::foreign;
 use crate::input::{Field, has_extension};
 use crate::npy::Header;
 use crate::output::Output;
@@ -48,6 +49,9 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
         memory.check_frames()?;
     }
     let image = open(args.image.as_ref(), args)?;
+    if let Some(path) = &args.output {
+        foreign::check_picture(path)?;
+    }
     let picture = open(args.output.as_ref(), args)?;
     let mut disk = None;
     if policies.iter().any(|(policy, _)| policy.needs_file()) {
@@ -131,7 +135,7 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
 }
 
 fn open(path: Option<&PathBuf>, args: &Rtm) -> Result<Option<Output>> {
-    path.map(|path| Output::create(path, args.force.force))
+    path.map(|path| Output::create(path, &args.force, args.talk.quiet))
         .transpose()
 }
 
@@ -141,6 +145,7 @@ fn shot(args: &Rtm) -> Result<Shot> {
             let layout = Layout {
                 element: None,
                 shape: args.grid.clone(),
+                raw: false,
             };
             let mut field = Field::open(path, &layout, &args.moving.dir, args.talk.quiet)?;
             let extents = three(&field.shape)?;

@@ -4,6 +4,7 @@ mod table;
 
 use crate::Outcome;
 use crate::args::{Extents, Heat, Layout, Lbm, Scene, Srad, Sweep};
+use crate::foreign;
 use crate::input::Field;
 use crate::output::Output;
 use crate::progress;
@@ -71,6 +72,7 @@ fn image(path: &Path) -> Result<Array<f64>> {
     let layout = Layout {
         element: None,
         shape: None,
+        raw: false,
     };
     let mut field = Field::open(path, &layout, &std::env::temp_dir(), true)?;
     ensure!(
@@ -95,8 +97,11 @@ struct Done {
 
 /// Runs the states that were asked for, and reports.
 fn simulate(kernel: &dyn Kernel, args: &Sweep) -> Result<Outcome> {
+    if let Some(path) = &args.output {
+        foreign::check_picture(path)?;
+    }
     let output = match &args.output {
-        Some(path) => Some(Output::create(path, args.force.force)?),
+        Some(path) => Some(Output::create(path, &args.force, args.talk.quiet)?),
         None => None,
     };
     let states = states(args);

@@ -1,0 +1,118 @@
+//! Files of other formats: they are no raw values, whatever their size, and are not what we write.
+
+use crate::input::has_extension;
+use anyhow::{Result, bail, ensure};
+use std::path::Path;
+
+/// Bytes from the start of a file that tell its format.
+pub const START: u64 = 512;
+
+const HDF5: &str = "write its datasets with the HDF5 filter (`ebz hdf5-args` prints its arguments, \
+                    docs/guide/hdf5.md), or save one as .npy";
+const NETCDF: &str = "turn it into netCDF-4 with the filter (`nccopy -4 -F`, `ebz hdf5-args --for nccopy`, \
+                      docs/guide/netcdf.md), or save a variable as .npy";
+const NPY: &str = "save the array in it as .npy";
+const UNPACK: &str = "unpack it first";
+
+/// Formats by their first bytes, and what to do with them.
+const FORMATS: [(&[u8], &str, &str); 18] = [
+    (
+        b"\x89EBZ\r\n\x1a\n",
+        "an .ebz file already",
+        "`ebz decompress` makes values of it",
+    ),
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 or netCDF-4 file", HDF5),
+    (b"CDF\x01", "a netCDF file", NETCDF),
+    (b"CDF\x02", "a netCDF file", NETCDF),
+    (b"CDF\x05", "a netCDF file", NETCDF),
+    (b"GRIB", "a GRIB file", NPY),
+    (b"# vtk DataFile", "a VTK file", NPY),
+    (b"<VTKFile", "a VTK file", NPY),
+    (b"SIMPLE  =", "a FITS file", NPY),
+    (b"MATLAB 5.0 MAT-file", "a MATLAB file", NPY),
+    (b"II*\0", "a TIFF file", NPY),
+    (b"MM\0*", "a TIFF file", NPY),
+    (
+        b"PK\x03\x04",
+        "a zip archive, such as .npz",
+        "unpack it and compress the arrays in it",
+    ),
+    (b"PK\x05\x06", "a zip archive without files", UNPACK),
+    (b"\x1f\x8b\x08", "a gzip file", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "a zstd file", UNPACK),
+    (b"\xfd7zXZ\0", "an xz file", UNPACK),
+    (b"\x04\x22\x4d\x18", "an lz4 file", UNPACK),
+];
+
+/// Refuses files that hold no raw values.
+pub fn check_input(name: &str, start: &[u8]) -> Result<()> {
+    let Some((what, advice)) = format_of(start) else {
+        return Ok(());
+    };
+    bail!("{name} is {what}: {advice} (--raw takes it as raw values all the same)")
+}
+
+fn format_of(start: &[u8]) -> Option<(&'static str, &'static str)> {
+    // The header of NIfTI begins with its own length, in either byte order.
+    let nifti_1 = matches!(start, [92, 1, 0, 0, ..] | [0, 0, 1, 92, ..])
+        && start
+            .get(344..348)
+            .is_some_and(|magic| matches!(magic, b"n+1\0" | b"ni1\0"));
+    let nifti_2 = start.get(4..12) == Some(b"n+2\0\r\n\x1a\n");
+    let has = |text: &[u8]| start.windows(text.len()).any(|bytes| bytes == text);
+    if nifti_1 || nifti_2 {
+        return Some(("a NIfTI file", NPY));
+    }
+    if start.starts_with(b"<?xml") && has(b"<VTKFile") {
+        return Some(("a VTK file", NPY));
+    }
+    let known = FORMATS
+        .iter()
+        .find(|(magic, ..)| start.starts_with(magic))?;
+    Some((known.1, known.2))
+}
+
+/// Refuses folders that are arrays of another format.
+pub fn check_folder(path: &Path) -> Result<()> {
+    let is_zarr = path.is_dir()
+        && ["zarr.json", ".zarray", ".zgroup", ".zmetadata"]
+            .iter()
+            .any(|name| path.join(name).exists());
+    ensure!(
+        !is_zarr,
+        "{} is a Zarr array or group: write it with ebz as its codec (docs/guide/zarr.md), or save an \
+         array as .npy",
+        path.display()
+    );
+    Ok(())
+}
+
+/// Ends of names that promise something else than raw values or `.npy`.
+const NOT_WRITTEN: [&str; 36] = [
+    "nc", "nc4", "cdf", "h5", "hdf5", "hdf", "he5", "grib", "grib2", "grb", "grb2", "vtk", "vti",
+    "vtr", "vts", "vtu", "nii", "npz", "zip", "zarr", "fits", "fit", "fts", "tif", "tiff", "png",
+    "jpg", "jpeg", "svg", "gz", "zst", "xz", "mat", "csv", "txt", "ebz",
+];
+
+/// Refuses names that say something else than what will be written.
+pub fn check_output(path: &Path) -> Result<()> {
+    let promised = NOT_WRITTEN.iter().find(|end| has_extension(path, end));
+    if let Some(end) = promised {
+        bail!(
+            "{} would not be a .{end} file: raw values and .npy are what is written; end the name in .npy, \
+             .f32, .f64, .raw, .bin or .dat with -o",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// Refuses names of pictures that say something else than PNG.
+pub fn check_picture(path: &Path) -> Result<()> {
+    ensure!(
+        has_extension(path, "png") || path.extension().is_none(),
+        "{} would not be what its name says: pictures are written as PNG; end the name in .png",
+        path.display()
+    );
+    Ok(())
+}
