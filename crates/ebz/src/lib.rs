@@ -10,6 +10,7 @@ compile_error!("ebz streams are little-endian and are written as memory holds th
 
 mod allocate;
 mod array;
+mod bits;
 pub mod bound;
 mod chunk;
 pub mod codec;

@@ -10,6 +10,7 @@ mod fre;
 mod fz;
 mod interp;
 mod raw;
+mod zfp_family;
 mod zfp_v;
 
 pub use crate::request::{Dims, Param, Params, Task};

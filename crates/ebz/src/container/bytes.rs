@@ -1,7 +1,7 @@
 //! Little-endian fields of headers, with every length checked.
 
+use crate::bits::varint;
 use crate::error::{Error, Result};
-use crate::stage::varint;
 
 /// Reads fields front to back.
 pub(super) struct Fields<'a> {

@@ -2,13 +2,13 @@
 
 use super::bytes::Fields;
 use crate::array::{MAX_AXES, element_count};
+use crate::bits::varint;
 use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::chunk::{FrameHeader, Grid, WriterVersion};
 use crate::codec::Params;
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
-use crate::stage::varint;
 
 /// What a frame header has besides what every one has.
 const HAS_CHUNK: u8 = 1;

@@ -4,9 +4,9 @@ use super::bytes::Fields;
 use super::file_header::FILE_HEADER;
 use super::record::{Kind, MAX_HEADER, Record};
 use super::source::Source;
+use crate::bits::varint;
 use crate::chunk::Form;
 use crate::error::{Error, Result};
-use crate::stage::varint;
 
 /// Bytes at the end of a file that lead to its index: where the index record starts.
 pub(super) const TAIL: usize = 6;

@@ -1,9 +1,9 @@
 //! Records: a short header and a body, protected by one checksum.
 
 use super::bytes::Fields;
+use crate::bits::varint;
 use crate::chunk::{Body, Form, HEADER_ROOM};
 use crate::error::{Error, Result};
-use crate::stage::varint;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// First bytes of every record, by which recovery finds the next one behind damage. The kind follows.

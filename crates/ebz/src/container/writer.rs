@@ -10,6 +10,7 @@ use super::record::{Kind, Record};
 use super::slab::{EncodedSlab, seal};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FoundFill, ValueScan, View};
+use crate::bits::varint;
 use crate::bound::{Bound, Tolerance};
 use crate::chunk::{
     EncodedChunks, EncodedFrame, Engine, Form, FrameHeader, FramePlan, Input, Pool, Stream,
@@ -20,7 +21,6 @@ use crate::fill::{Fill, FillValues};
 use crate::options::Options;
 use crate::parallel;
 use crate::search::{self, Searched};
-use crate::stage::varint;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::ops::Range;

@@ -4,7 +4,8 @@
 //! one before, and the positions within it; then the values as runs of equal ones, because fill
 //! values come in masses.
 
-use super::{UNIT, varint};
+use super::UNIT;
+use crate::bits::varint;
 use crate::element::Element;
 use crate::error::{Error, Result};
 

@@ -8,7 +8,6 @@
 //! values ─► block_transform (blocks ─► lifting ─► bit planes) ─► a codec's code of planes
 //! ```
 
-pub(crate) mod bits;
 pub(crate) mod block_transform;
 pub(crate) mod dualquant;
 pub(crate) mod exceptions;
@@ -23,7 +22,6 @@ pub(crate) mod planes;
 pub(crate) mod quantize;
 pub mod rans;
 pub(crate) mod relative;
-pub(crate) mod varint;
 pub(crate) mod word;
 
 /// Values per unit: the stages work on this many at a time.

@@ -3,15 +3,16 @@
 use super::books::Decoder;
 use super::codebooks::{OfMasks, OfResiduals};
 use super::{Residuals, Scratch, Tables, halved, head, labels, masks, symbols};
+use crate::bits::BitReader;
+use crate::bits::varint;
 use crate::codec::{Context, Dims};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::bits::BitReader;
+use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Fetch};
 use crate::stage::occupancy::{Cursor, GROUPS};
 use crate::stage::word::Word;
-use crate::stage::{UNIT, varint};
 
 pub(super) fn decode<T: Element>(
     bytes: &[u8],

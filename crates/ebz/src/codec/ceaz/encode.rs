@@ -4,15 +4,16 @@ use super::books::Encoder;
 use super::codebooks::OfResiduals;
 use super::estimate::Entropy;
 use super::{Residuals, Scratch, halved, head, labels, masks, rule, sort, symbols};
+use crate::bits::varint;
 use crate::codec::{Context, Task};
 use crate::element::Element;
 use crate::error::Result;
 use crate::simd::Level;
+use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Sink};
 use crate::stage::huffman::Histogram;
 use crate::stage::occupancy::{GROUPS, Occupancy};
 use crate::stage::word::Word;
-use crate::stage::{UNIT, varint};
 use std::any::Any;
 
 pub(super) fn encode<T: Element>(

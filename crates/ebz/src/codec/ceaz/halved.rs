@@ -5,12 +5,13 @@ use super::decode::decode_parts;
 use super::encode::{Gather, encode_parts};
 use super::estimate::{Entropy, POINT};
 use super::{Rewrite, Scratch, decode, encode, rewrite};
+use crate::bits::varint;
 use crate::bound::Tolerance;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::stage::halving::{self, Fixed, Free, Halving, Lattice, Steps};
-use crate::stage::{UNIT, dualquant, exceptions, varint};
+use crate::stage::{UNIT, dualquant, exceptions};
 
 /// First byte of such a chunk, where others have a mode: with free residuals, and with residuals on
 /// the lattice of the bound.

@@ -2,9 +2,9 @@
 
 use super::books::{Decoder, Encoder};
 use super::codebooks::OfMasks;
+use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::stage::occupancy::LABELS;
-use crate::stage::varint;
 
 /// First byte: how the labels are written.
 const RUNS: u8 = 0;

@@ -33,7 +33,7 @@ pub(super) fn write_to(
         thin.present.clear();
         let zeros = masks.iter().filter(|m| **m == 0).count();
         if zeros > masks.len() / 2 {
-            nonzero::take(masks, coder.simd, &mut thin.present, &mut thin.masks);
+            nonzero::compact(masks, coder.simd, &mut thin.present, &mut thin.masks);
             out[at] |= 1 << group;
         }
     }
@@ -72,7 +72,7 @@ pub(super) fn read_from<W: Word>(
             thin.masks.resize(count, 0);
             decoder.decode(bytes, &mut thin.masks)?;
             let masks = residuals.set_masks(group);
-            nonzero::give(&thin.present, &thin.masks, decoder.simd, masks);
+            nonzero::expand(&thin.present, &thin.masks, decoder.simd, masks);
         } else {
             decoder.decode(bytes, residuals.set_masks(group))?;
         }

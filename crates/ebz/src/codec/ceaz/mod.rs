@@ -29,10 +29,10 @@ pub use encode::{Frequencies, frequencies};
 pub use offline::books as offline_books;
 
 use super::{Codec, Context, Dims, Info, Param, Params, Task};
+use crate::bits::BitWriter;
 use crate::bound::BoundKind;
 use crate::element::Element;
 use crate::error::Result;
-use crate::stage::bits::BitWriter;
 use crate::stage::exceptions::Exceptions;
 use crate::stage::huffman::{Sort, Table};
 use crate::stage::occupancy::{GROUPS, Occupancy};

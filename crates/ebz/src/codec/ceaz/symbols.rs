@@ -6,9 +6,9 @@
 //! large residuals are of few kinds, as beside fill values, a list of these takes the place of both.
 
 use super::estimate::{POINT, entropy};
+use crate::bits::{BitReader, BitWriter};
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::bits::{self, BitReader, BitWriter};
 use crate::stage::fields;
 use crate::stage::word::Word;
 
@@ -82,7 +82,7 @@ pub(super) fn split<W: Word>(
             fields::pack(symbols, shift, simd, out);
         } else {
             // All pieces but the last end at a whole byte.
-            bits::pack(values.iter().map(|v| v.unsigned()), shift, out);
+            fields::wide::pack(values.iter().map(|v| v.unsigned()), shift, out);
         }
         simd.run(
             #[inline(always)]
@@ -102,10 +102,7 @@ pub(super) fn split<W: Word>(
                     let number = value.shr(shift).unsigned();
                     let low = number.ilog2();
                     *symbol = symbol_of_wide(number);
-                    let half = low / 2;
-                    let below = |count: u32| (1 << count) - 1;
-                    exceptions.put((number & below(half)) as u32, half);
-                    exceptions.put((number >> half & below(low - half)) as u32, low - half);
+                    exceptions.put_wide(number ^ 1 << low, low);
                 }
             }
         }
@@ -229,7 +226,10 @@ impl<'a, W: Word> Rest<'a, W> {
         if shift > max_shift::<W>() {
             return Err(Error::corrupt("impossible shift"));
         }
-        Ok(Self::Low(shift, bits::take_packed(bytes, count, shift)?))
+        Ok(Self::Low(
+            shift,
+            fields::wide::split_off(bytes, count, shift)?,
+        ))
     }
 }
 
@@ -271,7 +271,7 @@ pub(super) fn join<W: Word>(
             },
         );
         if shift > 8 {
-            for (value, low) in values.iter_mut().zip(bits::unpack(now, shift)) {
+            for (value, low) in values.iter_mut().zip(fields::wide::unpack(now, shift)) {
                 *value = value.or(W::truncate(low));
             }
         }
@@ -283,10 +283,7 @@ pub(super) fn join<W: Word>(
                 if low >= 16 * W::PARTS as u32 {
                     return Err(Error::corrupt("a residual that is too large"));
                 }
-                let half = low / 2;
-                let [first, second] =
-                    [half, low - half].map(|count| u64::from(exceptions.get(count)));
-                let number = first | second << half;
+                let number = exceptions.get_wide(low);
                 let noise = value.unsigned() & ((1 << shift) - 1);
                 *value = W::truncate((1 << low | number) << shift | noise);
             }

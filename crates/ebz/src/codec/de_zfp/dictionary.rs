@@ -1,7 +1,8 @@
 //! The dictionary: a plane is the code of the smallest match that covers its highest set bit, then
 //! as many of its low bits.
 
-use crate::stage::block_transform::{BitReader, BitWriter, PlaneCode, Planes, STREAMS, low_mask};
+use crate::bits::{BitReader, BitWriter, low_mask};
+use crate::stage::block_transform::{PlaneCode, Planes, STREAMS};
 
 /// A match and its code, first bit first.
 type Entry = (u32, &'static str);
@@ -38,6 +39,7 @@ const TWO_AXES: &[Entry] = &[
 /// Planes of 4 bits, made the same way.
 const ONE_AXIS: &[Entry] = &[(1, "0"), (4, "1")];
 
+/// Bits of the longest code.
 const LONGEST: usize = 7;
 
 /// The dictionary as tables.
@@ -118,11 +120,6 @@ impl Dictionary {
 }
 
 impl PlaneCode for Dictionary {
-    #[inline(always)]
-    fn most_bits<const N: usize>(planes: usize) -> usize {
-        planes * (N + LONGEST)
-    }
-
     #[inline(always)]
     fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter) {
         let tables = Self::tables::<N>();

@@ -5,49 +5,21 @@
 
 mod dictionary;
 
-use super::{Codec, Context, Dims, Info, Params, Task};
-use crate::bound::BoundKind;
-use crate::element::Element;
-use crate::error::Result;
-use crate::stage::block_transform;
+use super::Info;
+use super::zfp_family::{Member, TOLERANCES, ZfpFamily, segment_param};
 use dictionary::Dictionary;
 
-/// Default bytes per segment.
-const SEGMENT: u32 = 65536;
-
 /// Dictionary-coded bit planes of zfp's transform.
-pub struct DeZfp;
+pub type DeZfp = ZfpFamily<Dictionary>;
 
-impl Codec for DeZfp {
+impl Member for Dictionary {
     const INFO: Info = Info {
         id: 3,
         name: "de-zfp",
         summary: "zfp's block transform, bit planes in a dictionary code; for smooth and wave-like fields",
-        tolerances: &[BoundKind::Abs, BoundKind::Precision],
-        params: &[block_transform::segment_param("65536")],
+        tolerances: TOLERANCES,
+        params: &[segment_param("65536")],
         rewrites_exactly: None,
     };
-
-    fn validate(params: &Params) -> Result<()> {
-        block_transform::segment_size(params, SEGMENT).map(|_| ())
-    }
-
-    fn encode<T: Element>(
-        values: &[T],
-        task: &Task<'_>,
-        context: &mut Context,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        let segment = block_transform::segment_size(task.params, SEGMENT)?;
-        block_transform::encode::<T, Dictionary>(values, task, segment, context, out)
-    }
-
-    fn decode<T: Element>(
-        bytes: &[u8],
-        dims: Dims,
-        context: &mut Context,
-        out: &mut [T],
-    ) -> Result<()> {
-        block_transform::decode::<T, Dictionary>(bytes, dims, context, out)
-    }
+    const SEGMENT: u32 = 65536;
 }

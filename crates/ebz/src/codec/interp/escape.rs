@@ -5,8 +5,8 @@
 //! replaced by their prediction wherever neighbours look at them.
 
 use super::real::Real;
+use crate::bits::{BitReader, BitWriter};
 use crate::error::{Error, Result};
-use crate::stage::bits::{BitReader, BitWriter};
 
 /// Collects escapes.
 #[derive(Default)]

@@ -11,6 +11,7 @@ use super::escape::{Reader, Writer};
 use super::kernel::{Kernel, launch};
 use super::plan::Source;
 use super::real::Real;
+use crate::bits::varint;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -19,7 +20,6 @@ use crate::stage::UNIT;
 use crate::stage::dualquant::relative;
 use crate::stage::quantize::{Scale, Via};
 use crate::stage::relative::{Lattice, Placed};
-use crate::stage::varint;
 use crate::stage::word::Word;
 
 /// The bound of coordinates: so near to one half that whole steps stay near whole numbers.

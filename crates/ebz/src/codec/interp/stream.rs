@@ -13,10 +13,10 @@
 
 use super::real::Real;
 use super::{escape, residual};
+use crate::bits::varint;
+use crate::bits::{BitReader, BitWriter};
 use crate::error::Result;
 use crate::simd::Level as Isa;
-use crate::stage::bits::{BitReader, BitWriter};
-use crate::stage::varint;
 
 /// What rows are coded into.
 #[derive(Default)]

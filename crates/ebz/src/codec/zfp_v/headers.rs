@@ -2,7 +2,7 @@
 //! come the bits of all planes. Both levels are complete before the first plane, so all positions
 //! are known at once.
 
-use crate::stage::block_transform::{BitReader, BitWriter, low_mask};
+use crate::bits::{BitReader, BitWriter, low_mask};
 
 /// Level-2 codes of a plane width.
 struct Level2 {
@@ -52,10 +52,10 @@ pub fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter) {
     for (index, &plane) in planes.iter().enumerate() {
         level1 |= u64::from(plane > 1) << index;
     }
-    writer.put(level1, planes.len() as u32);
+    writer.put_wide(level1, planes.len() as u32);
     for &plane in planes.iter().filter(|&&p| p > 1) {
         let bits = 64 - plane.leading_zeros() as usize;
-        writer.put(u64::from(codes[bits]), *length);
+        writer.put(codes[bits].into(), *length);
     }
     for &plane in planes {
         let bits = 64 - plane.leading_zeros() as usize;
@@ -64,7 +64,7 @@ pub fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter) {
         } else {
             1
         };
-        writer.put(plane, width);
+        writer.put_wide(plane, width);
     }
 }
 
@@ -72,16 +72,16 @@ pub fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter) {
 #[inline(always)]
 pub fn read<const N: usize>(reader: &mut BitReader<'_>, planes: &mut [u64]) {
     let Level2 { length, widths } = level2::<N>();
-    let level1 = reader.take(planes.len() as u32);
+    let level1 = reader.get_wide(planes.len() as u32);
     for (index, plane) in planes.iter_mut().enumerate() {
         *plane = 1;
         if level1 >> index & 1 == 1 {
-            let code = reader.take(*length) as usize;
+            let code = reader.get(*length) as usize;
             *plane = u64::from(widths[code % widths.len()]);
         }
     }
     for plane in planes {
         let width = *plane as u32;
-        *plane = reader.take(width) & low_mask(N as u32);
+        *plane = reader.get_wide(width) & low_mask(N as u32);
     }
 }

@@ -7,65 +7,35 @@
 mod headers;
 mod regions;
 
-use super::{Codec, Context, Dims, Info, Params, Task};
-use crate::bound::BoundKind;
-use crate::element::Element;
-use crate::error::Result;
-use crate::stage::block_transform::{self, BitReader, BitWriter, PlaneCode, Planes, STREAMS};
-
-/// Default bytes per segment: the paper's chunks (4.1.4).
-const SEGMENT: u32 = 6144;
+use super::Info;
+use super::zfp_family::{Member, TOLERANCES, ZfpFamily, segment_param};
+use crate::bits::{BitReader, BitWriter};
+use crate::stage::block_transform::{PlaneCode, Planes, STREAMS};
 
 /// Header-coded bit planes of zfp's transform.
-pub struct ZfpV;
+pub type ZfpV = ZfpFamily<Headers>;
 
-impl Codec for ZfpV {
+impl Member for Headers {
     const INFO: Info = Info {
         id: 4,
         name: "zfp-v",
         summary: "zfp's block transform, bit planes behind two levels of headers, in 6 KB segments",
-        tolerances: &[BoundKind::Abs, BoundKind::Precision],
-        params: &[block_transform::segment_param("6144")],
+        tolerances: TOLERANCES,
+        params: &[segment_param("6144")],
         rewrites_exactly: None,
     };
-
-    fn validate(params: &Params) -> Result<()> {
-        block_transform::segment_size(params, SEGMENT).map(|_| ())
-    }
-
-    fn encode<T: Element>(
-        values: &[T],
-        task: &Task<'_>,
-        context: &mut Context,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        let segment = block_transform::segment_size(task.params, SEGMENT)?;
-        block_transform::encode::<T, Headers>(values, task, segment, context, out)
-    }
-
-    fn decode<T: Element>(
-        bytes: &[u8],
-        dims: Dims,
-        context: &mut Context,
-        out: &mut [T],
-    ) -> Result<()> {
-        block_transform::decode::<T, Headers>(bytes, dims, context, out)
-    }
+    /// The paper's chunks (4.1.4).
+    const SEGMENT: u32 = 6144;
 }
 
 /// ZFP-V1 for planes of 4 bits, ZFP-V2 for the others.
 #[derive(Debug, Clone, Copy)]
-struct Headers;
+pub struct Headers;
 
 impl PlaneCode for Headers {
     #[inline(always)]
-    fn most_planes<const N: usize>() -> u32 {
-        if N == 4 { regions::MOST_PLANES } else { 64 }
-    }
-
-    #[inline(always)]
-    fn most_bits<const N: usize>(planes: usize) -> usize {
-        planes * (N + 4) + 4
+    fn max_planes<const N: usize>() -> u32 {
+        if N == 4 { regions::MAX_PLANES } else { 64 }
     }
 
     #[inline(always)]

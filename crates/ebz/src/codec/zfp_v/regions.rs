@@ -2,10 +2,10 @@
 //! other three coefficients are regions 2 and 3, of 24 planes each, cut into sub-groups of 6
 //! planes; a header says how many sub-groups, from the least significant one up, are written.
 
-use crate::stage::block_transform::{BitReader, BitWriter};
+use crate::bits::{BitReader, BitWriter};
 
 /// Two regions of 24 planes.
-pub const MOST_PLANES: u32 = 48;
+pub const MAX_PLANES: u32 = 48;
 
 const REGION: usize = 24;
 const SUB_GROUP: usize = 6;
@@ -17,19 +17,19 @@ pub fn write(planes: &[u64], writer: &mut BitWriter) {
     for (index, plane) in planes.iter().enumerate() {
         first |= (plane & 1) << index;
     }
-    writer.put(first, planes.len() as u32);
+    writer.put_wide(first, planes.len() as u32);
     for region in planes.chunks(REGION) {
         let groups = region.len().div_ceil(SUB_GROUP);
         let zero = |group: &&[u64]| group.iter().all(|plane| plane >> 1 == 0);
         let skipped = region.chunks(SUB_GROUP).take_while(zero).count();
         let written = (groups - skipped).max(1);
-        writer.put(written as u64 - 1, 2);
+        writer.put(written as u32 - 1, 2);
         for group in region.chunks(SUB_GROUP).skip(groups - written) {
             let mut bits = 0;
             for (index, plane) in group.iter().enumerate() {
                 bits |= (plane >> 1) << (3 * index);
             }
-            writer.put(bits, 3 * group.len() as u32);
+            writer.put(bits as u32, 3 * group.len() as u32);
         }
     }
 }
@@ -37,18 +37,19 @@ pub fn write(planes: &[u64], writer: &mut BitWriter) {
 /// Reads planes.
 #[inline(always)]
 pub fn read(reader: &mut BitReader<'_>, planes: &mut [u64]) {
-    let first = reader.take(planes.len() as u32);
+    // A damaged stream may count up to 64 planes.
+    let first = reader.get_wide(planes.len() as u32);
     for (index, plane) in planes.iter_mut().enumerate() {
         *plane = first >> index & 1;
     }
     for region in planes.chunks_mut(REGION) {
         let groups = region.len().div_ceil(SUB_GROUP);
-        // A writer says no more than there are.
-        let written = (reader.take(2) as usize + 1).min(groups);
+        // No writer gives more than there are.
+        let written = (reader.get(2) as usize + 1).min(groups);
         for group in region.chunks_mut(SUB_GROUP).skip(groups - written) {
-            let bits = reader.take(3 * group.len() as u32);
+            let bits = reader.get(3 * group.len() as u32);
             for (index, plane) in group.iter_mut().enumerate() {
-                *plane |= (bits >> (3 * index) & 7) << 1;
+                *plane |= u64::from(bits >> (3 * index) & 7) << 1;
             }
         }
     }

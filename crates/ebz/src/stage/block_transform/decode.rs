@@ -1,22 +1,28 @@
 //! Bytes of a chunk to values: [`encode`](super::encode) in reverse, with its steps from the last
 //! to the first.
 
-use super::dispatch::{Vectorised, dispatch};
-use super::grid::{Grid, LANES, Lanes};
+use super::block_float::{BlockFloat, BlockInt};
+use super::dispatch::{Dispatch, Kernel, dispatch};
+use super::exceptions::{self, EXCEPTIONS};
+use super::grid::Grid;
+use super::header::Header;
+use super::lanes::{LANES, Lanes};
+use super::plane_code::{PlaneCode, STREAMS};
 use super::planes::Planes;
-use super::real::{Int, Real};
 use super::segments::{Segment, SegmentReader};
 use super::vectors::Vectors;
-use super::{BitReader, EXCEPTIONS, PlaneCode, STREAMS, count_bits, exceptions, lift, truncate};
+use super::{lift, truncate};
+use crate::bits::BitReader;
 use crate::error::{Error, Result};
 use crate::request::Dims;
-use crate::workspace::Context;
+use crate::simd::Level;
+use std::marker::PhantomData;
 
 /// Fills `out` from the bytes of one coded chunk.
-pub fn decode<T: Real, C: PlaneCode>(
+pub fn decode<T: Dispatch, C: PlaneCode>(
     bytes: &[u8],
     dims: Dims,
-    context: &mut Context,
+    simd: Level,
     out: &mut [T],
 ) -> Result<()> {
     let (&first, bytes) = bytes
@@ -26,12 +32,12 @@ pub fn decode<T: Real, C: PlaneCode>(
     let decoder = Decoder {
         grid: Grid::new(dims, usize::from(axes)),
         segments: SegmentReader::new(bytes)?,
-        code: std::marker::PhantomData::<C>,
+        code: PhantomData::<C>,
     };
     let rest = match axes {
-        1 => dispatch(context.simd(), Groups::<_, _, 4>(decoder, out))?,
-        2 => dispatch(context.simd(), Groups::<_, _, 16>(decoder, out))?,
-        3 => dispatch(context.simd(), Groups::<_, _, 64>(decoder, out))?,
+        1 => dispatch(simd, Groups::<_, _, 4>(decoder, out))?,
+        2 => dispatch(simd, Groups::<_, _, 16>(decoder, out))?,
+        3 => dispatch(simd, Groups::<_, _, 64>(decoder, out))?,
         _ => return Err(Error::corrupt(format!("blocks of {axes} axes"))),
     };
     if first & EXCEPTIONS != 0 {
@@ -46,13 +52,13 @@ pub fn decode<T: Real, C: PlaneCode>(
 struct Decoder<'a, C> {
     grid: Grid,
     segments: SegmentReader<'a>,
-    code: std::marker::PhantomData<C>,
+    code: PhantomData<C>,
 }
 
 /// The work on all groups of blocks of `N` values.
 struct Groups<'o, D, T, const N: usize>(D, &'o mut [T]);
 
-impl<'a, T: Real, C: PlaneCode, const N: usize> Vectorised for Groups<'_, Decoder<'a, C>, T, N> {
+impl<'a, T: Dispatch, C: PlaneCode, const N: usize> Kernel for Groups<'_, Decoder<'a, C>, T, N> {
     type Element = T;
     type Output = Result<&'a [u8]>;
 
@@ -72,7 +78,10 @@ struct Headers {
 impl<'a, C: PlaneCode> Decoder<'a, C> {
     /// Decodes all groups; returns the bytes that follow them.
     #[inline(always)]
-    fn groups<T: Real, V: Vectors<T>, const N: usize>(mut self, out: &mut [T]) -> Result<&'a [u8]> {
+    fn groups<T: BlockFloat, V: Vectors<T>, const N: usize>(
+        mut self,
+        out: &mut [T],
+    ) -> Result<&'a [u8]> {
         let mut planes = [[0; 64]; LANES];
         let mut bits = [[T::Int::default(); LANES]; N];
         let mut work = [[T::Int::default(); LANES]; N];
@@ -121,14 +130,13 @@ impl<'a, C: PlaneCode> Decoder<'a, C> {
     }
 
     #[inline(always)]
-    fn read<T: Real, const N: usize>(
+    fn read<T: BlockFloat, const N: usize>(
         &self,
         readers: &mut [BitReader<'_>; STREAMS],
         first: usize,
         planes: &mut [Planes; LANES],
         exact_values: &mut [Lanes<T>; N],
     ) -> Result<Headers> {
-        let field = count_bits::<T>();
         let mut headers = Headers {
             kept: [0; LANES],
             exponents: [T::MIN_EXPONENT; LANES],
@@ -143,26 +151,19 @@ impl<'a, C: PlaneCode> Decoder<'a, C> {
                 if first + lane >= self.grid.blocks() {
                     continue;
                 }
-                let header = reader.peek().0;
-                if header & 1 == 0 {
-                    reader.skip(1);
-                    continue;
-                }
-                reader.skip((1 + field + T::EXPONENT_BITS) as usize);
-                let count = (header >> 1) as u32 & (T::Int::BITS - 1);
-                let exponent = (header >> (1 + field)) as u32 & T::SPECIAL_EXPONENT;
-                if exponent == T::SPECIAL_EXPONENT {
-                    headers.exact[lane] = true;
-                    for lanes in exact_values.iter_mut() {
-                        lanes[lane] = T::from_word(reader.take(8 * T::SIZE as u32));
+                match Header::read_from::<T>(reader)? {
+                    Header::Zero => {}
+                    Header::Planes { count, exponent } => {
+                        headers.kept[lane] = count;
+                        headers.exponents[lane] = exponent;
+                        counts[stream] = count as usize;
                     }
-                } else if exponent < T::MIN_EXPONENT {
-                    return Err(Error::corrupt("a block exponent that is too small"));
-                } else {
-                    let count = if count == 0 { T::Int::BITS } else { count };
-                    headers.kept[lane] = count;
-                    headers.exponents[lane] = exponent;
-                    counts[stream] = count as usize;
+                    Header::Exact => {
+                        headers.exact[lane] = true;
+                        for lanes in exact_values.iter_mut() {
+                            lanes[lane] = T::from_word(reader.get_wide(8 * T::SIZE as u32));
+                        }
+                    }
                 }
             }
             C::read::<N>(readers, counts, planes);
@@ -176,14 +177,14 @@ fn missing() -> Error {
 }
 
 /// Coefficients from negabinary, and integers to values.
-struct Restore<'a, T: Real, V: Vectors<T>, const N: usize> {
+struct Restore<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     bits: &'a [Lanes<T::Int>; N],
     mask: V::Int,
     units: V::Real,
     values: &'a mut [Lanes<T>; N],
 }
 
-impl<T: Real, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Restore<'_, T, V, N> {
+impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Restore<'_, T, V, N> {
     #[inline(always)]
     fn take(&self, position: usize) -> V::Int {
         truncate::inverse::<T, V>(self.mask, V::load_int(&self.bits[position]))

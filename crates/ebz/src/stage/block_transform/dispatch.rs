@@ -1,13 +1,15 @@
 //! The same loop compiled for each instruction set.
 
-use super::real::Real;
+#[cfg(target_arch = "x86_64")]
+use super::avx2;
+use super::block_float::BlockFloat;
 use super::vectors::{Portable, Vectors};
 use crate::simd::Level;
 
 /// A loop over groups of blocks, written once.
-pub trait Vectorised {
+pub trait Kernel {
     /// The type of the values.
-    type Element: Real;
+    type Element: Dispatch;
     /// What it returns.
     type Output;
 
@@ -15,11 +17,34 @@ pub trait Vectorised {
     fn run<V: Vectors<Self::Element>>(self) -> Self::Output;
 }
 
+/// A type with vectors for every instruction set.
+pub trait Dispatch: BlockFloat {
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Vectors<Self>;
+}
+
+impl Dispatch for f32 {
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = avx2::Single;
+}
+
+impl Dispatch for f64 {
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = avx2::Double;
+}
+
 /// Runs with the instructions of `simd`.
-pub fn dispatch<V: Vectorised>(simd: Level, work: V) -> V::Output {
+pub fn dispatch<K: Kernel>(simd: Level, kernel: K) -> K::Output {
     match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 if simd.is_available() => super::avx2::run(work),
-        _ => work.run::<Portable>(),
+        Level::Avx2 | Level::Avx512 if simd.is_available() => {
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
+                kernel.run::<<K::Element as Dispatch>::Avx2>()
+            }
+            // SAFETY: this machine has these instructions.
+            unsafe { with_avx2(kernel) }
+        }
+        _ => kernel.run::<Portable>(),
     }
 }

@@ -3,32 +3,46 @@
 //! | bytes | what |
 //! |---|---|
 //! | 1 | number of axes that blocks extend over; plus 4 if there are exceptions |
-//! | … | the [segments](super::segments) |
+//! | … | the [segments](super::segments): for each block its [header](super::header) and planes |
 //! | … | the [exceptions](super::exceptions), if there are any |
-//!
-//! A block is one bit 0 if its values come back as zeros. Else it is a bit 1, the number of planes,
-//! the biased exponent, and the planes. The exponent of NaN marks a block whose values follow bit
-//! for bit instead.
 
-use super::dispatch::{Vectorised, dispatch};
-use super::exceptions::Exceptions;
-use super::grid::{Grid, LANES, Lanes};
+use super::block_float::{BlockFloat, BlockInt};
+use super::dispatch::{Dispatch, Kernel, dispatch};
+use super::exceptions::{EXCEPTIONS, Exceptions};
+use super::grid::Grid;
+use super::header::Header;
+use super::lanes::{LANES, Lanes};
+use super::plane_code::PlaneCode;
 use super::planes::Planes;
-use super::real::{Int, Real};
 use super::search::{Search, out_of_bound};
 use super::segments::SegmentWriter;
 use super::vectors::Vectors;
-use super::{EXCEPTIONS, PlaneCode, count_bits, lift, truncate};
+use super::{lift, truncate};
 use crate::bound::Tolerance;
 use crate::error::{Error, Result};
-use crate::fill::TypedFill;
-use crate::request::Task;
+use crate::fill::{FillValues, TypedFill};
+use crate::request::Dims;
 use crate::simd::Level;
-use crate::workspace::Context;
+use std::marker::PhantomData;
 
-/// What is kept from chunk to chunk.
+/// What the encoder is to do with a chunk.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// Extents; their product is the number of values.
+    pub dims: Dims,
+    /// The guarantee to give for every value.
+    pub tolerance: Tolerance,
+    /// Values equal to one of these come back exactly.
+    pub fill: FillValues,
+    /// Bytes per segment, about.
+    pub segment: u32,
+    /// The instructions to use.
+    pub simd: Level,
+}
+
+/// Memory that is kept from chunk to chunk.
 #[derive(Debug, Default)]
-struct Scratch {
+pub struct Scratch {
     segments: SegmentWriter,
     exceptions: Exceptions,
 }
@@ -40,48 +54,28 @@ enum Goal<T> {
 }
 
 /// Appends the coded chunk to `out`.
-pub fn encode<T: Real, C: PlaneCode>(
+pub fn encode<T: Dispatch, C: PlaneCode>(
     values: &[T],
-    task: &Task<'_>,
-    segment: u32,
-    context: &mut Context,
+    settings: &Settings,
+    scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let mut scratch: Box<Scratch> = context.take();
     let start = out.len();
-    let result = encode_blocks::<T, C>(
-        values,
-        task,
-        task.dims.axes(),
-        segment,
-        context.simd(),
-        &mut scratch,
-        out,
-    );
-    if let (Ok(()), Some(fewer)) = (&result, fewer_axes(task)) {
+    encode_blocks::<T, C>(values, settings, settings.dims.axes(), scratch, out)?;
+    if let Some(fewer) = fewer_axes(settings.dims) {
         // Blocks across a thin axis are mostly padding: judge by the size.
         let mut other = Vec::new();
-        encode_blocks::<T, C>(
-            values,
-            task,
-            fewer,
-            segment,
-            context.simd(),
-            &mut scratch,
-            &mut other,
-        )?;
+        encode_blocks::<T, C>(values, settings, fewer, scratch, &mut other)?;
         if other.len() < out.len() - start {
             out.truncate(start);
             out.extend_from_slice(&other);
         }
     }
-    context.put_back(scratch);
-    result
+    Ok(())
 }
 
 /// The axes left if those of less than a block's side are not blocked.
-fn fewer_axes(task: &Task<'_>) -> Option<usize> {
-    let dims = task.dims;
+fn fewer_axes(dims: Dims) -> Option<usize> {
     match dims.axes() {
         3 if dims.ny < 4 => Some(1),
         3 if dims.nz < 4 => Some(2),
@@ -90,16 +84,14 @@ fn fewer_axes(task: &Task<'_>) -> Option<usize> {
     }
 }
 
-fn encode_blocks<T: Real, C: PlaneCode>(
+fn encode_blocks<T: Dispatch, C: PlaneCode>(
     values: &[T],
-    task: &Task<'_>,
+    settings: &Settings,
     axes: usize,
-    segment: u32,
-    simd: Level,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let (goal, special) = match task.tolerance {
+    let (goal, special) = match settings.tolerance {
         Tolerance::Abs(e) => (
             Goal::Bound(Search::new(e, axes as u32)),
             first_special::<T>(e),
@@ -115,38 +107,34 @@ fn encode_blocks<T: Real, C: PlaneCode>(
         }
     };
     scratch.exceptions.reset(values.len());
-    scratch.segments.reset(segment as usize);
+    scratch.segments.reset(settings.segment as usize);
     let encoder = Encoder {
         values,
-        grid: Grid::new(task.dims, axes),
+        grid: Grid::new(settings.dims, axes),
         goal,
         special,
-        fill: task.fill.typed(T::from_f64),
+        fill: settings.fill.typed(T::from_f64),
         segments: &mut scratch.segments,
         exceptions: &mut scratch.exceptions,
-        code: std::marker::PhantomData::<C>,
+        code: PhantomData::<C>,
     };
     match axes {
-        1 => dispatch(simd, Groups::<_, 4>(encoder)),
-        2 => dispatch(simd, Groups::<_, 16>(encoder)),
-        _ => dispatch(simd, Groups::<_, 64>(encoder)),
+        1 => dispatch(settings.simd, Groups::<_, 4>(encoder)),
+        2 => dispatch(settings.simd, Groups::<_, 16>(encoder)),
+        _ => dispatch(settings.simd, Groups::<_, 64>(encoder)),
     }
-    let listed = if scratch.exceptions.any() {
-        EXCEPTIONS
-    } else {
-        0
-    };
-    out.push(axes as u8 | listed);
+    let listed = scratch.exceptions.any();
+    out.push(axes as u8 | if listed { EXCEPTIONS } else { 0 });
     scratch.segments.write_to(out);
     scratch.exceptions.write_to(values, out);
     Ok(())
 }
 
-/// Magnitude from which on values are kept exactly: their own precision is coarser than the bound,
-/// so a transform gains nothing, and they would cost the block's other values theirs. At most a
+/// Magnitude from which on values are stored exactly: their own precision is coarser than the bound,
+/// so a transform gains nothing, and the block's other values would lose theirs. At most a
 /// quarter of what overflows: decoded integers reach twice the block's largest power of two, and
 /// no finite value may come back infinite.
-fn first_special<T: Real>(bound: f64) -> T::Int {
+fn first_special<T: BlockFloat>(bound: f64) -> T::Int {
     let f64_bias = 1023;
     let bias = i64::from(T::SPECIAL_EXPONENT / 2);
     let binade = (bound.to_bits() >> 52) as i64 - f64_bias;
@@ -155,7 +143,7 @@ fn first_special<T: Real>(bound: f64) -> T::Int {
     T::Int::from_word(exponent << T::MANTISSA_BITS)
 }
 
-struct Encoder<'a, T: Real, C> {
+struct Encoder<'a, T: BlockFloat, C> {
     values: &'a [T],
     grid: Grid,
     goal: Goal<T>,
@@ -163,13 +151,13 @@ struct Encoder<'a, T: Real, C> {
     fill: TypedFill<T>,
     segments: &'a mut SegmentWriter,
     exceptions: &'a mut Exceptions,
-    code: std::marker::PhantomData<C>,
+    code: PhantomData<C>,
 }
 
 /// The work on all groups of blocks of `N` values.
 struct Groups<E, const N: usize>(E);
 
-impl<T: Real, C: PlaneCode, const N: usize> Vectorised for Groups<Encoder<'_, T, C>, N> {
+impl<T: Dispatch, C: PlaneCode, const N: usize> Kernel for Groups<Encoder<'_, T, C>, N> {
     type Element = T;
     type Output = ();
 
@@ -187,7 +175,7 @@ enum Form {
     Exact,
 }
 
-impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
+impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
     #[inline(always)]
     fn groups<V: Vectors<T>, const N: usize>(&mut self) {
         let mut values = [[T::default(); LANES]; N];
@@ -200,18 +188,17 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
             }
             // 1. Gather.
             self.grid.gather::<T, V, N>(self.values, first, &mut values);
-            // 2. Set aside what only exact storage can keep.
+            // 2. Replace what only exact storage can keep.
             let mut exact = [false; LANES];
             let mut largest = largest_magnitudes::<T, V, N>(&values);
             for lane in 0..lanes {
                 if largest[lane] >= self.special || self.has_fill(&values, lane) {
-                    exact[lane] = self.set_aside(&mut values, lane, first + lane);
+                    exact[lane] = self.replace_special(&mut values, lane, first + lane);
                     largest[lane] = largest_magnitudes::<T, V, N>(&values)[lane];
                 }
             }
             // 3. Block floating point with the exponent of the largest value.
-            let exponents =
-                largest.map(|m| ((m.to_word() >> T::MANTISSA_BITS) as u32).max(T::MIN_EXPONENT));
+            let exponents = largest.map(|m| T::exponent(m).max(T::MIN_EXPONENT));
             // 4. Lifting.
             let words = exponents.map(|e| T::Int::from_word(u64::from(e)));
             lift::forward::<T, V, N>(&values, V::load_int(&words), &mut coefficients);
@@ -246,10 +233,10 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
         !self.fill.is_empty() && group.iter().any(|lanes| self.fill.contains(lanes[lane]))
     }
 
-    /// Replaces the special values of a block by neighbours and marks them as exceptions; if that
-    /// would cost more than the whole block, says so instead.
+    /// Replaces the special values of a block by neighbours and marks them as exceptions. Returns
+    /// whether the whole block is to be stored exactly instead.
     #[cold]
-    fn set_aside<const N: usize>(
+    fn replace_special<const N: usize>(
         &mut self,
         group: &mut [Lanes<T>; N],
         lane: usize,
@@ -270,12 +257,12 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
                 neighbour = lanes[lane];
             }
         }
-        self.except::<N>(block, which)
+        self.mark::<N>(block, which)
     }
 
-    /// Marks positions of a block as exceptions, or says that the whole block is better kept
-    /// exactly.
-    fn except<const N: usize>(&mut self, block: usize, which: u64) -> bool {
+    /// Marks positions of a block as exceptions, unless that would cost more than storing the whole
+    /// block exactly: then returns true.
+    fn mark<const N: usize>(&mut self, block: usize, which: u64) -> bool {
         let mut runs = 0;
         let mut last = None;
         self.grid.for_each(block, |position, index| {
@@ -307,7 +294,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
         lanes: usize,
     ) -> Lanes<Form> {
         let mut forms = [Form::Zero; LANES];
-        let most = C::most_planes::<N>().min(T::Int::BITS);
+        let most = C::max_planes::<N>().min(T::Int::BITS);
         let search = match &mut self.goal {
             Goal::Planes(planes) => {
                 let form = if *planes <= most {
@@ -316,7 +303,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
                     Form::Exact
                 };
                 for lane in 0..lanes {
-                    if largest[lane].to_word() != 0 {
+                    if largest[lane] != T::Int::default() {
                         forms[lane] = form;
                     }
                 }
@@ -324,7 +311,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
             }
             Goal::Bound(search) => search,
         };
-        let wanted = largest.map(|m| T::from_word(m.to_word()) > search.limit);
+        let wanted = largest.map(|m| T::of_magnitude(m) > search.limit);
         if wanted == [false; LANES] {
             return forms;
         }
@@ -339,7 +326,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
                 None => {
                     let which =
                         out_of_bound::<T, V, N>(values, coefficients, exponents, most, lane, limit);
-                    if self.except::<N>(first + lane, which) {
+                    if self.mark::<N>(first + lane, which) {
                         Form::Exact
                     } else {
                         Form::Planes(most)
@@ -352,29 +339,21 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
 
     #[inline(always)]
     fn write<const N: usize>(&mut self, planes: &Planes, form: Form, exponent: u32, block: usize) {
-        let field = count_bits::<T>();
-        let header = 1 + field + T::EXPONENT_BITS;
-        let stream = self.segments.of(block);
+        let stream = self.segments.stream_of(block);
         match form {
-            Form::Planes(kept) if planes[..kept as usize].iter().any(|&p| p != 0) => {
-                stream.reserve(header as usize + C::most_bits::<N>(kept as usize));
-                let count = u64::from(kept) & ((1 << field) - 1);
-                stream.put(1 | count << 1 | u64::from(exponent) << (1 + field), header);
-                C::write::<N>(&planes[..kept as usize], stream);
+            Form::Planes(count) if planes[..count as usize].iter().any(|&p| p != 0) => {
+                Header::Planes { count, exponent }.write_to::<T>(stream);
+                C::write::<N>(&planes[..count as usize], stream);
             }
-            Form::Zero | Form::Planes(_) => {
-                stream.reserve(1);
-                stream.put(0, 1);
-            }
+            Form::Zero | Form::Planes(_) => Header::Zero.write_to::<T>(stream),
             Form::Exact => {
-                stream.reserve(header as usize + N * 8 * T::SIZE);
-                stream.put(1 | u64::from(T::SPECIAL_EXPONENT) << (1 + field), header);
+                Header::Exact.write_to::<T>(stream);
                 let mut words = [0; N];
                 self.grid.for_each(block, |position, index| {
                     words[position] = self.values[index].to_word();
                 });
                 for word in words {
-                    stream.put(word, 8 * T::SIZE as u32);
+                    stream.put_wide(word, 8 * T::SIZE as u32);
                 }
             }
         }
@@ -382,7 +361,7 @@ impl<T: Real, C: PlaneCode> Encoder<'_, T, C> {
 }
 
 #[inline(always)]
-fn largest_magnitudes<T: Real, V: Vectors<T>, const N: usize>(
+fn largest_magnitudes<T: BlockFloat, V: Vectors<T>, const N: usize>(
     group: &[Lanes<T>; N],
 ) -> Lanes<T::Int> {
     let mut largest = V::splat(T::Int::default());

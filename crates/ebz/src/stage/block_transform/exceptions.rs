@@ -5,8 +5,12 @@
 //! twice its length less one, plus one if its value is not that of the run before, and then that
 //! value. Numbers are LEB128. A land mask costs a few bytes per coast line crossed.
 
+use crate::bits::varint;
 use crate::element::Element;
 use crate::error::{Error, Result};
+
+/// Flag of a chunk's first byte: a list of exceptions follows the segments.
+pub const EXCEPTIONS: u8 = 4;
 
 /// Marks of the exceptions of a chunk.
 #[derive(Debug, Default)]
@@ -56,15 +60,15 @@ impl Exceptions {
                 length += 1;
             }
             let new = last != Some(word);
-            put_number(&mut list, (start - end) as u64);
-            put_number(&mut list, 2 * (length as u64 - 1) + u64::from(new));
+            varint::write((start - end) as u64, &mut list);
+            varint::write(2 * (length as u64 - 1) + u64::from(new), &mut list);
             if new {
                 list.extend_from_slice(&word.to_le_bytes()[..T::SIZE]);
             }
             (end, last) = (start + length, Some(word));
             runs += 1;
         }
-        put_number(out, runs);
+        varint::write(runs, out);
         out.extend_from_slice(&list);
     }
 
@@ -81,9 +85,9 @@ impl Exceptions {
 pub fn read_from<T: Element>(mut bytes: &[u8], values: &mut [T]) -> Result<()> {
     let mut rest = values;
     let mut last = None;
-    for _ in 0..take_number(&mut bytes)? {
-        let gap = take_number(&mut bytes)?;
-        let shape = take_number(&mut bytes)?;
+    for _ in 0..varint::read(&mut bytes)? {
+        let gap = varint::read(&mut bytes)?;
+        let shape = varint::read(&mut bytes)?;
         if shape & 1 == 1 {
             let Some((raw, after)) = bytes.split_at_checked(T::SIZE) else {
                 return Err(Error::truncated("the list of exact values ends early"));
@@ -108,27 +112,4 @@ pub fn read_from<T: Element>(mut bytes: &[u8], values: &mut [T]) -> Result<()> {
     } else {
         Err(Error::corrupt("bytes after the list of exact values"))
     }
-}
-
-fn put_number(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-fn take_number(bytes: &mut &[u8]) -> Result<u64> {
-    let mut number = 0;
-    for shift in (0..63).step_by(7) {
-        let Some((&byte, after)) = bytes.split_first() else {
-            return Err(Error::truncated("the list of exact values ends early"));
-        };
-        *bytes = after;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(number);
-        }
-    }
-    Err(Error::corrupt("a number of more than 63 bits"))
 }

@@ -3,14 +3,10 @@
 //! A group is [`LANES`] blocks that follow each other in raster order, held so that one vector
 //! carries the same position of every block: `group[position][lane]`.
 
-use super::real::Real;
+use super::block_float::BlockFloat;
+use super::lanes::{LANES, Lanes};
 use super::vectors::Vectors;
 use crate::request::Dims;
-
-/// Blocks per group.
-pub const LANES: usize = 8;
-/// One position of every block of a group.
-pub type Lanes<V> = [V; LANES];
 
 /// The blocks of a chunk in raster order.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +21,7 @@ pub struct Grid {
     side_z: usize,
 }
 
-/// zfp's padding: where position 0…3 of an axis takes its value from when 1…4 are there.
+/// zfp's padding: where positions 0…3 of an axis take their values from if a block has 1…4.
 const PADDING: [[usize; 4]; 5] = [
     [0, 0, 0, 0],
     [0, 0, 0, 0],
@@ -62,21 +58,21 @@ impl Grid {
         let y = index / self.along_x % self.along_y * self.side_y;
         let z = index / self.along_x / self.along_y * self.side_z;
         let Dims { nz, ny, nx } = self.dims;
-        let there = [
+        let extent = [
             (nz - z).min(self.side_z),
             (ny - y).min(self.side_y),
             (nx - x).min(4),
         ];
-        ((z * ny + y) * nx + x, there)
+        ((z * ny + y) * nx + x, extent)
     }
 
     /// Whether the group that starts at this block is whole and lies in one row of whole blocks;
     /// then where it starts.
     #[inline(always)]
     fn row_of_whole_blocks(&self, first: usize) -> Option<usize> {
-        let (start, there) = self.block(first);
+        let (start, extent) = self.block(first);
         let in_row = first % self.along_x * 4 + 4 * LANES <= self.dims.nx;
-        (in_row && there == [self.side_z, self.side_y, 4]).then_some(start)
+        (in_row && extent == [self.side_z, self.side_y, 4]).then_some(start)
     }
 
     /// Distance between the rows of a block in the chunk.
@@ -88,7 +84,7 @@ impl Grid {
     /// Collects a group; positions beyond the chunk are padded as zfp does, lanes beyond the last
     /// block are left as they are.
     #[inline(always)]
-    pub fn gather<T: Real, V: Vectors<T>, const N: usize>(
+    pub fn gather<T: BlockFloat, V: Vectors<T>, const N: usize>(
         &self,
         values: &[T],
         first: usize,
@@ -117,7 +113,7 @@ impl Grid {
 
     /// Puts a group back; padding is dropped.
     #[inline(always)]
-    pub fn scatter<T: Real, V: Vectors<T>, const N: usize>(
+    pub fn scatter<T: BlockFloat, V: Vectors<T>, const N: usize>(
         &self,
         group: &[Lanes<T>; N],
         first: usize,
@@ -140,7 +136,7 @@ impl Grid {
         }
     }
 
-    /// Calls `visit(position in the block, index in the chunk)` for what is there of a block.
+    /// Calls `visit(position in the block, index in the chunk)` for the values of a block that lie in the chunk.
     #[inline(always)]
     pub fn for_each(&self, block: usize, mut visit: impl FnMut(usize, usize)) {
         let (start, [pz, py, px]) = self.block(block);

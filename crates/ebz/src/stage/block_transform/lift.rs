@@ -3,8 +3,8 @@
 //! In: integers in raster order. Out: coefficients in raster order. The steps lose low bits, so
 //! the order of axes and of operations is zfp's: with it, decoded values equal zfp's bit for bit.
 
-use super::grid::Lanes;
-use super::real::Real;
+use super::block_float::BlockFloat;
+use super::lanes::Lanes;
 use super::vectors::Vectors;
 
 /// The four positions of line `line` along the axis with stride `step`.
@@ -16,7 +16,7 @@ fn line(line: usize, step: usize) -> [usize; 4] {
 
 /// Where the inverse transform takes its coefficients from and puts its integers. A trait and not
 /// two closures, because closures are not inlined reliably enough for vector code.
-pub trait Ends<T: Real, V: Vectors<T>> {
+pub trait Ends<T: BlockFloat, V: Vectors<T>> {
     /// The coefficients at a position.
     fn take(&self, position: usize) -> V::Int;
     /// The integers that a position comes out as.
@@ -25,7 +25,7 @@ pub trait Ends<T: Real, V: Vectors<T>> {
 
 /// Quantizes and lifts along x, then along y, then along z.
 #[inline(always)]
-pub fn forward<T: Real, V: Vectors<T>, const N: usize>(
+pub fn forward<T: BlockFloat, V: Vectors<T>, const N: usize>(
     values: &[Lanes<T>; N],
     exponents: V::Int,
     group: &mut [Lanes<T::Int>; N],
@@ -46,7 +46,7 @@ pub fn forward<T: Real, V: Vectors<T>, const N: usize>(
 
 /// The reverse: along the slowest axis first, along x last.
 #[inline(always)]
-pub fn inverse<T: Real, V: Vectors<T>, const N: usize>(
+pub fn inverse<T: BlockFloat, V: Vectors<T>, const N: usize>(
     ends: &mut impl Ends<T, V>,
     work: &mut [Lanes<T::Int>; N],
 ) {
@@ -77,7 +77,7 @@ pub fn inverse<T: Real, V: Vectors<T>, const N: usize>(
 }
 
 #[inline(always)]
-fn load<T: Real, V: Vectors<T>, const N: usize>(
+fn load<T: BlockFloat, V: Vectors<T>, const N: usize>(
     group: &[Lanes<T::Int>; N],
     [x, y, z, w]: [usize; 4],
 ) -> [V::Int; 4] {
@@ -90,7 +90,7 @@ fn load<T: Real, V: Vectors<T>, const N: usize>(
 }
 
 #[inline(always)]
-fn store<T: Real, V: Vectors<T>, const N: usize>(
+fn store<T: BlockFloat, V: Vectors<T>, const N: usize>(
     vectors: [V::Int; 4],
     at: [usize; 4],
     group: &mut [Lanes<T::Int>; N],
@@ -101,7 +101,9 @@ fn store<T: Real, V: Vectors<T>, const N: usize>(
 }
 
 #[inline(always)]
-fn forward_line<T: Real, V: Vectors<T>>([mut x, mut y, mut z, mut w]: [V::Int; 4]) -> [V::Int; 4] {
+fn forward_line<T: BlockFloat, V: Vectors<T>>(
+    [mut x, mut y, mut z, mut w]: [V::Int; 4],
+) -> [V::Int; 4] {
     x = V::half(V::plus(x, w));
     w = V::minus(w, x);
     z = V::half(V::plus(z, y));
@@ -116,7 +118,9 @@ fn forward_line<T: Real, V: Vectors<T>>([mut x, mut y, mut z, mut w]: [V::Int; 4
 }
 
 #[inline(always)]
-fn inverse_line<T: Real, V: Vectors<T>>([mut x, mut y, mut z, mut w]: [V::Int; 4]) -> [V::Int; 4] {
+fn inverse_line<T: BlockFloat, V: Vectors<T>>(
+    [mut x, mut y, mut z, mut w]: [V::Int; 4],
+) -> [V::Int; 4] {
     y = V::plus(y, V::half(w));
     w = V::minus(w, V::half(y));
     y = V::plus(y, w);

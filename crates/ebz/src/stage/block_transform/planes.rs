@@ -3,8 +3,8 @@
 //! In: the kept negabinary bits of a group, in raster order. Out: for each block its planes, most
 //! significant first.
 
-use super::grid::{LANES, Lanes};
-use super::real::Int;
+use super::block_float::BlockInt;
+use super::lanes::{LANES, Lanes};
 
 /// Planes of one block, most significant first; the unused ones are unspecified.
 pub type Planes = [u64; 64];
@@ -32,7 +32,7 @@ pub const fn sequency<const N: usize>() -> [u8; N] {
 
 /// Planes of every block of a group; at least the top `needed` ones.
 #[inline(always)]
-pub fn split<I: Int, const N: usize>(
+pub fn split<I: BlockInt, const N: usize>(
     bits: &[Lanes<I>; N],
     needed: u32,
     planes: &mut [Planes; LANES],
@@ -59,7 +59,7 @@ pub fn split<I: Int, const N: usize>(
 
 /// The reverse: planes from `given` on count as zero.
 #[inline(always)]
-pub fn join<I: Int, const N: usize>(
+pub fn join<I: BlockInt, const N: usize>(
     planes: &mut [Planes; LANES],
     given: &Lanes<u32>,
     bits: &mut [Lanes<I>; N],

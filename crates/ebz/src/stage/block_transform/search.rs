@@ -1,20 +1,19 @@
 //! How many planes each block of a group must keep: the fewest that satisfy the bound.
 //!
-//! A guess comes from the block before; decoding tells the error; the error halves with every
-//! plane, so it tells the next guess. What is settled on was decoded and compared value by value.
+//! The first guess comes from the block before. Decoding gives the error, and because the error
+//! halves with every plane, the next guess. The result was decoded and compared value by value.
 
-use super::grid::{LANES, Lanes};
+use super::block_float::BlockFloat;
+use super::lanes::{LANES, Lanes};
 use super::lift;
-use super::real::{Int, Real};
 use super::truncate::{self, Truncation};
 use super::vectors::Vectors;
 
-/// Error below which one plane less is worth a try, as a part of the bound: dropping a plane
-/// doubles the error on average, but not always. With 0.6 encoding is a tenth faster and the ratio
-/// a hundredth lower.
-const WORTH_A_TRY: f64 = 0.75;
+/// One plane less is tried below this error, as a part of the bound: dropping a plane doubles the
+/// error on average, but not always. With 0.6 encoding is 10 % faster and the ratio 1 % lower.
+const TRY_FEWER_PLANES_BELOW: f64 = 0.75;
 
-/// Searches blocks one after the other; keeps what it learnt from the last group.
+/// Searches group after group; each starts from the result of the one before.
 #[derive(Debug, Clone)]
 pub struct Search<T> {
     /// The largest rounded distance that proves |x − x′| ≤ bound.
@@ -24,16 +23,16 @@ pub struct Search<T> {
     offset: Lanes<i32>,
 }
 
-impl<T: Real> Search<T> {
+impl<T: BlockFloat> Search<T> {
     /// A search for this absolute bound in blocks of `axes` axes.
     pub fn new(bound: f64, axes: u32) -> Self {
         let limit = provable(T::from_f64(bound));
-        let bound_exponent = (limit.magnitude().to_word() >> T::MANTISSA_BITS) as i32;
-        // zfp's own count for an accuracy, less what it is usually too careful by.
+        let bound_exponent = T::exponent(limit.magnitude()) as i32;
+        // zfp's own number of planes for an accuracy, less the three that it usually does not need.
         let offset = bound_exponent - (2 * axes as i32 + 2) + 3;
         Self {
             limit,
-            try_below: T::from_f64(limit.to_f64() * WORTH_A_TRY),
+            try_below: T::from_f64(limit.to_f64() * TRY_FEWER_PLANES_BELOW),
             offset: [offset; LANES],
         }
     }
@@ -101,20 +100,20 @@ impl<T: Real> Search<T> {
     /// How often the error can double before it exceeds the limit; negative if it does already.
     #[inline(always)]
     fn doublings(&self, error: T) -> i32 {
-        let exponent = |x: T| (x.magnitude().to_word() >> T::MANTISSA_BITS) as i32;
+        let exponent = |x: T| T::exponent(x.magnitude()) as i32;
         exponent(self.limit) - exponent(error)
     }
 }
 
 /// The largest value `t` for which a rounded distance of at most `t` proves a distance of at most
 /// `bound`: the value below it, because a distance above the bound is rounded to the bound or more.
-fn provable<T: Real>(bound: T) -> T {
+fn provable<T: BlockFloat>(bound: T) -> T {
     T::from_word(bound.to_word().saturating_sub(1))
 }
 
 /// The largest error of each block if the decoder is given so many planes.
 #[inline(always)]
-fn largest_errors<T: Real, V: Vectors<T>, const N: usize>(
+fn largest_errors<T: BlockFloat, V: Vectors<T>, const N: usize>(
     values: &[Lanes<T>; N],
     coefficients: &[Lanes<T::Int>; N],
     exponents: &Lanes<u32>,
@@ -132,13 +131,13 @@ fn largest_errors<T: Real, V: Vectors<T>, const N: usize>(
 }
 
 /// The coefficients as the decoder will see them, and what it makes of integers.
-struct Decoded<'a, T: Real, V: Vectors<T>, const N: usize> {
+struct Decoded<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     coefficients: &'a [Lanes<T::Int>; N],
     kept: Truncation<V::Int>,
     units: V::Real,
 }
 
-impl<'a, T: Real, V: Vectors<T>, const N: usize> Decoded<'a, T, V, N> {
+impl<'a, T: BlockFloat, V: Vectors<T>, const N: usize> Decoded<'a, T, V, N> {
     #[inline(always)]
     fn new(
         coefficients: &'a [Lanes<T::Int>; N],
@@ -161,13 +160,13 @@ impl<'a, T: Real, V: Vectors<T>, const N: usize> Decoded<'a, T, V, N> {
 }
 
 /// Compares what comes out with the values.
-struct Check<'a, T: Real, V: Vectors<T>, const N: usize> {
+struct Check<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     decoded: Decoded<'a, T, V, N>,
     values: &'a [Lanes<T>; N],
     largest: V::Real,
 }
 
-impl<T: Real, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Check<'_, T, V, N> {
+impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Check<'_, T, V, N> {
     #[inline(always)]
     fn take(&self, position: usize) -> V::Int {
         self.decoded.take(position)
@@ -182,7 +181,7 @@ impl<T: Real, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Check<'_, T, V
 }
 
 /// Positions of a block whose values are out of bound with so many planes.
-pub fn out_of_bound<T: Real, V: Vectors<T>, const N: usize>(
+pub fn out_of_bound<T: BlockFloat, V: Vectors<T>, const N: usize>(
     values: &[Lanes<T>; N],
     coefficients: &[Lanes<T::Int>; N],
     exponents: &Lanes<u32>,
@@ -190,19 +189,19 @@ pub fn out_of_bound<T: Real, V: Vectors<T>, const N: usize>(
     lane: usize,
     limit: T,
 ) -> u64 {
-    let mut list = List::<T, V, N> {
+    let mut found = OutOfBound::<T, V, N> {
         decoded: Decoded::new(coefficients, exponents, &[planes; LANES]),
         values,
         lane,
         limit,
         which: 0,
     };
-    lift::inverse(&mut list, &mut [[T::Int::default(); LANES]; N]);
-    list.which
+    lift::inverse(&mut found, &mut [[T::Int::default(); LANES]; N]);
+    found.which
 }
 
-/// Lists the positions of one block that are out of bound.
-struct List<'a, T: Real, V: Vectors<T>, const N: usize> {
+/// Collects the positions of one block that are out of bound.
+struct OutOfBound<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     decoded: Decoded<'a, T, V, N>,
     values: &'a [Lanes<T>; N],
     lane: usize,
@@ -210,7 +209,7 @@ struct List<'a, T: Real, V: Vectors<T>, const N: usize> {
     which: u64,
 }
 
-impl<T: Real, V: Vectors<T>, const N: usize> lift::Ends<T, V> for List<'_, T, V, N> {
+impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Ends<T, V> for OutOfBound<'_, T, V, N> {
     #[inline(always)]
     fn take(&self, position: usize) -> V::Int {
         self.decoded.take(position)

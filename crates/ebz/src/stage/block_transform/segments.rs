@@ -4,7 +4,8 @@
 //! In the stream: the number of segments, then for each the number of groups in it and the lengths
 //! of its [`STREAMS`], then all streams. Numbers are of 32 bits.
 
-use super::{BitReader, BitWriter, STREAMS};
+use super::plane_code::STREAMS;
+use crate::bits::{BitReader, BitWriter};
 use crate::error::{Error, Result};
 
 /// Writes segments.
@@ -29,7 +30,7 @@ impl SegmentWriter {
 
     /// The stream of a block.
     #[inline(always)]
-    pub fn of(&mut self, block: usize) -> &mut BitWriter {
+    pub fn stream_of(&mut self, block: usize) -> &mut BitWriter {
         &mut self.streams[block % STREAMS]
     }
 
@@ -78,15 +79,9 @@ pub struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    /// Checks that the groups took just what there was.
+    /// Checks that the groups used up the streams.
     pub fn end(&self) -> Result<()> {
-        if self.readers.iter().any(BitReader::overrun) {
-            return Err(Error::truncated("a stream of blocks ends early"));
-        }
-        if !self.readers.iter().all(BitReader::at_end) {
-            return Err(Error::corrupt("bytes after the last block of a segment"));
-        }
-        Ok(())
+        self.readers.iter().try_for_each(BitReader::finish)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Negabinary, and keeping only the top bit planes of it.
 
-use super::bits::low_mask;
-use super::grid::{LANES, Lanes};
-use super::real::{Int, Real};
+use super::block_float::{BlockFloat, BlockInt};
+use super::lanes::{LANES, Lanes};
 use super::vectors::Vectors;
+use crate::bits::low_mask;
 
 /// What is kept of the coefficients of each block of a group.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,10 @@ pub struct Truncation<I> {
 /// Keeps this many planes of each block. With `nearest`, the dropped part is centred on zero first
 /// (zfp's `ZFP_ROUND_FIRST`); without, it is cut off, as zfp does by default.
 #[inline(always)]
-pub fn keep<T: Real, V: Vectors<T>>(planes: &Lanes<u32>, nearest: bool) -> Truncation<V::Int> {
+pub fn keep<T: BlockFloat, V: Vectors<T>>(
+    planes: &Lanes<u32>,
+    nearest: bool,
+) -> Truncation<V::Int> {
     let mut bias = [T::Int::NEGABINARY; LANES];
     let mut keep = [T::Int::default(); LANES];
     for lane in 0..LANES {
@@ -46,13 +49,16 @@ pub fn keep<T: Real, V: Vectors<T>>(planes: &Lanes<u32>, nearest: bool) -> Trunc
 
 /// The kept planes of one coefficient of each block, as negabinary bits.
 #[inline(always)]
-pub fn forward<T: Real, V: Vectors<T>>(t: &Truncation<V::Int>, coefficients: V::Int) -> V::Int {
+pub fn forward<T: BlockFloat, V: Vectors<T>>(
+    t: &Truncation<V::Int>,
+    coefficients: V::Int,
+) -> V::Int {
     V::and(V::xor(V::plus(coefficients, t.bias), t.mask), t.keep)
 }
 
 /// The coefficients with these negabinary bits.
 #[inline(always)]
-pub fn inverse<T: Real, V: Vectors<T>>(mask: V::Int, bits: V::Int) -> V::Int {
+pub fn inverse<T: BlockFloat, V: Vectors<T>>(mask: V::Int, bits: V::Int) -> V::Int {
     V::minus(V::xor(bits, mask), mask)
 }
 

@@ -1,12 +1,12 @@
 //! What the transform needs of vectors: one trait, a portable implementation, one per element type
 //! for AVX2. The transform itself is written once, over this trait.
 
-use super::grid::{LANES, Lanes};
+use super::block_float::{BlockFloat, BlockInt};
+use super::lanes::{LANES, Lanes};
 use super::planes::{self, Planes};
-use super::real::{Int, Real};
 
 /// Arithmetic on one position of every block of a group.
-pub trait Vectors<T: Real>: Copy {
+pub trait Vectors<T: BlockFloat>: Copy {
     /// Integers.
     type Int: Copy;
     /// Values.
@@ -24,13 +24,13 @@ pub trait Vectors<T: Real>: Copy {
     fn xor(a: Self::Int, b: Self::Int) -> Self::Int;
     fn larger_int(a: Self::Int, b: Self::Int) -> Self::Int;
 
-    /// See [`Real::magnitude`].
+    /// See [`BlockFloat::magnitude`].
     fn magnitude(a: Self::Real) -> Self::Int;
-    /// See [`Real::quantize`].
+    /// See [`BlockFloat::quantize`].
     fn quantize(a: Self::Real, exponents: Self::Int) -> Self::Int;
-    /// See [`Real::dequantize`].
+    /// See [`BlockFloat::dequantize`].
     fn dequantize(a: Self::Int, units: Self::Real) -> Self::Real;
-    /// See [`Real::distance`].
+    /// See [`BlockFloat::distance`].
     fn distance(a: Self::Real, b: Self::Real) -> Self::Real;
     fn larger(a: Self::Real, b: Self::Real) -> Self::Real;
 
@@ -70,7 +70,7 @@ macro_rules! each {
 #[derive(Debug, Clone, Copy)]
 pub struct Portable;
 
-impl<T: Real> Vectors<T> for Portable {
+impl<T: BlockFloat> Vectors<T> for Portable {
     type Int = Lanes<T::Int>;
     type Real = Lanes<T>;
 

@@ -5,6 +5,7 @@
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod bmi2;
+pub(crate) mod wide;
 
 use crate::simd::Level;
 
@@ -131,7 +132,6 @@ fn spaced(width: u32, space: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stage::bits;
 
     #[test]
     fn fields_lie_one_behind_the_other_and_come_back() {
@@ -141,7 +141,7 @@ mod tests {
                 let mask = 0xff >> (8 - width);
                 let kept: Vec<u8> = fields.iter().map(|f| f & mask).collect();
                 let mut expected = vec![9];
-                bits::pack(fields.iter().map(|f| u64::from(*f)), width, &mut expected);
+                wide::pack(fields.iter().map(|f| u64::from(*f)), width, &mut expected);
                 for simd in Level::available() {
                     let mut packed = vec![9];
                     pack(&fields, width, simd, &mut packed);

@@ -2,8 +2,8 @@
 
 use super::lengths::{Sort, lengths};
 use super::{ALPHABET, Histogram, MAX_LENGTH};
+use crate::bits::{BitReader, BitWriter};
 use crate::error::{Error, Result};
-use crate::stage::bits::{BitReader, BitWriter};
 
 /// Where a code in a word is followed by its length: there is room for two codes below.
 pub(super) const LENGTH_AT: u32 = 24;

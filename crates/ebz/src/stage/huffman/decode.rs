@@ -2,9 +2,9 @@
 
 use super::table::{ENTRIES, PER_ENTRY, bits_of, count_of, symbols_of};
 use super::{MAX_LENGTH, STREAMS, Table, segments, streams_for};
+use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::varint;
 use std::cmp::Reverse;
 
 /// Fills `symbols` from the front of `bytes` and moves them past what was read.

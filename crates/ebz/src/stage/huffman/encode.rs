@@ -2,8 +2,8 @@
 
 use super::book::LENGTH_AT;
 use super::{Book, MAX_LENGTH, STREAMS, segments, streams_for};
+use crate::bits::varint;
 use crate::simd::Level;
-use crate::stage::varint;
 
 /// Appends the coded symbols to `out`: the length of each stream in bytes, then the streams.
 ///

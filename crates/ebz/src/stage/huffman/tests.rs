@@ -123,7 +123,7 @@ fn streams_are_what_the_book_says() {
     );
     let mut rest = coded.as_slice();
     let sizes: Vec<_> = (0..streams_for(symbols.len()))
-        .map(|_| crate::stage::varint::read_length(&mut rest).unwrap())
+        .map(|_| crate::bits::varint::read_length(&mut rest).unwrap())
         .collect();
     let mut expected = symbols.as_slice();
     for (size, count) in sizes.into_iter().zip(segments(symbols.len())) {

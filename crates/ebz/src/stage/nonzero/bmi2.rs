@@ -6,10 +6,10 @@ use std::arch::x86_64::{_pdep_u64, _pext_u64};
 const LOWEST: u64 = 0x0101_0101_0101_0101;
 const HIGHEST: u64 = LOWEST << 7;
 
-pub(super) fn take(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
+pub(super) fn compact(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
     #[target_feature(enable = "bmi2,popcnt")]
     fn with_bmi2(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
-        super::take_octets(octets, present, kept, |word| {
+        super::compact_octets(octets, present, kept, |word| {
             // A byte's highest bit is set, or the sum of the others and all ones carries into it.
             let nonzero = (((word & !HIGHEST) + !HIGHEST) | word) & HIGHEST;
             let bytes = (nonzero >> 7) * 0xff;
@@ -20,10 +20,10 @@ pub(super) fn take(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> u
     unsafe { with_bmi2(octets, present, kept) }
 }
 
-pub(super) fn give(present: &[u8], kept: &[u8], octets: &mut [[u8; 8]]) {
+pub(super) fn expand(present: &[u8], kept: &[u8], octets: &mut [[u8; 8]]) {
     #[target_feature(enable = "bmi2,popcnt")]
     fn with_bmi2(present: &[u8], kept: &[u8], octets: &mut [[u8; 8]]) {
-        super::give_octets(present, kept, octets, |bits, word| {
+        super::expand_octets(present, kept, octets, |bits, word| {
             let bytes = _pdep_u64(bits.into(), LOWEST) * 0xff;
             _pdep_u64(word, bytes)
         });

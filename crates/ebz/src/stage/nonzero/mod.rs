@@ -7,31 +7,31 @@ use crate::simd::Level;
 
 /// Replaces `present` by a byte for each eight of `bytes`, and `kept` by those that are not 0. What
 /// is behind the last whole eight is left out.
-pub(crate) fn take(bytes: &[u8], simd: Level, present: &mut Vec<u8>, kept: &mut Vec<u8>) {
+pub(crate) fn compact(bytes: &[u8], simd: Level, present: &mut Vec<u8>, kept: &mut Vec<u8>) {
     let (octets, _) = bytes.as_chunks::<8>();
     present.resize(octets.len(), 0);
     // Whole words are written.
     kept.resize(bytes.len() + 8, 0);
     let count = match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => bmi2::take(octets, present, kept),
-        _ => take_octets(octets, present, kept, gather),
+        Level::Avx2 | Level::Avx512 => bmi2::compact(octets, present, kept),
+        _ => compact_octets(octets, present, kept, gather),
     };
     kept.truncate(count);
 }
 
-/// Undoes [`take`]: fills `bytes`, with zeros where too few were kept.
-pub(crate) fn give(present: &[u8], kept: &[u8], simd: Level, bytes: &mut [u8]) {
+/// Undoes [`compact`]: fills `bytes`, with zeros where too few were kept.
+pub(crate) fn expand(present: &[u8], kept: &[u8], simd: Level, bytes: &mut [u8]) {
     let (octets, _) = bytes.as_chunks_mut::<8>();
     match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => bmi2::give(present, kept, octets),
-        _ => give_octets(present, kept, octets, scatter),
+        Level::Avx2 | Level::Avx512 => bmi2::expand(present, kept, octets),
+        _ => expand_octets(present, kept, octets, scatter),
     }
 }
 
 #[inline(always)]
-fn take_octets(
+fn compact_octets(
     octets: &[[u8; 8]],
     present: &mut [u8],
     kept: &mut [u8],
@@ -48,7 +48,7 @@ fn take_octets(
 }
 
 #[inline(always)]
-fn give_octets(
+fn expand_octets(
     present: &[u8],
     mut kept: &[u8],
     octets: &mut [[u8; 8]],
@@ -98,16 +98,16 @@ mod tests {
             .collect();
         for simd in Level::available() {
             let (mut present, mut kept) = (vec![9; 3], Vec::new());
-            take(&bytes, simd, &mut present, &mut kept);
+            compact(&bytes, simd, &mut present, &mut kept);
             assert_eq!(present.len(), 48);
             assert!(kept.iter().eq(bytes.iter().filter(|b| **b != 0)));
             let bit = |i: usize| present[i / 8] >> (i % 8) & 1 == 1;
             assert!((0..bytes.len()).all(|i| bit(i) == (bytes[i] != 0)));
             let mut back = vec![1; bytes.len()];
-            give(&present, &kept, simd, &mut back);
+            expand(&present, &kept, simd, &mut back);
             assert_eq!(back, bytes);
             // What is missing is 0.
-            give(&present, &kept[..50], simd, &mut back);
+            expand(&present, &kept[..50], simd, &mut back);
             assert!(back[320..].iter().all(|b| *b == 0));
         }
     }

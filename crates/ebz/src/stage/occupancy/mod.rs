@@ -23,8 +23,8 @@ const MASKS: usize = UNIT / 8;
 /// Groups of units that are not all zeros: the mean residual grows by a factor of 4 from one to
 /// the next. It is below ¼ in the first, and above 256 in the last.
 pub(crate) const GROUPS: usize = 7;
-/// A unit with fewer zeros than this has no mask, which would cost more than it saves.
-const FEW_ZEROS: usize = 72;
+/// Units with fewer zeros get no mask: it would cost more than it saves.
+const MIN_ZEROS_FOR_MASK: usize = 72;
 
 /// The label of a unit: its group, or [`EMPTY`], and [`FULL`] if it has no mask.
 type Label = u8;
@@ -130,7 +130,7 @@ impl<W: Word> Occupancy<W> {
         let group = &mut self.groups[number];
         group.reserve(group.count + UNIT);
         let out = &mut group.values[group.count..];
-        if present > UNIT - FEW_ZEROS {
+        if present > UNIT - MIN_ZEROS_FOR_MASK {
             self.labels.push(number as Label | FULL);
             copy(unit, &mut out[..UNIT]);
             group.count += UNIT;

@@ -3,10 +3,10 @@
 use super::distribution::Distribution;
 use super::state::{DecoderState, OFFSET, SYMBOL};
 use super::{CONTEXT_GROUP, ESCAPE, LANES, LOWEST, TOTAL, kernels};
+use crate::bits::BitReader;
+use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::bits::BitReader;
-use crate::stage::varint;
 
 /// A decoder of one stream; its memory is kept between chunks.
 #[derive(Default)]

@@ -5,8 +5,8 @@
 //! frequency of its own.
 
 use super::{ALPHABET, ESCAPE, TOTAL};
+use crate::bits::{BitReader, BitWriter};
 use crate::error::{Error, Result};
-use crate::stage::bits::{BitReader, BitWriter};
 use std::sync::OnceLock;
 
 /// Magnitudes that a symbol can have besides zero.

@@ -3,9 +3,9 @@
 use super::distribution::Distribution;
 use super::state::EncoderState;
 use super::{ALPHABET, CONTEXT_GROUP, LANES, LOWEST, kernels};
+use crate::bits::BitWriter;
+use crate::bits::varint;
 use crate::simd::Level;
-use crate::stage::bits::BitWriter;
-use crate::stage::varint;
 
 /// Memory of an encoder, kept between chunks.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Small integers as symbols: 0, then ±1 … ±12 one by one, then by powers of two with extra bits.
 
-use crate::stage::bits::{BitReader, BitWriter};
+use crate::bits::{BitReader, BitWriter};
 
 /// Largest magnitude with a symbol of its own.
 pub(crate) const DIRECT: i16 = 12;

@@ -1,15 +1,15 @@
 //! Streams to residuals. [`super::encode`] mirrors the steps.
 
 use super::segment::{lanes, lanes_above, merge};
+use crate::bits::BitReader;
+use crate::bits::varint;
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
 use crate::codec::interp::kernel::{Kernel, launch_wide};
 use crate::codec::interp::pack::each;
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
-use crate::stage::bits::BitReader;
 use crate::stage::rans::symbol::{self, DIRECT};
 use crate::stage::rans::{self, LANES};
-use crate::stage::varint;
 
 /// Memory of a decoder, kept between chunks.
 #[derive(Default)]

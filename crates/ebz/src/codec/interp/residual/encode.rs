@@ -1,14 +1,14 @@
 //! Residuals to streams. [`super::decode`] mirrors the steps.
 
 use super::segment::{lanes, lanes_above, split};
+use crate::bits::BitWriter;
+use crate::bits::varint;
 use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
 use crate::codec::interp::kernel::{Kernel, launch_wide};
 use crate::codec::interp::pack::{each, store, zip};
 use crate::simd::Level as Isa;
-use crate::stage::bits::BitWriter;
 use crate::stage::rans::symbol::{self, DIRECT};
 use crate::stage::rans::{self, LANES, place};
-use crate::stage::varint;
 
 /// Collects residuals.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Eight `f64` or `i64` in two registers.
 
-use super::super::grid::{LANES, Lanes};
+use super::super::lanes::{LANES, Lanes};
 use super::super::planes::{self as portable, Planes};
 use super::super::vectors::Vectors;
 use super::single::avx2;

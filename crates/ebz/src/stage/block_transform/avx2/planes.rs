@@ -1,6 +1,6 @@
 //! Bit transpositions of 64 coefficients of 32 bits in 8 blocks.
 
-use super::super::grid::{LANES, Lanes};
+use super::super::lanes::{LANES, Lanes};
 use super::super::planes::{Planes, sequency};
 use std::arch::x86_64::*;
 

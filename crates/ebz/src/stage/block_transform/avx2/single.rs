@@ -1,6 +1,6 @@
 //! Eight `f32` or `i32` in one register.
 
-use super::super::grid::{LANES, Lanes};
+use super::super::lanes::{LANES, Lanes};
 use super::super::planes::{self as portable, Planes};
 use super::super::vectors::Vectors;
 use std::arch::x86_64::*;

@@ -1,7 +1,7 @@
 //! A segment per vector: bits of lanes become numbers by moving masks and packing them.
 
 use super::Floors;
-use crate::stage::bits::{BitReader, BitWriter};
+use crate::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
 use std::arch::x86_64::*;
 

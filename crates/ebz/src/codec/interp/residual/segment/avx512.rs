@@ -1,7 +1,7 @@
 //! A segment of residuals in one vector, and sets of lanes as masks.
 
 use super::Floors;
-use crate::stage::bits::{BitReader, BitWriter};
+use crate::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
 use std::arch::x86_64::*;
 

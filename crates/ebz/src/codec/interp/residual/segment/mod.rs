@@ -10,9 +10,9 @@ mod avx2;
 mod avx512;
 mod portable;
 
+use crate::bits::{BitReader, BitWriter};
 use crate::codec::interp::context::MOST_LOW_BITS;
 use crate::simd::Level as Isa;
-use crate::stage::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
 
 /// The smallest sums at which 1, 2, … low bits are sent.

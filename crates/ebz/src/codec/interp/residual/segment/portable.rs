@@ -1,7 +1,7 @@
 //! Lane by lane.
 
 use super::Floors;
-use crate::stage::bits::{BitReader, BitWriter};
+use crate::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
 
 /// How many low bits each lane sends.

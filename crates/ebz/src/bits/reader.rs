@@ -1,0 +1,96 @@
+//! Bits to values.
+
+use super::low_mask;
+use crate::error::{Error, Result};
+
+/// Reads what [`BitWriter`](super::BitWriter) wrote. Beyond the end there are zeros, which [`BitReader::finish`] and
+/// [`BitReader::rest`] report, so that inner loops need not check.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BitReader<'a> {
+    bytes: &'a [u8],
+    /// Bits taken.
+    position: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// At the first bit.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    /// The next 64 bits, and at least 57 of those that follow them.
+    #[inline(always)]
+    pub fn peek(&self) -> (u64, u64) {
+        let words = u128::from_le_bytes(self.next_bytes());
+        let shift = (self.position & 7) as u32;
+        ((words >> shift) as u64, (words >> 64) as u64 >> shift)
+    }
+
+    /// Skips bits.
+    #[inline(always)]
+    pub fn skip(&mut self, count: usize) {
+        self.position += count;
+    }
+
+    /// The next `count` ≤ 32 bits.
+    #[inline(always)]
+    pub fn get(&mut self, count: u32) -> u32 {
+        let word = u64::from_le_bytes(self.next_bytes());
+        let value = word >> (self.position & 7) & ((1 << count) - 1);
+        self.position += count as usize;
+        value as u32
+    }
+
+    /// The next `count` ≤ 64 bits.
+    #[inline(always)]
+    pub fn get_wide(&mut self, count: u32) -> u64 {
+        let (next, _) = self.peek();
+        self.position += count as usize;
+        next & low_mask(count)
+    }
+
+    /// The next number in Elias' gamma code; an error at the end of the bytes.
+    pub fn get_gamma(&mut self) -> Result<u32> {
+        let zeros = self.get(32).trailing_zeros();
+        if zeros > 31 {
+            return Err(Error::truncated("a bit stream ends within a number"));
+        }
+        self.position -= 31 - zeros as usize;
+        Ok(self.get(zeros) | 1 << zeros)
+    }
+
+    /// The bytes from the one with the next bit on.
+    #[inline(always)]
+    fn next_bytes<const N: usize>(&self) -> [u8; N] {
+        let rest = self.bytes.get(self.position >> 3..).unwrap_or_default();
+        match rest.first_chunk() {
+            Some(bytes) => *bytes,
+            None => padded(rest),
+        }
+    }
+
+    /// The bytes behind the one that the last bit came from; an error if more bits were taken
+    /// than there are.
+    pub fn rest(&self) -> Result<&'a [u8]> {
+        self.bytes
+            .get(self.position.div_ceil(8)..)
+            .ok_or_else(|| Error::truncated("a bit stream ends early"))
+    }
+
+    /// An error unless all bytes were used, and no more than there are.
+    pub fn finish(&self) -> Result<()> {
+        if self.rest()?.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::corrupt("a bit stream is longer than what it holds"))
+        }
+    }
+}
+
+/// The last bytes, and zeros.
+#[cold]
+fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes[..rest.len()].copy_from_slice(rest);
+    bytes
+}

@@ -1,0 +1,79 @@
+//! The codecs that share zfp's block transform and differ in their code of bit planes.
+
+use super::{Codec, Context, Dims, Info, Param, Params, Task};
+use crate::bound::BoundKind;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::stage::block_transform::{self, PlaneCode, Scratch, Settings};
+use std::marker::PhantomData;
+
+/// The codec with a code of planes.
+pub struct ZfpFamily<C>(PhantomData<C>);
+
+/// What a codec of the family is.
+pub trait Member: PlaneCode {
+    /// Number in the format, name, and what it offers.
+    const INFO: Info;
+    /// Bytes per segment where the user gives none.
+    const SEGMENT: u32;
+}
+
+/// The tolerances of the family.
+pub const TOLERANCES: &[BoundKind] = &[BoundKind::Abs, BoundKind::Precision];
+
+/// The parameter that sets the size of segments.
+pub const fn segment_param(default: &'static str) -> Param {
+    Param {
+        name: "segment",
+        default,
+        help: "bytes per segment, which can be decoded without the others; 1024 to 2^30",
+    }
+}
+
+/// The size of segments that the user asks for.
+fn segment_size<C: Member>(params: &Params) -> Result<u32> {
+    let size = params.parse("segment", C::SEGMENT)?;
+    if (1 << 10..=1 << 30).contains(&size) {
+        Ok(size)
+    } else {
+        Err(Error::invalid(format!(
+            "segment={size}: use 1024 to 1073741824 bytes"
+        )))
+    }
+}
+
+impl<C: Member> Codec for ZfpFamily<C> {
+    const INFO: Info = C::INFO;
+
+    fn validate(params: &Params) -> Result<()> {
+        segment_size::<C>(params).map(|_| ())
+    }
+
+    fn encode<T: Element>(
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let settings = Settings {
+            dims: task.dims,
+            tolerance: task.tolerance,
+            fill: task.fill,
+            segment: segment_size::<C>(task.params)?,
+            simd: context.simd(),
+        };
+        let mut scratch = context.take::<Scratch>();
+        let result = block_transform::encode::<T, C>(values, &settings, &mut scratch, out);
+        context.put_back(scratch);
+        result
+    }
+
+    fn decode<T: Element>(
+        bytes: &[u8],
+        dims: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Result<()> {
+        block_transform::decode::<T, C>(bytes, dims, context.simd(), out)
+    }
+}

@@ -1,0 +1,6 @@
+//! Groups of blocks that are worked on at once, one per vector lane.
+
+/// Blocks per group.
+pub const LANES: usize = 8;
+/// One position of every block of a group.
+pub type Lanes<V> = [V; LANES];

@@ -1,0 +1,27 @@
+//! What the codecs of the family differ in.
+
+use super::planes::Planes;
+use crate::bits::{BitReader, BitWriter};
+
+/// Bit streams per segment. Block `b` is in stream `b % STREAMS`, so that a decoder can follow
+/// several at once instead of waiting for the length of each word.
+pub const STREAMS: usize = 4;
+
+/// How the planes of a block of `N` values are written. Plane bits are in the low `N` bits.
+pub trait PlaneCode: Copy {
+    /// The most planes that can be written; a block that needs more is stored exactly.
+    fn max_planes<const N: usize>() -> u32 {
+        64
+    }
+
+    /// Appends planes, most significant first.
+    fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter);
+
+    /// Reads `counts[s]` planes of one block from each stream. A stream of no writer may give any
+    /// bits below `N`.
+    fn read<const N: usize>(
+        readers: &mut [BitReader<'_>; STREAMS],
+        counts: [usize; STREAMS],
+        planes: &mut [Planes; STREAMS],
+    );
+}
