@@ -3,7 +3,6 @@
 
 use super::block_float::{BlockFloat, BlockInt};
 use super::dispatch::{Dispatch, Kernel, dispatch};
-use super::exceptions::{self, EXCEPTIONS};
 use super::grid::Grid;
 use super::header::Header;
 use super::lanes::{LANES, Lanes};
@@ -11,11 +10,12 @@ use super::plane_code::{PlaneCode, STREAMS};
 use super::planes::Planes;
 use super::segments::{Segment, SegmentReader};
 use super::vectors::Vectors;
-use super::{lift, truncate};
+use super::{EXCEPTIONS, lift, truncate};
 use crate::bits::BitReader;
 use crate::error::{Error, Result};
 use crate::request::Dims;
 use crate::simd::Level;
+use crate::stage::exceptions;
 use std::marker::PhantomData;
 
 /// Fills `out` from the bytes of one coded chunk.
@@ -40,12 +40,11 @@ pub fn decode<T: Dispatch, C: PlaneCode>(
         3 => dispatch(simd, Groups::<_, _, 64>(decoder, out))?,
         _ => return Err(Error::corrupt(format!("blocks of {axes} axes"))),
     };
-    if first & EXCEPTIONS != 0 {
-        exceptions::read_from(rest, out)
-    } else if rest.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::corrupt("bytes after the segments"))
+    match (first & EXCEPTIONS != 0, rest.is_empty()) {
+        (true, false) => exceptions::restore(rest, out),
+        (false, true) => Ok(()),
+        (true, true) => Err(Error::truncated("the list of exact values is missing")),
+        (false, false) => Err(Error::corrupt("bytes after the segments")),
     }
 }
 

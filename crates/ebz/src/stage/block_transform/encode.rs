@@ -4,25 +4,26 @@
 //! |---|---|
 //! | 1 | number of axes that blocks extend over; plus 4 if there are exceptions |
 //! | … | the [segments](super::segments): for each block its [header](super::header) and planes |
-//! | … | the [exceptions](super::exceptions), if there are any |
+//! | … | the [exact side list](crate::stage::exceptions), if there are any |
 
 use super::block_float::{BlockFloat, BlockInt};
 use super::dispatch::{Dispatch, Kernel, dispatch};
-use super::exceptions::{EXCEPTIONS, Exceptions};
 use super::grid::Grid;
 use super::header::Header;
 use super::lanes::{LANES, Lanes};
+use super::marks::Marks;
 use super::plane_code::PlaneCode;
 use super::planes::Planes;
 use super::search::{Search, out_of_bound};
 use super::segments::SegmentWriter;
 use super::vectors::Vectors;
-use super::{lift, truncate};
+use super::{EXCEPTIONS, lift, truncate};
 use crate::bound::Tolerance;
 use crate::error::{Error, Result};
 use crate::fill::{FillValues, TypedFill};
 use crate::request::Dims;
 use crate::simd::Level;
+use crate::stage::exceptions::Exceptions;
 use std::marker::PhantomData;
 
 /// What the encoder is to do with a chunk.
@@ -44,6 +45,7 @@ pub struct Settings {
 #[derive(Debug, Default)]
 pub struct Scratch {
     segments: SegmentWriter,
+    marks: Marks,
     exceptions: Exceptions,
 }
 
@@ -106,7 +108,7 @@ fn encode_blocks<T: Dispatch, C: PlaneCode>(
             )));
         }
     };
-    scratch.exceptions.reset(values.len());
+    scratch.marks.reset(values.len());
     scratch.segments.reset(settings.segment as usize);
     let encoder = Encoder {
         values,
@@ -115,7 +117,7 @@ fn encode_blocks<T: Dispatch, C: PlaneCode>(
         special,
         fill: settings.fill.typed(T::from_f64),
         segments: &mut scratch.segments,
-        exceptions: &mut scratch.exceptions,
+        marks: &mut scratch.marks,
         code: PhantomData::<C>,
     };
     match axes {
@@ -123,10 +125,14 @@ fn encode_blocks<T: Dispatch, C: PlaneCode>(
         2 => dispatch(settings.simd, Groups::<_, 16>(encoder)),
         _ => dispatch(settings.simd, Groups::<_, 64>(encoder)),
     }
-    let listed = scratch.exceptions.any();
-    out.push(axes as u8 | if listed { EXCEPTIONS } else { 0 });
+    let listed = if scratch.marks.any() { EXCEPTIONS } else { 0 };
+    out.push(axes as u8 | listed);
     scratch.segments.write_to(out);
-    scratch.exceptions.write_to(values, out);
+    scratch.exceptions.clear();
+    for index in scratch.marks.indices() {
+        scratch.exceptions.push(index, values[index]);
+    }
+    scratch.exceptions.write_to::<T>(out);
     Ok(())
 }
 
@@ -150,7 +156,7 @@ struct Encoder<'a, T: BlockFloat, C> {
     special: T::Int,
     fill: TypedFill<T>,
     segments: &'a mut SegmentWriter,
-    exceptions: &'a mut Exceptions,
+    marks: &'a mut Marks,
     code: PhantomData<C>,
 }
 
@@ -276,7 +282,7 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
         if !exact {
             self.grid.for_each(block, |position, index| {
                 if which >> position & 1 == 1 {
-                    self.exceptions.mark(index);
+                    self.marks.mark(index);
                 }
             });
         }

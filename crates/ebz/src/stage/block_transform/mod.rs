@@ -16,11 +16,11 @@ mod block_float;
 mod decode;
 mod dispatch;
 mod encode;
-mod exceptions;
 mod grid;
 mod header;
 mod lanes;
 mod lift;
+mod marks;
 mod plane_code;
 mod planes;
 mod search;
@@ -37,6 +37,9 @@ use bytemuck::{cast_slice, cast_slice_mut};
 pub use encode::{Scratch, Settings};
 pub use plane_code::{PlaneCode, STREAMS};
 pub use planes::Planes;
+
+/// Flag of a chunk's first byte: the exact side list follows the segments.
+const EXCEPTIONS: u8 = 4;
 
 /// Appends a coded chunk to `out`.
 pub fn encode<T: Element, C: PlaneCode>(
