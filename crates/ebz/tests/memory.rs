@@ -11,7 +11,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// Tables of fixed size that a codec may keep, and how often it may hold the output: readers count
 /// with it (`container/limits.rs`).
 const FIXED: usize = 4 << 20;
-const TIMES: usize = 8;
+const TIMES: usize = 10;
 
 #[test]
 fn garbage_takes_no_more_memory_than_a_good_chunk_may() {
