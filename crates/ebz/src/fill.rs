@@ -65,27 +65,27 @@ impl From<f64> for Fill {
 impl std::str::FromStr for Fill {
     type Err = Error;
 
-    /// `auto`, `none`, or one or several numbers with commas between them; `auto` before numbers
-    /// looks for others as well.
+    /// `auto`, `none`, or one or several numbers with commas between them; with `auto` among them,
+    /// others are looked for as well.
     fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "none" => Ok(Self::None),
-            _ => {
-                let numbers = text.strip_prefix("auto,");
-                let number = |number: &str| {
-                    number.trim().parse::<f64>().map_err(|_| {
-                        Error::invalid(format!("fill '{number}': use auto, none or numbers"))
-                    })
-                };
-                let list = numbers.unwrap_or(text).split(',');
-                let list: Vec<f64> = list.map(number).collect::<Result<_>>()?;
-                let list = FillValues::new(&list)?;
-                Ok(match numbers {
-                    Some(_) => Self::AutoAnd(list),
-                    None => Self::Values(list),
-                })
+        let (mut auto, mut values) = (false, FillValues::NONE);
+        if text == "none" {
+            return Ok(Self::None);
+        }
+        for part in text.split(',').map(str::trim) {
+            match (part, part.parse()) {
+                ("auto", _) => auto = true,
+                (_, Ok(value)) => values.push(value)?,
+                (_, Err(_)) => {
+                    return Err(Error::invalid(format!(
+                        "fill '{part}': use auto, none or numbers"
+                    )));
+                }
             }
+        }
+        match auto {
+            true => Self::Auto.and(values),
+            false => Ok(Self::Values(values)),
         }
     }
 }
@@ -285,6 +285,7 @@ mod tests {
             ),
             ("9.969209968386869e36", "9.96921e36"),
             ("auto,-999,1e20", "auto, -999, 1e20"),
+            ("-999, auto", "auto, -999"),
             ("nan", "none"),
         ] {
             assert_eq!(text.parse::<Fill>().unwrap().to_string(), shown);

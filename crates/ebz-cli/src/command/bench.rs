@@ -15,8 +15,8 @@ use cpu_time::ThreadTime;
 use ebz::codec::{self, Entry, Params};
 use ebz::metrics::{Comparison, Metrics, Setup};
 use ebz::{
-    Bound, BoundKind, Element, ElementType, Fill, FiniteRange, Options, Reader, Tolerance,
-    ValueScan, View, ViewMut,
+    Bound, BoundKind, Element, ElementType, Fill, FillValues, FiniteRange, Options, Reader,
+    Tolerance, ValueScan, View, ViewMut,
 };
 use serde_json::json;
 use std::hint::black_box;
@@ -106,11 +106,13 @@ fn measure_input<T: Element>(
     let bytes = size_of_val(&values[..]);
 
     // 2. A copy.
-    let scan = ValueScan::of(&values, crate::args::fill(&args.fill)?);
+    let fill = crate::args::fill(&args.fill)?;
+    let scan = ValueScan::of(&values, fill);
     let mut bench = Buffers {
         threads: args.threads.into(),
         repeats: args.repeats,
-        fill: scan.fill(),
+        fill,
+        missing: scan.fill().values(),
         params: params.clone(),
         range: scan.range(),
         decoded: vec![T::default(); values.len()],
@@ -209,6 +211,7 @@ struct Buffers<T> {
     threads: usize,
     repeats: u32,
     fill: Fill,
+    missing: FillValues,
     params: Params,
     range: FiniteRange,
     values: Vec<T>,
@@ -268,8 +271,8 @@ impl<T: Element> Buffers<T> {
     fn compare(&self, tolerance: Tolerance) -> Result<Metrics> {
         let setup = Setup {
             range: self.range,
-            fill: self.fill.values(),
-            exact_fill: true,
+            fill: self.missing,
+            exact_fill: !self.fill.is_auto(),
             tolerance: Some(tolerance),
             ssim: false,
             threads: 0,

@@ -54,7 +54,7 @@ pub fn run(args: &Info) -> Result<Outcome> {
         writeln!(text, "  codec     {codec}{params}")?;
         let guarantee = report::tolerance(header.tolerance);
         writeln!(text, "  bound     {} ({guarantee})", header.asked)?;
-        if header.fill != Fill::None {
+        if header.fill.is_auto() || !header.fill.values().is_empty() {
             let how = match header.fill {
                 Fill::Found(_) => " (found)",
                 Fill::Auto | Fill::AutoAnd(_) => " (each chunk keeps what it finds)",

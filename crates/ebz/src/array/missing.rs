@@ -9,9 +9,10 @@ use crate::fill::FillValues;
 
 /// Numbers that conventions and programs use for missing data, without the negative ones of those
 /// that are used with either sign.
-const EITHER_SIGN: [f64; 19] = [
-    // Default of netCDF; CF and CMIP; GRIB; Ferret, GrADS.
+const EITHER_SIGN: [f64; 20] = [
+    // Default of netCDF, also as it is often written; CF and CMIP; GRIB; Ferret, GrADS.
     9.969_209_968_386_869e36,
+    9.96921e36,
     1e20,
     9.999e20,
     1e34,
@@ -63,11 +64,25 @@ const UNKNOWN_GAP: f64 = 100.0;
 const UNKNOWN_LEAST: f64 = 90.0;
 const UNKNOWN_OTHERS: usize = 3;
 
+/// People mark missing data with round numbers, of so many digits at most; constants of nature, such
+/// as a mass that all particles share, have more.
+const UNKNOWN_DIGITS: usize = 3;
+
 /// Whether conventions use this number for missing data, in single or double precision.
 pub(super) fn is_known(value: f64) -> bool {
     let same = |known: f64| value == known || value == f64::from(known as f32);
     EITHER_SIGN.iter().any(|&known| same(known) || same(-known))
         || ONE_SIGN.iter().any(|&known| same(known))
+}
+
+/// Whether a number has few decimal digits, in single or double precision.
+fn is_round(value: f64) -> bool {
+    let few = |text: String| {
+        let mantissa = text.split('e').next().unwrap_or_default();
+        mantissa.chars().filter(char::is_ascii_digit).count() <= UNKNOWN_DIGITS
+    };
+    let single = value as f32;
+    few(format!("{value:e}")) || f64::from(single) == value && few(format!("{single:e}"))
 }
 
 /// Both ends of what is not found yet, the outermost values first: the one that is looked at, and the
@@ -132,6 +147,7 @@ impl Rest<'_> {
             && extent > 0.0
             && gap >= UNKNOWN_GAP * extent
             && value.abs() >= UNKNOWN_LEAST
+            && is_round(value)
             && value.abs() > near.abs().max(far.abs())
             && others.count() >= UNKNOWN_OTHERS
     }
@@ -232,11 +248,16 @@ mod tests {
 
     #[test]
     fn numbers_that_nobody_knows_must_repeat_far_away() {
-        assert_eq!(found(&with(&[-12345.0], (-2.0, 35.0))), [-12345.0]);
+        assert_eq!(found(&with(&[-12300.0], (-2.0, 35.0))), [-12300.0]);
+        assert_eq!(
+            found(&with(&[3e33f32.into()], (-2.0, 35.0))),
+            [3e33f32.into()]
+        );
+        assert_eq!(found(&with(&[-12345.0], (-2.0, 35.0))), [] as [f64; 0]);
         assert_eq!(found(&with(&[-1234.0], (-2.0, 35.0))), [] as [f64; 0]);
         assert_eq!(found(&with(&[50.0], (-0.1, 0.1))), [] as [f64; 0]);
         let mut once = with(&[], (-2.0, 35.0));
-        once.push(-12345.0);
+        once.push(-12300.0);
         assert_eq!(found(&once), [] as [f64; 0]);
     }
 

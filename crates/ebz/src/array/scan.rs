@@ -27,6 +27,9 @@ pub struct FoundFill {
     pub values: FillValues,
     /// How many values of the array they are.
     pub count: u64,
+    /// Those that lie outside of all others in at least one part of the array.
+    #[serde(skip)]
+    confirmed: FillValues,
 }
 
 impl FoundFill {
@@ -34,6 +37,18 @@ impl FoundFill {
         Self {
             count: extremes.times(&values),
             values,
+            confirmed: values,
+        }
+    }
+
+    /// Without values that each part kept exactly, but that lie outside of the others in none.
+    pub(crate) fn confirmed(self) -> Self {
+        match self.confirmed.is_empty() {
+            true => Self::default(),
+            false => Self {
+                values: self.confirmed,
+                ..self
+            },
         }
     }
 
@@ -41,10 +56,11 @@ impl FoundFill {
     /// which each part keeps exactly all the same.
     pub(crate) fn join(&mut self, other: &Self) {
         self.count += other.count;
-        for &value in other.values.as_slice() {
-            if self.values.push(value).is_err() {
-                break;
-            }
+        for (all, more) in [
+            (&mut self.values, &other.values),
+            (&mut self.confirmed, &other.confirmed),
+        ] {
+            *all = all.and(*more).unwrap_or(*all);
         }
     }
 }
@@ -138,5 +154,8 @@ pub(crate) fn chunk_fill<T: Element>(level: Level, values: &[T], named: &FillVal
     let mut scan = ValueScan::new(Fill::AutoAnd(*named));
     scan.add(values);
     let room = MAX_FILL_VALUES - named.as_slice().len();
-    FoundFill::of(missing::known(&scan.extremes, room), &scan.extremes)
+    FoundFill {
+        confirmed: scan.found().values,
+        ..FoundFill::of(missing::known(&scan.extremes, room), &scan.extremes)
+    }
 }

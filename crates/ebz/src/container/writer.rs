@@ -405,7 +405,7 @@ impl<W: Write + Send> FrameWriter<'_, W> {
             raw_chunks: self.raw_chunks,
             tolerance: self.plan.header().tolerance,
             search: None,
-            found: self.found,
+            found: self.found.confirmed(),
         })
     }
 }
