@@ -16,7 +16,7 @@ class Header(TypedDict):
     codec: str
     bound: tuple[str, float]
     tolerance: tuple[str, float]
-    fill: float | None
+    fill: list[float]
     metadata: str
     stored_bytes: int
 
@@ -33,7 +33,7 @@ class Options:
         lossless: bool = False,
         codec: str = "fz",
         threads: int = 1,
-        fill: float | None = None,
+        fill: str = "auto",
         chunk: Sequence[int] | None = None,
         params: Mapping[str, str | int | float | bool] | None = None,
         metadata: str | None = None,
@@ -61,6 +61,7 @@ def decompress_into(
     stream: bytes | NDArray[np.uint8], out: NDArray[Any], threads: int
 ) -> None: ...
 def compare(
-    original: NDArray[Any], decoded: NDArray[Any], fill: float | None, ssim: bool, threads: int
+    original: NDArray[Any], decoded: NDArray[Any], fill: str, ssim: bool, threads: int
 ) -> dict[str, Any]: ...
 def codecs() -> list[Codec]: ...
+def hdf5_settings(words: Sequence[int]) -> str: ...

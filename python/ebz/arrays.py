@@ -12,13 +12,16 @@ from .errors import InvalidType
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
 
+#: Whole numbers up to this one are numbers of `float64`.
+EXACT = 1 << 53
+
 
 def readable(values: ArrayLike) -> NDArray[Any]:
     """An aligned array of native `float32` or `float64`; a copy only where it is not one already.
 
-    Arrays of the other byte order and unaligned ones are converted, lists become arrays of
-    `float64`. Every other type is an `InvalidType`, because a silent conversion would change values
-    or sizes.
+    Arrays of the other byte order and unaligned ones are converted, lists of numbers become arrays
+    of `float64`. Every other type is an `InvalidType`, because a silent conversion would change
+    values or sizes.
     """
     if isinstance(values, np.ma.MaskedArray):
         raise InvalidType(
@@ -31,6 +34,10 @@ def readable(values: ArrayLike) -> NDArray[Any]:
         return array if array.flags.aligned else array.copy()
     if dtype.kind == "f" and dtype.itemsize in (4, 8):
         return array.astype(dtype.newbyteorder("="))
+    if isinstance(values, (list, tuple, int)) and dtype.kind in "iu":
+        if array.size == 0 or (array.min() >= -EXACT and array.max() <= EXACT):
+            return array.astype(FLOAT64)
+        raise InvalidType(f"whole numbers beyond {EXACT} have no exact value of float64")
     raise rejected(dtype)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .arrays import readable, stream
 from .errors import InvalidArgument
-from .settings import Params, as_json
+from .settings import Fill, Params, count, fill_text, options, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -39,7 +39,7 @@ def compress(
     lossless: bool = False,
     codec: str = "fz",
     threads: int = 1,
-    fill: float | None = None,
+    fill: Fill = "auto",
     chunk: Sequence[int] | None = None,
     params: Params | None = None,
     metadata: Any = None,
@@ -56,7 +56,10 @@ def compress(
     - `precision`: so many bit planes are kept.
     - `lossless`: no bit changes.
 
-    NaN, infinities and values equal to `fill` always come back as they are.
+    NaN, infinities and values that mark missing data always come back as they are, and do not count
+    for the range. With `fill="auto"` such values are found: numbers that conventions use (1e20, -999,
+    9.96921e36, ...) and others that repeat far outside of all the rest. A number or a list of up to
+    eight names them, `["auto", -1]` does both, and with `None` every finite value is data.
 
     `codec` is one of `ebz.codecs()`, with `params` of its own. `threads=0` uses all cores; the bytes
     do not depend on it. `chunk` gives the extents of the parts that can be read by themselves.
@@ -65,7 +68,7 @@ def compress(
     Arrays may be read-only, strided or in Fortran order: they are not copied, and come back in C
     order. The GIL is released.
     """
-    options = _core.Options(
+    settings = dict(
         abs=abs,
         range=range,
         pointwise=pointwise,
@@ -78,9 +81,9 @@ def compress(
         fill=fill,
         chunk=chunk,
         params=params,
-        metadata=as_json(metadata),
+        metadata=metadata,
     )
-    return _core.compress(readable(a), options)
+    return _core.compress(readable(a), options(settings))
 
 
 def decompress(data: Buffer, *, threads: int = 1, max_bytes: int | None = None) -> NDArray[Any]:
@@ -89,7 +92,9 @@ def decompress(data: Buffer, *, threads: int = 1, max_bytes: int | None = None) 
     `data` is anything with the buffer protocol. Damage is a `CorruptError` or `TruncatedError`; an
     array larger than `max_bytes` a `LimitError`, before memory is reserved.
     """
-    return _core.decompress(stream(data), threads, max_bytes)
+    if max_bytes is not None:
+        max_bytes = count("max_bytes", max_bytes)
+    return _core.decompress(stream(data), count("threads", threads), max_bytes)
 
 
 def decompress_into(data: Buffer, out: NDArray[Any], *, threads: int = 1) -> None:
@@ -99,6 +104,7 @@ def decompress_into(data: Buffer, out: NDArray[Any], *, threads: int = 1) -> Non
     """
     if not isinstance(out, np.ndarray):
         raise TypeError(f"a NumPy array is needed to decompress into, not {type(out).__name__}")
+    threads = count("threads", threads)
     flags = out.flags
     if flags.forc and flags.aligned and out.dtype.isnative and out.dtype.kind == "f":
         _core.decompress_into(stream(data), out, threads)
@@ -118,7 +124,7 @@ def compare(
     a: ArrayLike,
     b: ArrayLike,
     *,
-    fill: float | None = None,
+    fill: Fill = "auto",
     ssim: bool = True,
     threads: int = 1,
 ) -> dict[str, Any]:
@@ -128,14 +134,16 @@ def compare(
     `error_stat:psnr`, `error_stat:rmse`, `error_stat:value_range`, `ssim:ssim`, ...), and
     `ebz:exact`, the number of values that are the same to the last bit, `ebz:lost_specials`, the
     number of NaN, infinite and fill values that are not, and `ebz:histogram` of the errors.
-    `ssim=False` leaves out the structural similarity, which takes most of the time.
+    `ssim=False` leaves out the structural similarity, which takes most of the time. `fill` is that of
+    `compress`.
     """
     original, decoded = (np.ascontiguousarray(readable(x)).reshape(np.shape(x)) for x in (a, b))
     if original.dtype != decoded.dtype:
         raise InvalidArgument(
             f"arrays of {original.dtype} and {decoded.dtype} cannot be compared: convert one"
         )
-    return _core.compare(original, decoded, fill, ssim, threads)
+    chosen = fill_text(plain({"fill": fill}).get("fill", "auto"))
+    return _core.compare(original, decoded, chosen, ssim, count("threads", threads))
 
 
 def codecs() -> list[Codec]:

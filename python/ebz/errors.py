@@ -10,14 +10,14 @@ class InvalidArgument(Error, ValueError):
 
 
 class InvalidType(Error, TypeError):
-    """The array is of a type that is not compressed."""
+    """An array is of a type that is not compressed, or an argument is of the wrong type."""
 
 
 class UnsupportedError(Error):
     """The request is sensible, but not available here."""
 
 
-class CorruptError(Error):
+class CorruptError(Error, ValueError):
     """The bytes are not what a writer of this format produces."""
 
 

@@ -13,7 +13,7 @@ from . import _core
 from .arrays import readable
 from .errors import InvalidArgument
 from .selection import Selection
-from .settings import Settings, options
+from .settings import Settings, count, options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -50,8 +50,8 @@ class File:
         self, path: str | os.PathLike[str], frame: int = 0, *, threads: int = 1
     ) -> None:
         self.path = os.fspath(path)
-        self.threads = threads
-        self._open(_core.Reader.open(self.path, threads), frame)
+        self.threads = count("threads", threads)
+        self._open(_core.Reader.open(self.path, self.threads), frame)
 
     def _open(self, reader: _core.Reader, frame: int) -> None:
         self._reader: _core.Reader | None = reader
@@ -71,7 +71,8 @@ class File:
         self.bound = header["bound"]
         #: The guarantee that holds for every value, as name and number.
         self.tolerance = header["tolerance"]
-        self.fill = header["fill"]
+        #: The values that mark missing data, as far as the file names them.
+        self.fill = tuple(header["fill"])
         self.metadata = json.loads(header["metadata"])
         #: Bytes that the values take in the file.
         self.stored_bytes = header["stored_bytes"]

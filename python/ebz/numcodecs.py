@@ -15,6 +15,7 @@ from numcodecs.registry import register_codec
 
 from . import _core
 from .arrays import readable, stream
+from .errors import InvalidType
 from .settings import Configured, Settings, options
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ class Ebz(Configured, Codec):  # type: ignore[misc]
     """Chunks of `float32` or `float64` values as `.ebz` streams.
 
     The keyword arguments are those of `ebz.compress`. A `range`, `psnr` or `ratio` is that of each
-    chunk by itself, and the value that means missing has to be given as `fill`: this kind of codec
-    is not told the fill value of the array.
+    chunk by itself. This kind of codec is not told the fill value of the array: values that
+    conventions use for missing data are found, and others have to be given as `fill`.
 
     It takes arrays, so no filter that makes bytes may stand before it. The order of the axes in
     memory and the order of the bytes are those of the array that was encoded.
@@ -66,9 +67,11 @@ class Ebz(Configured, Codec):  # type: ignore[misc]
             array = array.T
         if "byteorder" in layout:
             array = array.astype(array.dtype.newbyteorder(layout["byteorder"]))
-        if out is not None:
-            return ndarray_copy(array, out)
-        return array
+        if out is None:
+            return array
+        if getattr(out, "dtype", None) == object:
+            raise InvalidType("values cannot be decoded into an array of objects")
+        return ndarray_copy(array, out)
 
     def get_config(self) -> dict[str, Any]:
         """The codec as JSON."""

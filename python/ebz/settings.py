@@ -1,18 +1,30 @@
-"""The keyword arguments of a compression, for those who pass them on."""
+"""The keyword arguments of a compression: checked, turned into plain values, and passed on."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import numbers
+import operator
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Union
 
+import numpy as np
+
 from . import _core
-from .errors import InvalidArgument
+from .errors import InvalidArgument, InvalidType
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
 Params = Mapping[str, Union[str, int, float, bool]]
+Fill = Union[float, Sequence[Union[float, str]], str, None]
+
+#: The bounds that are a number.
+NUMBERS = ("abs", "range", "pointwise", "psnr", "ratio")
+
+#: All bounds.
+BOUNDS = (*NUMBERS, "precision", "lossless")
 
 
 class Settings(TypedDict, total=False):
@@ -27,7 +39,7 @@ class Settings(TypedDict, total=False):
     lossless: bool
     codec: str
     threads: int
-    fill: float | None
+    fill: Fill
     chunk: Sequence[int] | None
     params: Params | None
     metadata: Any
@@ -35,13 +47,143 @@ class Settings(TypedDict, total=False):
 
 def options(settings: Mapping[str, Any]) -> _core.Options:
     """Checks them, all at once."""
-    metadata = as_json(settings.get("metadata"))
-    return _core.Options(**{**settings, "metadata": metadata})
+    values = plain(settings)
+    if "fill" in values:
+        values["fill"] = fill_text(values["fill"])
+    return _core.Options(**values, metadata=as_json(settings.get("metadata")))
+
+
+def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings as values of Python's own types, whatever kind of number they were given as;
+    without those that say no more than the default, and without metadata."""
+    result: dict[str, Any] = {}
+    for name, value in settings.items():
+        if name == "fill":
+            value = _fill(value)
+            if value != "auto":
+                result[name] = value
+        elif value is None or name == "metadata":
+            continue
+        elif name in NUMBERS:
+            result[name] = _real(name, value)
+        elif name == "precision":
+            result[name] = _whole(name, value)
+        elif name == "lossless":
+            if not isinstance(value, (bool, np.bool_)):
+                raise InvalidType(f"lossless={value!r}: give True or False")
+            if value:
+                result[name] = True
+        elif name == "codec":
+            if not isinstance(value, str):
+                raise InvalidType(f"codec={value!r}: give one of the names of ebz.codecs()")
+            result[name] = str(value)
+        elif name == "threads":
+            result[name] = count(name, value)
+        elif name == "chunk":
+            result[name] = _extents(value)
+        elif name == "params":
+            result[name] = _params(value)
+        else:
+            raise InvalidArgument(f"unknown argument of ebz: {name}")
+    return result
+
+
+def count(name: str, value: Any) -> int:
+    """A number of things: threads, bytes."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidType(f"{name}={value!r}: a whole number is needed") from None
+    if not 0 <= number <= sys.maxsize:
+        raise InvalidArgument(f"{name}={number}: give 0 or more, and no more than {sys.maxsize}")
+    return number
+
+
+def _real(name: str, value: Any) -> float:
+    wrong = InvalidType(f"{name}={value!r}: a number is needed")
+    if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value) != 0:
+        raise wrong
+    if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
+        raise wrong
+    try:
+        return float(value) + 0.0  # Without the sign of zero.
+    except (TypeError, ValueError):
+        raise wrong from None
+    except OverflowError:
+        raise InvalidArgument(f"{name} is beyond all numbers of float64") from None
+
+
+def _whole(name: str, value: Any) -> int:
+    number = _real(name, value)
+    if not number.is_integer():
+        raise InvalidArgument(f"{name}={value!r}: a whole number is needed")
+    return int(number)
+
+
+def _extents(value: Any) -> list[int]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise InvalidType(f"chunk={value!r}: give one extent for each axis, such as (16, 256, 256)")
+    extents = [count("chunk", extent) for extent in value]
+    if 0 in extents:
+        raise InvalidArgument(f"chunk={extents}: each extent must be 1 or more")
+    return extents
+
+
+def _fill(value: Any) -> Any:
+    """What means missing: "auto", "none", a number, or a list of several, perhaps with "auto"."""
+    if value is None:
+        return "none"
+    if isinstance(value, str):
+        if value not in ("auto", "none"):
+            raise InvalidArgument(f"fill={value!r}: give 'auto', None, a number or several")
+        return str(value)
+    if not isinstance(value, (list, tuple)) and np.ndim(value) == 0:
+        return _real("fill", value)
+    auto = [str(one) for one in value if isinstance(one, str)]
+    if auto not in ([], ["auto"]):
+        raise InvalidArgument(f"fill={value!r}: give numbers, and 'auto' to look for others as well")
+    rest = [_real("fill", one) for one in value if not isinstance(one, str)]
+    return [*auto, *rest] if rest else "".join(auto) or "none"
+
+
+def fill_text(fill: Any) -> str:
+    """The same as the library reads it."""
+    return ",".join(map(str, fill)) if isinstance(fill, list) else str(fill)
+
+
+def _params(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidType(f"params={value!r}: give them by name, as in params={{'name': 1}}")
+    params = {str(key): _plain_value(one) for key, one in value.items()}
+    for key, one in params.items():
+        if not isinstance(one, (str, bool, int, float)):
+            raise InvalidType(f"params: {key}={one!r}: give a number, a text, True or False")
+    return params
 
 
 def as_json(metadata: Any) -> str | None:
     """What is kept with an array, as text."""
-    return None if metadata is None else json.dumps(metadata)
+    if metadata is None:
+        return None
+    try:
+        return json.dumps(_plain_value(metadata), allow_nan=False)
+    except ValueError as error:
+        raise InvalidArgument(f"metadata: {error}") from None
+    except TypeError as error:
+        raise InvalidType(f"metadata: {error}: give what JSON can hold") from None
+
+
+def _plain_value(value: Any) -> Any:
+    """Scalars and arrays of NumPy as Python's own, at any depth."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {_plain_value(key): _plain_value(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain_value(one) for one in value]
+    return value
 
 
 class Configured:
@@ -51,15 +193,7 @@ class Configured:
     def __init__(self, **settings: Unpack[Settings]) -> None:
         if "metadata" in settings:
             raise InvalidArgument("metadata belongs to an array, not to a codec")
-        self.settings: dict[str, Any] = {
-            name: value
-            for name, value in settings.items()
-            if value is not None and value is not False
-        }
-        if "chunk" in self.settings:
-            self.settings["chunk"] = [int(extent) for extent in self.settings["chunk"]]
-        if "params" in self.settings:
-            self.settings["params"] = dict(self.settings["params"])
+        self.settings: dict[str, Any] = plain(settings)
         self.options = options(self.settings)
 
     @property
@@ -82,17 +216,26 @@ class Configured:
     def __reduce__(self) -> tuple[Any, ...]:
         return _configured, (type(self), self.settings)
 
+    # Codecs that write the same bytes are equal: threads do not count.
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Configured) and type(self) is type(other):
-            return self.settings == other.settings
+            return self.configuration() == other.configuration()
         return NotImplemented
 
     def __hash__(self) -> int:
-        return hash(json.dumps(self.settings, sort_keys=True))
+        return hash(_frozen(self.configuration()))
 
     def __repr__(self) -> str:
         named = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
         return f"{type(self).__module__}.{type(self).__name__}({named})"
+
+
+def _frozen(value: Any) -> Any:
+    """Equal for equal values, and hashable."""
+    if isinstance(value, dict):
+        return frozenset((name, _frozen(one)) for name, one in value.items())
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _configured(cls: type[Configured], settings: Settings) -> Configured:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
     from zarr.abc.store import ByteGetter
     from zarr.core.array_spec import ArraySpec
-    from zarr.core.buffer import Buffer, BufferPrototype, NDBuffer
+    from zarr.core.buffer import Buffer, NDBuffer
 
 __all__ = ["Ebz"]
 
@@ -46,7 +46,8 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     several chunks at once). A `range`, `psnr` or `ratio` is that of each chunk by itself.
 
     The array's fill value, unless it is 0, counts as missing data: it is kept exactly and left out
-    of the range. Another `fill` can be given.
+    of the range. Values that conventions use for missing data are found as well. `fill` names
+    others, and `fill=None` means that there are none.
     """
 
     is_fixed_size = False
@@ -57,7 +58,7 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The codec from the metadata of an array."""
-        if data.get("name") != "ebz":
+        if data.get("name") not in ("ebz", "numcodecs.ebz"):
             raise InvalidArgument(f"not the configuration of ebz: {data}")
         configuration = data.get("configuration", {})
         if not isinstance(configuration, dict):
@@ -78,27 +79,28 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
             raise InvalidArgument(f"chunk={chunk} for an array of {len(shape)} axes")
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Learn the value that means missing."""
+        """Learn the value that means missing; others are still looked for."""
         fill = array_spec.fill_value
         if "fill" in self.settings or fill is None or not np.isfinite(fill) or fill == 0:
             return self
-        return type(self)(**{**self.settings, "fill": float(fill)})
+        return type(self)(**{**self.settings, "fill": ["auto", float(fill)]})
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
         """Not known beforehand."""
         raise NotImplementedError
 
     def _encode_sync(self, chunk_array: NDBuffer, chunk_spec: ArraySpec) -> Buffer:
-        data = _core.compress(readable(chunk_array.as_numpy_array()), self.options)
+        values = _as_specified(chunk_array.as_numpy_array(), chunk_spec)
+        data = _core.compress(readable(values), self.options)
         return chunk_spec.prototype.buffer.from_bytes(data)
 
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
         dtype = chunk_spec.dtype.to_native_dtype()
         most = math.prod(chunk_spec.shape) * dtype.itemsize
         values = _core.decompress(stream(chunk_bytes.as_numpy_array()), self.threads, most)
-        if values.shape != chunk_spec.shape:
+        if values.size != math.prod(chunk_spec.shape):
             raise _other_chunk(values.dtype, values.shape, chunk_spec)
-        return _as_chunk(values, chunk_spec)
+        return _as_chunk(values.reshape(chunk_spec.shape), chunk_spec)
 
     async def _encode_single(self, chunk_array: NDBuffer, chunk_spec: ArraySpec) -> Buffer:
         return await asyncio.to_thread(self._encode_sync, chunk_array, chunk_spec)
@@ -115,7 +117,7 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         except IndexError:  # Lists of indices and masks.
             wanted = None
         if wanted is not None and wanted.share(chunk_spec.shape) < 0.5:
-            parts = await _Parts.fetch(byte_getter, chunk_spec.prototype, wanted)
+            parts = await _Parts.fetch(byte_getter, chunk_spec, wanted)
             if parts is not None:
                 return await asyncio.to_thread(self._decode_parts, parts, wanted, chunk_spec)
         chunk_bytes = await byte_getter.get(chunk_spec.prototype)
@@ -132,10 +134,31 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     ) -> NDBuffer:
         reader = _core.Reader.pieces(parts.size, parts.pieces, self.threads)
         header = reader.header(0)
-        if tuple(header["shape"]) != chunk_spec.shape:
-            raise _other_chunk(header["dtype"], header["shape"], chunk_spec)
-        values = wanted.read(lambda box: reader.read(0, box), header["chunk"])
+        shape = tuple(header["shape"])
+        if math.prod(shape) != math.prod(chunk_spec.shape):
+            raise _other_chunk(header["dtype"], shape, chunk_spec)
+        if shape == chunk_spec.shape:
+            values = wanted.read(lambda box: reader.read(0, box), header["chunk"])
+        else:  # The same values, coded as an array of another shape.
+            whole = reader.read(0, [(0, n) for n in shape]).reshape(chunk_spec.shape)
+            values = wanted.read(lambda box: whole[tuple(slice(*i) for i in box)], whole.shape)
         return _as_chunk(values, chunk_spec)
+
+
+def _as_specified(values: NDArray[Any], chunk_spec: ArraySpec) -> NDArray[Any]:
+    """A chunk with the shape and type that the array's metadata promises. Filters of numcodecs that
+    come before hand the values over flat, or as integers of the same bits."""
+    dtype = chunk_spec.dtype.to_native_dtype()
+    if values.dtype.kind in "iu" and values.dtype.itemsize == dtype.itemsize:
+        order = values.dtype.byteorder
+        values = np.ascontiguousarray(values).view(dtype.newbyteorder(order))
+    if values.shape == chunk_spec.shape:
+        return values
+    if values.size != math.prod(chunk_spec.shape):
+        raise InvalidArgument(
+            f"a filter made {values.size} values of a chunk of shape {chunk_spec.shape}: leave it out"
+        )
+    return values.reshape(chunk_spec.shape)
 
 
 def _as_chunk(values: NDArray[Any], chunk_spec: ArraySpec) -> NDBuffer:
@@ -163,14 +186,14 @@ class _Parts:
 
     @classmethod
     async def fetch(
-        cls, path: ByteGetter, prototype: BufferPrototype, wanted: Selection
+        cls, path: ByteGetter, chunk_spec: ArraySpec, wanted: Selection
     ) -> _Parts | None:
         """Fetch them; nothing if there is no stream, or if it is better fetched whole."""
         if not isinstance(path, StorePath) or type(path.store).getsize is Store.getsize:
             return None  # Memory, or a store that tells the size of a value only by reading it.
 
         async def get(start: int, end: int) -> tuple[int, bytes]:
-            part = await path.get(prototype, RangeByteRequest(start, end))
+            part = await path.get(chunk_spec.prototype, RangeByteRequest(start, end))
             if part is None:
                 raise TruncatedError("a chunk was removed while it was read: read it again")
             return start, part.to_bytes()
@@ -184,7 +207,10 @@ class _Parts:
         pieces = list(await asyncio.gather(get(0, ENDS), get(size - ENDS, size)))
         try:
             reader = _core.Reader.pieces(size, pieces, 1)
-            boxes = wanted.boxes(reader.header(0)["chunk"])
+            header = reader.header(0)
+            if tuple(header["shape"]) != chunk_spec.shape:
+                return None
+            boxes = wanted.boxes(header["chunk"])
             places = sorted({place for box in boxes for place in reader.places(0, box)})
         except TruncatedError:  # A long header or index.
             return None

@@ -60,6 +60,46 @@ def test_other_bounds(field):
     assert ebz.decompress(ebz.compress(field, precision=20, codec="zfp-v")).shape == field.shape
 
 
+def test_lists_become_float64():
+    for values in ([1, 2, 3], (1, 2.5), [[1], [2]], 7, []):
+        decoded = ebz.decompress(ebz.compress(values, abs=0))
+        assert decoded.dtype == np.float64 and np.array_equal(decoded, values)
+    with pytest.raises(ebz.InvalidType, match="exact"):
+        ebz.compress([2**53 + 1], abs=0)
+    with pytest.raises(ebz.InvalidType):
+        ebz.compress([True], abs=0)
+
+
+FILLS = [9.96921e36, 1e20, 1e30, -999.0, -9999.0, -32768.0]
+
+
+@pytest.mark.parametrize("bound", ["abs", "range"])
+@pytest.mark.parametrize("fill", FILLS)
+def test_fill_values_are_found(field, fill, bound):
+    field = np.where(np.isfinite(field), field, np.float32(fill))
+    rest = field[field != np.float32(fill)].astype("f8")
+    decoded = ebz.decompress(ebz.compress(field, **{bound: 1e-3}))
+    assert np.array_equal(decoded == np.float32(fill), field == np.float32(fill))
+    assert worst(decoded, field) <= (1e-3 if bound == "abs" else 1e-3 * np.ptp(rest))
+
+
+def test_fill_values_that_are_given(field, tmp_path):
+    field = np.nan_to_num(field, nan=12345, posinf=-777)
+    special = np.isin(field, [12345, -777])
+    for fill in ([12345, -777], ["auto", 12345, -777], np.array([12345, -777], "f4")):
+        ebz.save(tmp_path / "a.ebz", field, range=1e-3, fill=fill)
+        file = ebz.open(tmp_path / "a.ebz")
+        assert file.fill == (12345, -777)
+        assert np.array_equal(file[...][special], field[special])
+        assert worst(file[...], field) <= 1e-3 * np.ptp(field[~special].astype("f8"))
+    # With none at all, the range is that of all values.
+    data = ebz.compress(field, range=1e-3, fill=None)
+    assert data == ebz.compress(field, range=1e-3, fill="none")
+    assert worst(ebz.decompress(data), field) > 1e-3 * np.ptp(field[~special].astype("f8"))
+    report = ebz.compare(field, file[...], fill=[12345, -777])
+    assert report["error_stat:value_range"] == pytest.approx(np.ptp(field[~special].astype("f8")))
+
+
 def test_fill_values_come_back(field):
     field = np.nan_to_num(field, nan=1e20, posinf=0)
     decoded = ebz.decompress(ebz.compress(field, range=1e-3, fill=1e20))

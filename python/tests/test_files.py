@@ -1,5 +1,6 @@
 """Files, and parts of them."""
 
+import errno
 import os
 import pickle
 
@@ -43,7 +44,7 @@ def test_facts(field, path):
     file = ebz.open(str(path))
     assert file.shape == field.shape and file.dtype == field.dtype and file.ndim == 3
     assert file.size == field.size and file.nbytes == field.nbytes and len(file) == len(field)
-    assert file.chunks == (5, 7, 9) and file.codec == "fz" and file.fill is None
+    assert file.chunks == (5, 7, 9) and file.codec == "fz" and file.fill == ()
     assert file.bound == ("abs", 1e-2) == file.tolerance and file.metadata == {"unit": "K"}
     assert 0 < file.stored_bytes < os.path.getsize(path) and file.frames == 2
     assert "float32" in repr(file)
@@ -91,10 +92,17 @@ def test_closed_and_missing(path, tmp_path):
         assert file[0, 0].any()
     with pytest.raises(ValueError, match="closed"):
         file[0]
-    with pytest.raises(FileNotFoundError):
-        ebz.open(tmp_path / "none.ebz")
-    with pytest.raises(FileNotFoundError):
-        ebz.save(tmp_path / "none.ebz", np.zeros(3), abs=1, append=True)
+    for missing in (
+        lambda path: ebz.open(path),
+        lambda path: ebz.save(path, np.zeros(3), abs=1, append=True),
+        lambda path: ebz.save(path / "a.ebz", np.zeros(3), abs=1),
+    ):
+        with pytest.raises(FileNotFoundError, match="No such file or directory: .*none.ebz") as e:
+            missing(tmp_path / "none.ebz")
+        assert e.value.errno == errno.ENOENT and "none.ebz" in e.value.filename
+    with pytest.raises(IsADirectoryError) as e:
+        ebz.open(tmp_path)
+    assert e.value.filename == str(tmp_path)
     (tmp_path / "text.ebz").write_text("not a stream, but long enough to be one")
     with pytest.raises(ebz.CorruptError, match="not an .ebz file"):
         ebz.open(tmp_path / "text.ebz")

@@ -1,5 +1,6 @@
 """The codec for Zarr format 2."""
 
+import array
 import json
 import pickle
 
@@ -57,3 +58,50 @@ def test_configuration():
         codec.encode(b"bytes")
     with pytest.raises(ebz.CorruptError):
         codec.decode(b"bytes")
+
+
+# What the suite of numcodecs asks of every codec that takes arrays.
+
+ARRAYS = [
+    np.arange(1000, dtype="f4"), np.linspace(1000, 1001, 1000, dtype="f8"),
+    np.random.default_rng(0).normal(1000, 1, size=(100, 10)),
+    np.random.default_rng(0).normal(1000, 1, size=(10, 10, 10)).astype("f4", order="F"),
+]
+
+
+@pytest.mark.parametrize("codec", [Ebz(lossless=True), Ebz(abs=1e-3), Ebz(abs=1e-3, codec="interp")],
+                         ids=repr)
+@pytest.mark.parametrize("values", ARRAYS, ids=lambda a: f"{a.dtype}{a.shape}")
+def test_suite_encode_decode(values, codec):
+    limit = codec.settings.get("abs", 0)
+    data = codec.encode(values)
+    for buffer in (data, bytearray(data), array.array("b", data), np.frombuffer(data, "u1")):
+        decoded = codec.decode(buffer)
+        assert decoded.dtype == values.dtype and decoded.shape == values.shape
+        assert worst(decoded, values) <= limit
+    out = np.empty_like(values)
+    codec.decode(data, out=out)
+    assert np.array_equal(out, decoded)
+    memory = bytearray(values.nbytes)
+    codec.decode(data, out=memory)
+    again = np.frombuffer(memory, values.dtype).reshape(
+        values.shape, order="F" if values.flags.fnc else "C")
+    assert np.array_equal(again, decoded)
+
+
+@pytest.mark.parametrize("codec", [Ebz(abs=1), Ebz(range=1e-3, codec="ceaz", fill=[1, 2], chunk=(3,))])
+def test_suite_configuration(codec):
+    config = json.loads(json.dumps(codec.get_config()))
+    assert numcodecs.get_codec(config) == codec
+    assert eval(repr(codec), {"ebz": ebz}) == codec
+
+
+def test_suite_objects_are_refused():
+    codec = Ebz(lossless=True)
+    with pytest.raises(TypeError):
+        codec.encode(np.array(["foo", "bar"], dtype=object))
+    data = codec.encode(np.arange(10.0))
+    with pytest.raises(TypeError, match="objects"):
+        codec.decode(data, out=np.empty(10, dtype=object))
+    with pytest.raises(ValueError):
+        codec.decode(data, out=np.empty(9))

@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::source::Stream;
 use ebz::container::Source;
 use ebz::metrics::{Comparison, Metrics, Setup};
-use ebz::{Limits, ValueScan};
+use ebz::{Fill, Limits, ValueScan};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -89,10 +89,11 @@ pub fn open<S: Source>(
 pub fn compare<'py>(
     original: &Bound<'py, PyAny>,
     decoded: &Bound<'py, PyAny>,
-    fill: Option<f64>,
+    fill: &str,
     ssim: bool,
     threads: usize,
 ) -> Result<Bound<'py, PyDict>> {
+    let fill: Fill = fill.parse()?;
     let metrics = with_type!(original, a => {
         let Ok(b) = decoded.cast() else {
             return Err(PyTypeError::new_err("arrays of one type are needed").into());
@@ -115,7 +116,7 @@ pub fn compare<'py>(
 fn measure<T: Element>(
     original: &Bound<'_, PyArrayDyn<T>>,
     decoded: &Bound<'_, PyArrayDyn<T>>,
-    fill: Option<f64>,
+    fill: Fill,
     ssim: bool,
     threads: usize,
 ) -> Result<Metrics> {
@@ -133,7 +134,7 @@ fn measure<T: Element>(
     let a = original.as_slice().map_err(gaps)?;
     let b = decoded.as_slice().map_err(gaps)?;
     let measured = original.py().detach(|| {
-        let scan = ValueScan::of(a, fill.map_or(ebz::Fill::Auto, ebz::Fill::from));
+        let scan = ValueScan::of(a, fill);
         let setup = Setup {
             range: scan.range(),
             fill: scan.fill().values(),

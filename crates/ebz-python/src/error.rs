@@ -1,8 +1,10 @@
 //! Errors of the library as exceptions of the package.
 
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyModule;
+use std::path::{Path, PathBuf};
 
 /// Result of a call from Python that may fail in the library.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -10,7 +12,18 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// An error on its way to Python.
 pub enum Error {
     Library(ebz::Error),
+    File(std::io::Error, PathBuf),
     Python(PyErr),
+}
+
+impl Error {
+    /// The error with the file that it is about, where the system has refused something.
+    pub fn of_file(self, path: &Path) -> Self {
+        match self {
+            Self::Library(ebz::Error::Io(error)) => Self::File(error, path.into()),
+            other => other,
+        }
+    }
 }
 
 impl From<ebz::Error> for Error {
@@ -30,9 +43,24 @@ impl From<Error> for PyErr {
         match error {
             Error::Python(error) => error,
             Error::Library(ebz::Error::Io(error)) => error.into(),
+            Error::File(error, path) => Python::attach(|py| os_error(py, error, path)),
             Error::Library(error) => Python::attach(|py| exception(py, &error)),
         }
     }
+}
+
+/// What Python's own `open` raises: number, reason and file name, of the class for that number.
+fn os_error(py: Python<'_>, error: std::io::Error, path: PathBuf) -> PyErr {
+    let Some(number) = error.raw_os_error() else {
+        return error.into();
+    };
+    let reason = py
+        .import("os")
+        .and_then(|os| os.getattr("strerror")?.call1((number,)))
+        .and_then(|text| text.extract::<String>())
+        .unwrap_or_else(|_| error.to_string());
+    // As text: a path would become an object of pathlib.
+    PyOSError::new_err((number, reason, path.into_os_string()))
 }
 
 /// The exception of the package for an error; the exceptions are classes of `ebz.errors`.

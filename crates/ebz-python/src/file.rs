@@ -2,7 +2,7 @@
 
 use crate::array::{Element, read, with_type, write};
 use crate::coding::open;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::source::{Input, Piece};
 use ebz::container::Source;
@@ -23,15 +23,16 @@ pub fn save(
     append: bool,
 ) -> Result<()> {
     let options = options.0.clone();
-    with_type!(array, a => read(a, |view| {
+    let saved = with_type!(array, a => read(a, |view| {
         let mut writer = match append {
-            true => Writer::append(path, options)?,
-            false => Writer::create(path, options)?,
+            true => Writer::append(&path, options)?,
+            false => Writer::create(&path, options)?,
         };
         writer.frame(&view)?;
         writer.finish()?;
         Ok(())
-    }))
+    }));
+    saved.map_err(|error| error.of_file(&path))
 }
 
 /// A file, or a stream of which only pieces are at hand.
@@ -43,8 +44,12 @@ impl Reader {
     /// Opens a file.
     #[staticmethod]
     fn open(path: PathBuf, threads: usize) -> Result<Self> {
-        let file = std::fs::File::open(path).map_err(ebz::Error::from)?;
-        Ok(Self(open(Input::File(file), threads, None)?))
+        let opened = || {
+            let file = std::fs::File::open(&path)?;
+            open(Input::File(file), threads, None)
+        };
+        let opened = opened().map_err(|error| Error::from(error).of_file(&path));
+        Ok(Self(opened?))
     }
 
     /// A stream of `size` bytes of which some pieces are at hand, each with its offset. Reading
@@ -70,7 +75,7 @@ impl Reader {
         facts.set_item("codec", ebz::codec::by_id(header.codec)?.info.name)?;
         facts.set_item("bound", bound(header.asked))?;
         facts.set_item("tolerance", bound(header.tolerance.into()))?;
-        facts.set_item("fill", header.fill.values().as_slice().first())?;
+        facts.set_item("fill", header.fill.values().as_slice())?;
         facts.set_item("metadata", header.metadata.to_string())?;
         facts.set_item("stored_bytes", frame.stored_bytes())?;
         Ok(facts)

@@ -24,7 +24,7 @@ mod _core {
     #[pymodule_export]
     use crate::file::{Reader, save};
     #[pymodule_export]
-    use crate::options::Options;
+    use crate::options::{Options, hdf5_settings};
 
     /// The version of the package and of the library in it.
     #[pymodule_export]

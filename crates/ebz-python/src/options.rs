@@ -4,6 +4,7 @@ use crate::error::Result;
 use ebz::{Bound as ErrorBound, BoundKind, Error};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
+use serde_json::Value;
 
 /// How to compress, checked once: what the keyword arguments of `compress` and `save` say.
 #[pyclass(frozen, module = "ebz._core")]
@@ -13,7 +14,7 @@ pub struct Options(pub ebz::Options);
 impl Options {
     #[new]
     #[pyo3(signature = (*, abs=None, range=None, pointwise=None, psnr=None, ratio=None,
-        precision=None, lossless=false, codec=ebz::codec::DEFAULT, threads=1, fill=None,
+        precision=None, lossless=false, codec=ebz::codec::DEFAULT, threads=1, fill="auto",
         chunk=None, params=None, metadata=None))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
@@ -26,7 +27,7 @@ impl Options {
         lossless: bool,
         codec: &str,
         threads: usize,
-        fill: Option<f64>,
+        fill: &str,
         chunk: Option<Vec<usize>>,
         params: Option<&Bound<'_, PyDict>>,
         metadata: Option<&str>,
@@ -41,7 +42,7 @@ impl Options {
             (BoundKind::Lossless, lossless.then_some(0.0)),
         ])?;
         let mut options = ebz::Options::new(bound).codec(codec).threads(threads);
-        options.fill = fill.map_or(ebz::Fill::Auto, ebz::Fill::from);
+        options.fill = fill.parse()?;
         options.chunk = chunk;
         for (key, value) in params.into_iter().flatten() {
             let value = match value.cast::<PyBool>() {
@@ -57,6 +58,32 @@ impl Options {
         options.check()?;
         Ok(Self(options))
     }
+}
+
+/// The settings that the words of an HDF5 filter hold, as JSON: keyword arguments of the codecs.
+#[pyfunction]
+pub fn hdf5_settings(words: Vec<u32>) -> Result<String> {
+    let (options, _) = ebz::hdf5::from_words(&words)?;
+    let mut settings = serde_json::Map::new();
+    let bound = match options.bound {
+        ErrorBound::Lossless => true.into(),
+        bound => bound.value().into(),
+    };
+    settings.insert(options.bound.kind().name().into(), bound);
+    settings.insert("codec".into(), options.codec.into());
+    let values = options.fill.values();
+    if !values.is_empty() || !options.fill.is_auto() {
+        let auto = options.fill.is_auto().then(|| Value::from("auto"));
+        let values = values.as_slice().iter().map(|&value| Value::from(value));
+        let all: Vec<Value> = auto.into_iter().chain(values).collect();
+        settings.insert("fill".into(), all.into());
+    }
+    if !options.params.is_empty() {
+        let params = serde_json::to_value(&options.params)
+            .map_err(|error| Error::invalid(format!("parameters of the codec: {error}")))?;
+        settings.insert("params".into(), params);
+    }
+    Ok(Value::Object(settings).to_string())
 }
 
 /// The one bound that was given.
