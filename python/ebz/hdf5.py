@@ -1,7 +1,7 @@
 """HDF5 datasets and netCDF variables whose chunks ebz compresses.
 
     >>> import h5py, ebz.hdf5                                                   # doctest: +SKIP
-    >>> f.create_dataset("t", data=t, chunks=(4, 256, 256), **ebz.hdf5.Ebz(range=1e-3))
+    >>> f.create_dataset("t", data=t, chunks=(4, 256, 256), compression=ebz.hdf5.Ebz(range=1e-3))
 
 Importing this module is all that reading needs, in h5py, netCDF4, xarray and whatever else uses an
 HDF5 library of this process. Other programs find the filter in `ebz.hdf5.PLUGIN_PATH`:
@@ -24,10 +24,12 @@ from typing import Any
 
 import numpy
 
-from .errors import Error, InvalidArgument, UnsupportedError
-from .settings import Params
+from . import _core
+from .errors import Error, InvalidArgument, InvalidType, UnsupportedError
+from .settings import BOUNDS, Fill, Params, fill_text, plain
 
-__all__ = ["FILTER_ID", "PLUGIN_PATH", "Ebz", "compress_variable", "write_parallel"]
+__all__ = [
+    "FILTER_ID", "PLUGIN_PATH", "Ebz", "codec_settings", "compress_variable", "write_parallel"]
 
 FILTER_ID = 60192
 """The number of the filter."""
@@ -39,15 +41,31 @@ _MOST_WORDS = 256
 _MESSAGE = 4096
 
 
-class Ebz(Mapping[str, Any]):
-    """The filter with a bound, as keyword arguments of `h5py.Group.create_dataset`.
+try:
+    # What h5py takes as `compression=`.
+    import h5py
+
+    _FilterReference: Any = h5py.filters.FilterRefBase
+except ImportError:  # netCDF4 alone will do.
+    _FilterReference = Mapping
+
+
+class Ebz(_FilterReference):  # type: ignore[misc]
+    """The filter with a bound, for `h5py.Group.create_dataset`: `compression=Ebz(range=1e-3)`, or
+    `**Ebz(range=1e-3)`.
 
     One bound must be given: `abs`, `range`, `pointwise`, `ratio`, `precision` or `lossless`, as for
     `ebz.compress`. A filter sees one chunk at a time: `range` is that of the chunk, which is at most
     that of the dataset, so that the bound holds for the whole; `ratio` is reached by every chunk.
     In xarray with the engine h5netcdf it is part of a variable's encoding:
-    `encoding={"t": {**Ebz(range=1e-3), "chunksizes": (1, 256, 256)}}`.
+    `encoding={"t": {**Ebz(range=1e-3), "chunksizes": (1, 256, 256)}}`; `ebz.xarray.encoding` makes
+    that of a whole dataset.
+
+    The dataset's fill value and values that conventions use for missing data are kept exactly and
+    left out of the range. `fill` names others; `fill=None` means that no others are looked for.
     """
+
+    filter_id = FILTER_ID
 
     def __init__(
         self,
@@ -61,29 +79,36 @@ class Ebz(Mapping[str, Any]):
         lossless: bool = False,
         codec: str | None = None,
         params: Params | None = None,
-        fill: float | None = None,
+        fill: Fill = "auto",
     ) -> None:
-        numbers = {"abs": abs, "range": range, "pointwise": pointwise, "psnr": psnr, "ratio": ratio}
-        given: list[Any] = [{k: float(v)} for k, v in numbers.items() if v is not None]
-        given += [{"precision": int(precision)}] if precision is not None else []
-        given += ["lossless"] if lossless else []
+        self._settings = plain(dict(
+            abs=abs, range=range, pointwise=pointwise, psnr=psnr, ratio=ratio, precision=precision,
+            lossless=lossless, codec=codec, params=params, fill=fill))
+        given: list[Any] = [
+            name if name == "lossless" else {name: value}
+            for name, value in self._settings.items() if name in BOUNDS]
         if len(given) != 1:
             raise InvalidArgument(
                 "give exactly one bound: abs, range, pointwise, ratio, precision or lossless")
         request = {
             "bound": given[0],
             "codec": codec,
-            "params": {key: _text(value) for key, value in (params or {}).items()},
-            "fill": None if fill is None else float(fill),
+            "params": {key: _text(v) for key, v in self._settings.get("params", {}).items()},
+            "fill": fill_text(self._settings.get("fill", "auto")),
         }
         try:
             text = json.dumps(request, allow_nan=False).encode()
         except ValueError:
-            raise InvalidArgument("bound and fill value must be finite; NaN is always kept") from None
+            raise InvalidArgument("the bound must be finite") from None
         words = (ctypes.c_uint32 * _MOST_WORDS)()
         count = _checked(_plugin.h5ebz_words, text, len(text), _MOST_WORDS, words)
         self.words: tuple[int, ...] = tuple(words[:count])
         """What an HDF5 file keeps with the filter (`cd_values`)."""
+
+    @property
+    def filter_options(self) -> tuple[int, ...]:
+        """The words, by h5py's name for them."""
+        return self.words
 
     def __getitem__(self, key: str) -> Any:
         return {"compression": FILTER_ID, "compression_opts": self.words}[key]
@@ -94,8 +119,37 @@ class Ebz(Mapping[str, Any]):
     def __len__(self) -> int:
         return 2
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Ebz):
+            return self.words == other.words
+        return dict(self) == other if isinstance(other, dict) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((FILTER_ID, self.words))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._settings,)
+
     def __repr__(self) -> str:
-        return f"<ebz filter for HDF5, words {self.words}>"
+        named = ", ".join(f"{name}={value!r}" for name, value in self._settings.items())
+        return f"ebz.hdf5.Ebz({named})"
+
+
+def _restored(settings: dict[str, Any]) -> Ebz:
+    return Ebz(**settings)
+
+
+def codec_settings(dataset: Any) -> dict[str, Any] | None:
+    """The settings of the filter of an `h5py.Dataset`, as keyword arguments of `Ebz` and of
+    `ebz.numcodecs.Ebz`, which decodes the chunks of such a dataset; nothing if it has no such filter.
+    """
+    properties = dataset.id.get_create_plist()
+    for place in range(properties.get_nfilters()):
+        number, _, words, _ = properties.get_filter(place)
+        if number == FILTER_ID:
+            settings: dict[str, Any] = json.loads(_core.hdf5_settings(list(words)))
+            return settings
+    return None
 
 
 def compress_variable(variable: Any, **settings: Any) -> None:
@@ -104,6 +158,11 @@ def compress_variable(variable: Any, **settings: Any) -> None:
     The settings are those of `Ebz`: `compress_variable(v, range=1e-3)`.
     """
     words = Ebz(**settings).words
+    dtype = variable.dtype
+    if not isinstance(dtype, numpy.dtype) or dtype.kind != "f" or dtype.itemsize not in (4, 8):
+        raise InvalidType(
+            f"variable {variable.name} is of type {dtype}: the filter takes f4 and f8; leave this one "
+            "without it")
     libraries = list(_loaded("libnetcdf"))
     if not libraries:
         raise UnsupportedError(

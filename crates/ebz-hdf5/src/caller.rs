@@ -21,7 +21,7 @@ const MAX_WORDS: usize = 256;
 
 /// `H5T_class_t` and `H5T_order_t`.
 const CLASS_FLOAT: c_int = 1;
-const ORDER_LITTLE: c_int = 0;
+const ORDER_BIG: c_int = 1;
 
 /// `H5D_FILL_VALUE_UNDEFINED`: chunks are cleared instead.
 const FILL_UNDEFINED: c_int = 0;
@@ -82,8 +82,9 @@ impl Library {
         Ok(unsafe { *self.symbol(name)?.cast::<Hid>() })
     }
 
-    /// The element type of a datatype; an error for types that the filter does not take.
-    pub fn element(&self, datatype: Hid) -> Result<ElementType> {
+    /// The element type of a datatype, and whether its bytes are in big-endian order; an error for
+    /// types that the filter does not take.
+    pub fn element(&self, datatype: Hid) -> Result<(ElementType, bool)> {
         type Equal = unsafe extern "C" fn(Hid, Hid) -> c_int;
         type Number = unsafe extern "C" fn(Hid) -> c_int;
         type Size = unsafe extern "C" fn(Hid) -> size_t;
@@ -96,7 +97,7 @@ impl Library {
                 self.function::<Equal>(c"H5Tequal")?,
             )
         };
-        let advice = "ebz compresses little-endian float32 and float64";
+        let advice = "ebz compresses float32 and float64";
         if class != CLASS_FLOAT {
             return Err(Error::unsupported(format!(
                 "this dataset holds no floating-point numbers, but {advice}: create it without \
@@ -104,18 +105,18 @@ impl Library {
             )));
         }
         // SAFETY: as above; only asked for numbers.
-        if unsafe { order?(datatype) } != ORDER_LITTLE {
-            return Err(Error::unsupported(format!(
-                "this dataset is big-endian, but {advice}: create it with a type such as '<f4'"
-            )));
-        }
+        let is_big = unsafe { order?(datatype) } == ORDER_BIG;
         let standard = |name| -> Result<bool> {
             // SAFETY: as above.
             Ok(unsafe { equal(datatype, self.global(name)?) } > 0)
         };
+        let names = match is_big {
+            false => [c"H5T_IEEE_F32LE_g", c"H5T_IEEE_F64LE_g"],
+            true => [c"H5T_IEEE_F32BE_g", c"H5T_IEEE_F64BE_g"],
+        };
         match element_of_size(size) {
-            Some(ElementType::F32) if standard(c"H5T_IEEE_F32LE_g")? => Ok(ElementType::F32),
-            Some(ElementType::F64) if standard(c"H5T_IEEE_F64LE_g")? => Ok(ElementType::F64),
+            Some(ElementType::F32) if standard(names[0])? => Ok((ElementType::F32, is_big)),
+            Some(ElementType::F64) if standard(names[1])? => Ok((ElementType::F64, is_big)),
             _ => Err(Error::unsupported(format!(
                 "this dataset holds floating-point numbers of {size} bytes, but {advice}"
             ))),
@@ -216,7 +217,12 @@ impl Library {
     }
 
     /// What HDF5 puts where nothing is written.
-    pub fn fill_value(&self, properties: Hid, datatype: Hid, element: ElementType) -> Result<f64> {
+    pub fn fill_value(
+        &self,
+        properties: Hid,
+        datatype: Hid,
+        (element, is_big): (ElementType, bool),
+    ) -> Result<f64> {
         type Defined = unsafe extern "C" fn(Hid, *mut c_int) -> Herr;
         type Get = unsafe extern "C" fn(Hid, Hid, *mut c_void) -> Herr;
         let mut defined = FILL_UNDEFINED;
@@ -238,6 +244,9 @@ impl Library {
             )
         };
         succeeded(status, "H5Pget_fill_value")?;
+        if is_big {
+            bytes[..element.size()].reverse();
+        }
         let [b0, b1, b2, b3, ..] = bytes;
         Ok(match element {
             ElementType::F32 => f32::from_le_bytes([b0, b1, b2, b3]).into(),

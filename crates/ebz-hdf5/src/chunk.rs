@@ -11,16 +11,26 @@ use ebz::{Reader, Result, Tolerance, ValueScan, View, ViewMut};
 pub struct Local {
     /// Type of the values.
     pub element: ElementType,
+    /// Whether HDF5 keeps their bytes in big-endian order.
+    pub is_big: bool,
     /// What HDF5 puts where a chunk is not written or reaches beyond the dataset.
     pub padding: f64,
     /// Extents of a chunk, slowest axis first.
     pub shape: Vec<usize>,
 }
 
+/// Beside the element type in its word: the bytes of the values are in big-endian order.
+const BIG_ENDIAN: u32 = 1 << 8;
+
+/// What the metadata of a stream says where the values were big-endian. Streams themselves never are;
+/// Python's codecs use the same name.
+const ORDER_KEY: &str = "byteorder";
+const ORDER_BIG: &str = ">";
+
 impl Local {
     /// Appends the words.
     pub fn write_to(&self, words: &mut Vec<u32>) -> Result<()> {
-        words.push(self.element as u32);
+        words.push(self.element as u32 | if self.is_big { BIG_ENDIAN } else { 0 });
         words.extend(halves(self.padding));
         words.push(self.shape.len() as u32);
         for &extent in &self.shape {
@@ -40,7 +50,10 @@ impl Local {
             return Err(damaged());
         }
         Ok(Self {
-            element: ElementType::from_id(u8::try_from(element).map_err(|_| damaged())?)?,
+            element: ElementType::from_id(
+                u8::try_from(element & !BIG_ENDIAN).map_err(|_| damaged())?,
+            )?,
+            is_big: element & BIG_ENDIAN != 0,
             padding: double(p0, p1),
             shape: extents.iter().map(|&extent| extent as usize).collect(),
         })
@@ -73,9 +86,24 @@ pub fn encode(words: &[u32], bytes: &[u8]) -> Result<Vec<u8>> {
             bytes.len()
         )));
     }
+    let mut swapped = Vec::new();
+    let (mut options, mut bytes) = (options, bytes);
+    if local.is_big {
+        swapped.extend_from_slice(bytes);
+        swap_bytes(&mut swapped, local.element);
+        bytes = &swapped;
+        options.metadata = Some(serde_json::json!({ ORDER_KEY: ORDER_BIG }));
+    }
     match local.element {
         ElementType::F32 => encode_as::<f32>(&options, &local, bytes),
         ElementType::F64 => encode_as::<f64>(&options, &local, bytes),
+    }
+}
+
+/// Reverses the bytes of every value.
+fn swap_bytes(bytes: &mut [u8], element: ElementType) {
+    for value in bytes.chunks_exact_mut(element.size()) {
+        value.reverse();
     }
 }
 
@@ -125,7 +153,7 @@ pub fn decode(words: &[u32], bytes: &[u8]) -> Result<Buffer> {
     let header = frame.header();
     let length = header.raw_bytes();
     let told = from_words(words).and_then(|(_, rest)| Local::read_from(rest));
-    if let Ok(local) = told
+    if let Ok(local) = &told
         && (local.element != header.element || local.bytes()? != length)
     {
         return Err(Error::corrupt("the chunk holds values for another dataset"));
@@ -140,6 +168,13 @@ pub fn decode(words: &[u32], bytes: &[u8]) -> Result<Buffer> {
     match header.element {
         ElementType::F32 => frame.read_into::<f32>(&mut view(memory, shape)?)?,
         ElementType::F64 => frame.read_into::<f64>(&mut view(memory, shape)?)?,
+    }
+    let order = header.metadata.get(ORDER_KEY);
+    let is_big = told.map_or(order.is_some_and(|order| order == ORDER_BIG), |local| {
+        local.is_big
+    });
+    if is_big {
+        swap_bytes(memory, header.element);
     }
     Ok(out)
 }
@@ -160,6 +195,7 @@ mod tests {
         let shape = shape.to_vec();
         let local = Local {
             element,
+            is_big: false,
             padding,
             shape,
         };
@@ -179,6 +215,30 @@ mod tests {
             let again: &[f32] = bytemuck::cast_slice(again.bytes_mut());
             assert!(values.iter().zip(again).all(|(a, b)| (a - b).abs() <= 1e-3));
             assert_eq!(decode(&[], &stream).unwrap().len(), 512, "without words");
+        }
+    }
+
+    #[test]
+    fn big_endian_values_come_back_as_such() {
+        let values: Vec<f32> = (0..64).map(|i| (i as f32 * 0.1).sin()).collect();
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_be_bytes()).collect();
+        let mut words = ebz::hdf5::to_words(&Options::new(Bound::Abs(1e-3))).unwrap();
+        let local = Local {
+            element: ElementType::F32,
+            is_big: true,
+            padding: 0.0,
+            shape: vec![8, 8],
+        };
+        local.write_to(&mut words).unwrap();
+        let (_, rest) = from_words(&words).unwrap();
+        assert_eq!(Local::read_from(rest).unwrap(), local);
+        let stream = encode(&words, &bytes).unwrap();
+        for words in [words, Vec::new()] {
+            let mut again = decode(&words, &stream).unwrap();
+            let (again, _) = again.bytes_mut().as_chunks::<4>();
+            let close = |(a, b): (&f32, &[u8; 4])| (a - f32::from_be_bytes(*b)).abs() <= 1e-3;
+            assert_eq!(again.len(), 64);
+            assert!(values.iter().zip(again).all(close));
         }
     }
 

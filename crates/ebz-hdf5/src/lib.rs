@@ -87,7 +87,7 @@ unsafe extern "C" fn can_apply(_properties: Hid, datatype: Hid, _space: Hid) -> 
 /// Adds type and shape of the chunks to the words of a dataset.
 unsafe extern "C" fn set_local(properties: Hid, datatype: Hid, _space: Hid) -> Herr {
     guarded(-1, |library| {
-        let element = library.element(datatype)?;
+        let (element, is_big) = library.element(datatype)?;
         if library.first_filter(properties)? != c_int::from(ebz::hdf5::FILTER_ID) {
             return Err(Error::invalid(
                 "ebz must be the first filter of a dataset: leave out shuffle and the like",
@@ -97,7 +97,8 @@ unsafe extern "C" fn set_local(properties: Hid, datatype: Hid, _space: Hid) -> H
         let (options, _) = ebz::hdf5::from_words(&words)?;
         let local = Local {
             element,
-            padding: library.fill_value(properties, datatype, element)?,
+            is_big,
+            padding: library.fill_value(properties, datatype, (element, is_big))?,
             shape: library.chunk(properties)?,
         };
         let mut words = ebz::hdf5::to_words(&options)?;

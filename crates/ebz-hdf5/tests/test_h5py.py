@@ -1,5 +1,6 @@
 """The filter in h5py, and what happens to those who use it wrongly."""
 
+import pickle
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ CHUNKS = (8, 32, 70)
 
 
 @pytest.mark.parametrize("codec", [c["name"] for c in ebz.codecs() if "range" in c["bounds"]])
-@pytest.mark.parametrize("dtype", ["<f4", "<f8"])
+@pytest.mark.parametrize("dtype", ["<f4", "<f8", ">f4", ">f8"])
 def test_bound_holds(tmp_path, field, bound, codec, dtype):
     a = field.astype(dtype)
     a[3, 4, 5] = numpy.nan
@@ -23,6 +24,7 @@ def test_bound_holds(tmp_path, field, bound, codec, dtype):
         f.create_dataset("a", data=a, chunks=CHUNKS, **ebz.hdf5.Ebz(range=1e-3, codec=codec))
     with h5py.File(tmp_path / "a.h5") as f:
         b = f["a"][...]
+        assert f["a"].dtype == a.dtype == b.dtype
     finite = numpy.isfinite(a)
     assert (abs(a[finite].astype("f8") - b[finite]) <= bound).all()
     assert a[~finite].tobytes() == b[~finite].tobytes()
@@ -78,12 +80,55 @@ def test_parallel_write_makes_the_same_chunks(tmp_path, field):
 
 @pytest.mark.parametrize(
     ("dtype", "words"),
-    [(">f4", "big-endian"), ("i4", "no floating-point"), ("f2", "2 bytes"), ("S5", "no floating")])
+    [("i4", "no floating-point"), ("f2", "2 bytes"), ("S5", "no floating")])
 def test_other_types_are_refused(tmp_path, dtype, words):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         with pytest.raises((ValueError, OSError), match=f"ebz: .*{words}"):
             f.create_dataset("a", shape=(64, 64), dtype=dtype, chunks=(8, 8),
                              **ebz.hdf5.Ebz(abs=0.1))
+
+
+def test_the_order_of_bytes_changes_no_value(tmp_path, field):
+    field[5:9, 10:20] = -999
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        for dtype in ("<f4", ">f4"):
+            f.create_dataset(dtype, data=field.astype(dtype), chunks=(16, 50, 60), fillvalue=-999,
+                             compression=ebz.hdf5.Ebz(range=1e-3))
+        parallel = f.create_dataset("parallel", shape=field.shape, dtype=">f4", fillvalue=-999,
+                                    chunks=(16, 50, 60), compression=ebz.hdf5.Ebz(range=1e-3))
+        ebz.hdf5.write_parallel(parallel, field)
+    with h5py.File(tmp_path / "a.h5") as f:
+        assert (f["<f4"][...] == f[">f4"][...]).all()
+        assert (f["parallel"][...] == f[">f4"][...]).all()
+        assert ((f[">f4"][...] == -999) == (field == -999)).all()
+
+
+def test_the_spelling_of_hdf5plugin(tmp_path, field, bound):
+    filter = ebz.hdf5.Ebz(range=1e-3)
+    assert hash(filter) == hash(ebz.hdf5.Ebz(range=0.001)) and filter == ebz.hdf5.Ebz(range=0.001)
+    assert filter != ebz.hdf5.Ebz(range=1e-4) and eval(repr(filter)) == filter
+    assert pickle.loads(pickle.dumps(filter)) == filter
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        a = f.create_dataset("a", data=field, chunks=CHUNKS, compression=filter)
+        b = f.create_dataset("b", data=field, chunks=CHUNKS, **filter)
+        assert a._filters == b._filters and str(ebz.hdf5.FILTER_ID) in a._filters
+        assert abs(a[...].astype("f8") - field).max() <= bound
+
+
+def test_settings_are_told(tmp_path, field):
+    given = {"range": 1e-3, "codec": "ceaz", "fill": ["auto", -1.0]}
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        a = f.create_dataset("a", data=field, chunks=CHUNKS, compression=ebz.hdf5.Ebz(**given))
+        plain = f.create_dataset("b", data=field, chunks=CHUNKS, compression="gzip")
+        assert ebz.hdf5.codec_settings(a) == given
+        assert ebz.hdf5.codec_settings(plain) is None
+    for settings in ({"lossless": True}, {"precision": 12, "codec": "zfp-v"}, {"abs": 1, "fill": None},
+                     {"abs": 1, "fill": [1, 2]}, {"pointwise": 0.1, "codec": "fre",
+                                                  "params": {"rounding": "truncate"}}):
+        words = ebz.hdf5.Ebz(**settings).words
+        with h5py.File(tmp_path / "a.h5", "w") as f:
+            a = f.create_dataset("a", data=field, chunks=CHUNKS, compression=ebz.hdf5.Ebz(**settings))
+            assert ebz.hdf5.Ebz(**ebz.hdf5.codec_settings(a)).words == words
 
 
 def test_shuffle_before_it_is_refused(tmp_path, field):

@@ -50,6 +50,29 @@ def test_netcdf4(tmp_path, field, bound):
     check(path, field, bound)
 
 
+def test_variables_of_other_types_are_refused_at_once(tmp_path):
+    with netCDF4.Dataset(tmp_path / "a.nc", "w") as f:
+        f.createDimension("x", 64)
+        for dtype in ("i4", "u1", "S1", str):
+            variable = f.createVariable(f"v{dtype}", dtype, ("x",))
+            with pytest.raises(TypeError, match="f4 and f8"):
+                ebz.hdf5.compress_variable(variable, range=1e-3)
+        f["vi4"][...] = numpy.arange(64)
+    with netCDF4.Dataset(tmp_path / "a.nc") as f:
+        assert (f["vi4"][...] == numpy.arange(64)).all()
+
+
+def test_big_endian_variables(tmp_path, field, bound):
+    path = tmp_path / "a.nc"
+    with netCDF4.Dataset(path, "w") as f:
+        for name, extent in zip("zyx", field.shape):
+            f.createDimension(name, extent)
+        variable = f.createVariable("t", ">f4", ("z", "y", "x"), chunksizes=(8, 32, 70), endian="big")
+        ebz.hdf5.compress_variable(variable, range=1e-3)
+        variable[...] = field
+    check(path, field, bound)
+
+
 def test_xarray(tmp_path, field, bound):
     path = tmp_path / "a.nc"
     encoding = {**ebz.hdf5.Ebz(range=1e-3), "chunksizes": (8, 32, 70)}
