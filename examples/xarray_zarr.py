@@ -6,8 +6,8 @@ import tempfile
 import numpy as np
 import xarray as xr
 
+import ebz.xarray
 from ebz.numcodecs import Ebz as EbzV2
-from ebz.zarr import Ebz
 
 rng = np.random.default_rng(1)
 shape = (24, 90, 180)
@@ -21,19 +21,17 @@ dataset = xr.Dataset(
 dataset["temperature"][:, :10] = np.nan
 
 with tempfile.TemporaryDirectory() as folder:
-    # Zarr format 3: the codec is the serializer, and needs no compressor after it.
+    # Zarr format 3: the encoding of the whole dataset.
     store = pathlib.Path(folder, "three.zarr")
-    encoding = {
-        "temperature": {"serializer": Ebz(abs=0.01), "compressors": None, "chunks": (8, 90, 180)},
-        "rain": {"serializer": Ebz(range=1e-4), "compressors": None, "chunks": (8, 90, 180)},
-    }
+    encoding = ebz.xarray.encoding(
+        dataset, zarr_format=3, range=1e-4, variables={"temperature": {"abs": 0.01}})
     dataset.to_zarr(store, zarr_format=3, encoding=encoding, consolidated=False)
     back = xr.open_zarr(store, consolidated=False).load()
     assert abs(back.temperature - dataset.temperature).max() <= 0.01
     assert abs(back.rain - dataset.rain).max() <= 1e-4 * float(dataset.rain.max())
     assert back.temperature.isnull().equals(dataset.temperature.isnull())
 
-    # Zarr format 2: the codec is the compressor.
+    # Zarr format 2, by hand: the codec is the compressor.
     store = pathlib.Path(folder, "two.zarr")
     encoding = {name: {"compressors": EbzV2(range=1e-3)} for name in dataset.data_vars}
     dataset.to_zarr(store, zarr_format=2, encoding=encoding, consolidated=False)
