@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .arrays import readable, stream
 from .errors import InvalidArgument
-from .settings import Fill, Params, count, fill_text, options, plain
+from .settings import Fill, Params, count, fill_text, limit, options, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -86,15 +86,22 @@ def compress(
     return _core.compress(readable(a), options(settings))
 
 
-def decompress(data: Buffer, *, threads: int = 1, max_bytes: int | None = None) -> NDArray[Any]:
+def decompress(
+    data: Buffer,
+    *,
+    threads: int = 1,
+    max_bytes: int | None = None,
+    max_memory: int | None = None,
+) -> NDArray[Any]:
     """The array of a stream, in C order and native byte order.
 
     `data` is anything with the buffer protocol. Damage is a `CorruptError` or `TruncatedError`; an
-    array larger than `max_bytes` a `LimitError`, before memory is reserved.
+    array larger than `max_bytes`, or one that takes more than `max_memory` bytes with all that decoding
+    needs, a `LimitError`, before memory is reserved. By default that is the memory of the machine.
     """
-    if max_bytes is not None:
-        max_bytes = count("max_bytes", max_bytes)
-    return _core.decompress(stream(data), count("threads", threads), max_bytes)
+    threads = count("threads", threads)
+    limits = limit("max_bytes", max_bytes), limit("max_memory", max_memory)
+    return _core.decompress(stream(data), threads, *limits)
 
 
 def decompress_into(data: Buffer, out: NDArray[Any], *, threads: int = 1) -> None:

@@ -13,7 +13,7 @@ from . import _core
 from .arrays import readable
 from .errors import InvalidArgument
 from .selection import Selection
-from .settings import Settings, count, options
+from .settings import Settings, count, limit, options
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,9 +34,18 @@ def save(
     _core.save(path, readable(a), options(settings), append)
 
 
-def open(path: str | os.PathLike[str], frame: int = 0, *, threads: int = 1) -> File:
-    """Open a file to read parts of one of its arrays: `ebz.open(path)[10:20, :, 5]`."""
-    return File(path, frame, threads=threads)
+def open(
+    path: str | os.PathLike[str],
+    frame: int = 0,
+    *,
+    threads: int = 1,
+    max_memory: int | None = None,
+) -> File:
+    """Open a file to read parts of one of its arrays: `ebz.open(path)[10:20, :, 5]`.
+
+    Reads that take more than `max_memory` bytes are a `LimitError`.
+    """
+    return File(path, frame, threads=threads, max_memory=max_memory)
 
 
 class File:
@@ -47,11 +56,17 @@ class File:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], frame: int = 0, *, threads: int = 1
+        self,
+        path: str | os.PathLike[str],
+        frame: int = 0,
+        *,
+        threads: int = 1,
+        max_memory: int | None = None,
     ) -> None:
         self.path = os.fspath(path)
         self.threads = count("threads", threads)
-        self._open(_core.Reader.open(self.path, self.threads), frame)
+        self.max_memory = limit("max_memory", max_memory)
+        self._open(_core.Reader.open(self.path, self.threads, self.max_memory), frame)
 
     def _open(self, reader: _core.Reader, frame: int) -> None:
         self._reader: _core.Reader | None = reader
@@ -80,7 +95,7 @@ class File:
     def frame(self, number: int) -> File:
         """Another array of the same file; -1 is the last."""
         other = File.__new__(File)
-        other.path, other.threads = self.path, self.threads
+        other.path, other.threads, other.max_memory = self.path, self.threads, self.max_memory
         other._open(self._opened(), number)
         return other
 
@@ -132,7 +147,7 @@ class File:
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (self.path, self.number, self.threads)
+        return _reopen, (self.path, self.number, self.threads, self.max_memory)
 
     def __repr__(self) -> str:
         name, value = self.bound
@@ -142,5 +157,5 @@ class File:
         )
 
 
-def _reopen(path: str, frame: int, threads: int) -> File:
-    return File(path, frame, threads=threads)
+def _reopen(path: str, frame: int, threads: int, max_memory: int | None) -> File:
+    return File(path, frame, threads=threads, max_memory=max_memory)

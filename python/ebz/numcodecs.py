@@ -61,7 +61,7 @@ class Ebz(Configured, Codec):  # type: ignore[misc]
     def decode(self, buf: Buffer, out: Any = None) -> Any:
         """The array of a stream, or `out` filled with it."""
         data = stream(buf)
-        array = _core.decompress(data, self.threads, None)
+        array = _core.decompress(data, self.threads, None, None)
         layout = json.loads(_core.metadata(data)) or {}
         if layout.get("order") == "F":
             array = array.T

@@ -101,6 +101,11 @@ def count(name: str, value: Any) -> int:
     return number
 
 
+def limit(name: str, value: Any) -> int | None:
+    """A number of bytes, if there is a limit."""
+    return None if value is None else count(name, value)
+
+
 def _real(name: str, value: Any) -> float:
     wrong = InvalidType(f"{name}={value!r}: a number is needed")
     if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value) != 0:

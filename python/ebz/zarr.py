@@ -97,7 +97,7 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
         dtype = chunk_spec.dtype.to_native_dtype()
         most = math.prod(chunk_spec.shape) * dtype.itemsize
-        values = _core.decompress(stream(chunk_bytes.as_numpy_array()), self.threads, most)
+        values = _core.decompress(stream(chunk_bytes.as_numpy_array()), self.threads, most, None)
         if values.size != math.prod(chunk_spec.shape):
             raise _other_chunk(values.dtype, values.shape, chunk_spec)
         return _as_chunk(values.reshape(chunk_spec.shape), chunk_spec)

@@ -201,6 +201,17 @@ def test_limit(field):
     with pytest.raises(ebz.LimitError, match=str(field.nbytes)):
         ebz.decompress(data, max_bytes=field.nbytes - 1)
     ebz.decompress(data, max_bytes=field.nbytes)
+    with pytest.raises(ebz.LimitError, match="memory"):
+        ebz.decompress(data, max_memory=field.nbytes - 1)
+    ebz.decompress(data, max_memory=1 << 30)
+
+
+def test_bytes_behind_the_end(field):
+    """As where a stale size of a chunk is kept: not what "truncated" says."""
+    data = ebz.compress(field, range=1e-3)
+    with pytest.raises(ebz.CorruptError, match="behind") as error:
+        ebz.decompress(data + b"\0" * 7)
+    assert not isinstance(error.value, ebz.TruncatedError)
 
 
 def test_any_buffer(field):

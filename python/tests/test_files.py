@@ -67,10 +67,15 @@ def test_other_libraries_see_an_array(path):
 
 
 def test_pickle(path):
-    file = ebz.open(path, 1, threads=2)
+    file = ebz.open(path, 1, threads=2, max_memory=1 << 30)
     other = pickle.loads(pickle.dumps(file))
-    assert other.number == 1 and other.threads == 2
+    assert other.number == 1 and other.threads == 2 and other.max_memory == 1 << 30
     assert np.array_equal(other[...], file[...], equal_nan=True)
+
+
+def test_memory_is_limited(path, field):
+    with pytest.raises(ebz.LimitError, match="memory"):
+        ebz.open(path, max_memory=field.nbytes // 2)[...]
 
 
 def test_only_needed_chunks_are_read(field, tmp_path):

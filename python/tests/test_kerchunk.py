@@ -25,7 +25,9 @@ def test_references(tmp_path, dtype):
         assert ebz.hdf5.codec_settings(file["plain"]) is None
     with h5py.File(path) as file:
         expected = file["t"][...]
-    references = ebz.kerchunk.SingleHdf5ToZarr(path, inline_threshold=0).translate()
+    translator = ebz.kerchunk.SingleHdf5ToZarr(path, inline_threshold=0)
+    references = translator.translate()
+    translator.close()
     with xr.open_dataset(references, engine="kerchunk", mask_and_scale=False) as dataset:
         assert dataset.t.dtype.newbyteorder("=") == np.dtype(dtype).newbyteorder("=")
         assert np.array_equal(dataset.t.values, expected)

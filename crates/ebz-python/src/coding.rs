@@ -47,8 +47,10 @@ pub fn decompress<'py>(
     stream: Stream<'py>,
     threads: usize,
     max_bytes: Option<u64>,
+    max_memory: Option<u64>,
 ) -> Result<Bound<'py, PyAny>> {
-    let reader = open(stream.as_slice()?, threads, max_bytes)?;
+    let limits = limits(max_bytes, max_memory);
+    let reader = open(stream.as_slice()?, threads, limits)?;
     let frame = reader.frame(0)?;
     let whole: Vec<_> = frame.header().shape().iter().map(|&n| 0..n).collect();
     read_region(py, &frame, &whole)
@@ -57,31 +59,32 @@ pub fn decompress<'py>(
 /// What is kept with the array of a stream, as JSON.
 #[pyfunction]
 pub fn metadata(stream: Stream<'_>) -> Result<String> {
-    let reader = open(stream.as_slice()?, 1, None)?;
+    let reader = open(stream.as_slice()?, 1, Limits::default())?;
     Ok(reader.frame(0)?.header().metadata.to_string())
 }
 
 /// The array of a stream into a contiguous array.
 #[pyfunction]
 pub fn decompress_into(stream: Stream<'_>, out: &Bound<'_, PyAny>, threads: usize) -> Result<()> {
-    let reader = open(stream.as_slice()?, threads, None)?;
+    let reader = open(stream.as_slice()?, threads, Limits::default())?;
     let frame = reader.frame(0)?;
     with_type!(out, a => write(a, |mut view| frame.read_into(&mut view)))
 }
 
 /// A reader of a stream that may take so much memory.
-pub fn open<S: Source>(
-    source: S,
-    threads: usize,
-    max_bytes: Option<u64>,
-) -> ebz::Result<ebz::Reader<S>> {
-    let limits = Limits {
-        max_bytes: max_bytes.unwrap_or(u64::MAX),
-        ..Limits::default()
-    };
+pub fn open<S: Source>(source: S, threads: usize, limits: Limits) -> ebz::Result<ebz::Reader<S>> {
     Ok(ebz::Reader::from_source(source)?
         .threads(threads)
         .limits(limits))
+}
+
+/// The limits that the caller names, and the library's own for the others.
+pub fn limits(max_bytes: Option<u64>, max_memory: Option<u64>) -> Limits {
+    let default = Limits::default();
+    Limits {
+        max_bytes: max_bytes.unwrap_or(default.max_bytes),
+        max_memory: max_memory.unwrap_or(default.max_memory),
+    }
 }
 
 /// How far a contiguous array is from its original.

@@ -1,7 +1,7 @@
 //! Files and parts of arrays.
 
 use crate::array::{Element, read, with_type, write};
-use crate::coding::open;
+use crate::coding::{limits, open};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::source::{Input, Piece};
@@ -43,10 +43,10 @@ pub struct Reader(ebz::Reader<Input>);
 impl Reader {
     /// Opens a file.
     #[staticmethod]
-    fn open(path: PathBuf, threads: usize) -> Result<Self> {
+    fn open(path: PathBuf, threads: usize, max_memory: Option<u64>) -> Result<Self> {
         let opened = || {
             let file = std::fs::File::open(&path)?;
-            open(Input::File(file), threads, None)
+            open(Input::File(file), threads, limits(None, max_memory))
         };
         let opened = opened().map_err(|error| Error::from(error).of_file(&path));
         Ok(Self(opened?))
@@ -56,7 +56,11 @@ impl Reader {
     /// what is not there is a `TruncatedError`.
     #[staticmethod]
     fn pieces(size: u64, pieces: Vec<Piece>, threads: usize) -> Result<Self> {
-        Ok(Self(open(Input::Pieces { size, pieces }, threads, None)?))
+        Ok(Self(open(
+            Input::Pieces { size, pieces },
+            threads,
+            limits(None, None),
+        )?))
     }
 
     /// Number of arrays.
