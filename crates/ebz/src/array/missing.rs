@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(found(&with(&[-12300.0], (-2.0, 35.0))), [-12300.0]);
         assert_eq!(
             found(&with(&[3e33f32.into()], (-2.0, 35.0))),
-            [3e33f32.into()]
+            [f64::from(3e33f32)]
         );
         assert_eq!(found(&with(&[-12345.0], (-2.0, 35.0))), [] as [f64; 0]);
         assert_eq!(found(&with(&[-1234.0], (-2.0, 35.0))), [] as [f64; 0]);
