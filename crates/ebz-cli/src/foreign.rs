@@ -1,6 +1,5 @@
 //! Files of other formats: they are no raw values, whatever their size, and are not what we write.
 
-use crate::input::has_extension;
 use anyhow::{Result, bail, ensure};
 use std::path::Path;
 
@@ -115,4 +114,10 @@ pub fn check_picture(path: &Path) -> Result<()> {
         path.display()
     );
     Ok(())
+}
+
+/// Whether a name ends in this, whatever the case.
+pub fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension()
+        .is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }

@@ -11,7 +11,7 @@ use self::convert::convert;
 use self::decode::decode;
 use crate::args::{self, Extents, Layout};
 use crate::cleanup::Guard;
-use crate::foreign;
+use crate::foreign::{self, has_extension};
 use crate::npy::{self, Header};
 use crate::report;
 use crate::temporary::temporary;
@@ -336,12 +336,6 @@ pub fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
     ensure!(!meta.is_dir(), "{name} is a directory: name a file");
     let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
     Ok((file, meta.is_file().then_some(meta.len())))
-}
-
-/// Whether a name ends in this, whatever the case.
-pub fn has_extension(path: &Path, extension: &str) -> bool {
-    path.extension()
-        .is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }
 
 fn check_size(name: &str, size: u64, element: ElementType, shape: &[usize]) -> Result<()> {

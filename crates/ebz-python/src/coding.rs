@@ -4,8 +4,7 @@ use crate::array::{Element, read, with_type, write};
 use crate::error::Result;
 use crate::file::read_region;
 use crate::options::Options;
-use crate::source::Stream;
-use ebz::container::Source;
+use crate::source::{Stream, limits, open};
 use ebz::metrics::{Comparison, Metrics, Setup};
 use ebz::{Fill, Limits, ValueScan};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
@@ -69,22 +68,6 @@ pub fn decompress_into(stream: Stream<'_>, out: &Bound<'_, PyAny>, threads: usiz
     let reader = open(stream.as_slice()?, threads, Limits::default())?;
     let frame = reader.frame(0)?;
     with_type!(out, a => write(a, |mut view| frame.read_into(&mut view)))
-}
-
-/// A reader of a stream that may take so much memory.
-pub fn open<S: Source>(source: S, threads: usize, limits: Limits) -> ebz::Result<ebz::Reader<S>> {
-    Ok(ebz::Reader::from_source(source)?
-        .threads(threads)
-        .limits(limits))
-}
-
-/// The limits that the caller names, and the library's own for the others.
-pub fn limits(max_bytes: Option<u64>, max_memory: Option<u64>) -> Limits {
-    let default = Limits::default();
-    Limits {
-        max_bytes: max_bytes.unwrap_or(default.max_bytes),
-        max_memory: max_memory.unwrap_or(default.max_memory),
-    }
 }
 
 /// How far a contiguous array is from its original.

@@ -1,10 +1,9 @@
 //! Files and parts of arrays.
 
 use crate::array::{Element, read, with_type, write};
-use crate::coding::{limits, open};
 use crate::error::{Error, Result};
 use crate::options::Options;
-use crate::source::{Input, Piece};
+use crate::source::{Input, Piece, limits, open};
 use ebz::container::Source;
 use ebz::{Bound as ErrorBound, ElementType, Frame, Writer};
 use numpy::PyArrayDyn;

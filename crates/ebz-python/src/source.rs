@@ -1,7 +1,7 @@
 //! Where streams come from: memory of Python objects, files, or pieces of a remote object.
 
 use ebz::container::Source;
-use ebz::{Error, Result};
+use ebz::{Error, Limits, Result};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -63,5 +63,21 @@ impl Source for Input {
                 })
             }
         }
+    }
+}
+
+/// A reader of a stream that may take so much memory.
+pub fn open<S: Source>(source: S, threads: usize, limits: Limits) -> ebz::Result<ebz::Reader<S>> {
+    Ok(ebz::Reader::from_source(source)?
+        .threads(threads)
+        .limits(limits))
+}
+
+/// The limits that the caller names, and the library's own for the others.
+pub fn limits(max_bytes: Option<u64>, max_memory: Option<u64>) -> Limits {
+    let default = Limits::default();
+    Limits {
+        max_bytes: max_bytes.unwrap_or(default.max_bytes),
+        max_memory: max_memory.unwrap_or(default.max_memory),
     }
 }

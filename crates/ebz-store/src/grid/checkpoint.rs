@@ -5,12 +5,15 @@
 //! its index goes; so whatever is killed when, the index with the highest step is of a complete
 //! grid.
 
-use super::generation::Place;
 use super::{Layout, State};
 use ebz::{Error, Result};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+/// Where the bytes of a slab lie in a file.
+pub(super) type Place = Range<u64>;
 
 const SIGNATURE: &[u8; 8] = b"ebzgrid1";
 /// Signature, checksum, length of the description.

@@ -1,15 +1,11 @@
 //! A complete grid of one moment, in whatever it lives in.
 
-use super::checkpoint;
+use super::checkpoint::{self, Place};
 use super::{Layout, State};
 use crate::io::{DirectFile, Rate};
 use ebz::Result;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Where the bytes of a slab lie in a file.
-pub(super) type Place = Range<u64>;
 
 /// One of the two grids that take turns.
 pub(super) struct Generation {

@@ -1,7 +1,8 @@
 //! Planes out of a grid, in order, three at a time.
 
 use super::buffers::Buffers;
-use super::generation::{Body, Generation, Place};
+use super::checkpoint::Place;
+use super::generation::{Body, Generation};
 use super::servant::{Ahead, Read, segments};
 use super::{Layout, Moved, Packing};
 use crate::io::AlignedBuffer;

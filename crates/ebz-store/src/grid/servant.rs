@@ -1,7 +1,7 @@
 //! Threads that wait for the disk so that nobody else has to: one reads ahead, one writes behind.
 
 use super::buffers::Buffers;
-use super::generation::Place;
+use super::checkpoint::Place;
 use crate::io::{AlignedBuffer, DirectFile};
 use ebz::{Error, Result};
 use std::ops::Range;

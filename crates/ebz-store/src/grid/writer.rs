@@ -1,7 +1,7 @@
 //! Planes into a grid, in order.
 
 use super::buffers::Buffers;
-use super::generation::Place;
+use super::checkpoint::Place;
 use super::servant::Behind;
 use super::{Layout, Moved, Packing};
 use crate::io::{AlignedBuffer, BLOCK};

@@ -1,8 +1,7 @@
 //! A file that is read and written at any place, past the page cache where that is possible.
 
-use super::memory::{AlignedBuffer, BLOCK};
+use super::memory::{AlignedBuffer, BLOCK, REQUEST};
 use super::rate::Rate;
-use super::writer::REQUEST;
 use ebz::{Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io;

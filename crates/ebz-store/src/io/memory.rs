@@ -7,6 +7,9 @@ use std::ops::{Deref, DerefMut};
 /// Alignment of places, lengths and memory of requests past the page cache.
 pub const BLOCK: usize = 4096;
 
+/// The most bytes of a request.
+pub const REQUEST: usize = 8 << 20;
+
 /// Bytes from which large pages are asked for.
 #[cfg(target_os = "linux")]
 const LARGE_PAGE: usize = 2 << 20;

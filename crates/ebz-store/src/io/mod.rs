@@ -12,7 +12,7 @@ mod rate;
 mod writer;
 
 pub use file::DirectFile;
-pub use memory::{AlignedBuffer, BLOCK};
+pub use memory::{AlignedBuffer, BLOCK, REQUEST};
 pub use probe::{DiskSpeed, probe};
 pub use rate::Rate;
-pub use writer::{DirectWriter, REQUEST};
+pub use writer::DirectWriter;

@@ -2,7 +2,7 @@
 
 use super::file::DirectFile;
 use super::memory::AlignedBuffer;
-use super::writer::REQUEST;
+use super::memory::REQUEST;
 use ebz::{Error, Result};
 use std::fmt;
 use std::path::Path;

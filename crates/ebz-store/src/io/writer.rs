@@ -1,12 +1,9 @@
 //! Bytes in any portions, gathered to requests that a disk likes.
 
 use super::file::DirectFile;
-use super::memory::{AlignedBuffer, BLOCK};
+use super::memory::{AlignedBuffer, BLOCK, REQUEST};
 use ebz::{Error, Result};
 use std::io::{self, Write};
-
-/// The most bytes of a request.
-pub const REQUEST: usize = 8 << 20;
 
 /// Writes a file from its start to its end in large aligned requests, through one buffer.
 ///

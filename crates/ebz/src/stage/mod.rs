@@ -22,7 +22,6 @@ pub(crate) mod planes;
 pub(crate) mod quantize;
 pub mod rans;
 pub(crate) mod relative;
-pub(crate) mod word;
 
 /// Values per unit: the stages work on this many at a time.
 pub(crate) const UNIT: usize = 256;

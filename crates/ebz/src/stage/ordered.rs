@@ -1,8 +1,8 @@
 //! Floats as integers in the same order: small changes of a value are small changes of its number.
 
 use super::UNIT;
-use super::word::Word;
 use crate::element::Element;
+use crate::element::word::Word;
 
 /// Reverses the order of negative numbers, in the top bits of a word.
 #[inline(always)]

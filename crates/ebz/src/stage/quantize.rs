@@ -9,93 +9,10 @@
 //! low bits are k in two's complement. There is no fused multiply-add.
 
 use super::UNIT;
-use super::word::Word;
 use crate::element::Element;
+use crate::element::real::{Real, Via};
+use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
-
-/// Arithmetic of the quantizer: `f32` or `f64`.
-pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
-    /// 1.5 · 2^(mantissa bits).
-    const ROUNDER: Self;
-    /// Relative rounding error of one operation.
-    const EPSILON: f64;
-    /// Least positive normal number.
-    const LEAST: f64;
-    /// Significant bits of a step.
-    const STEP_BITS: u32;
-    /// Largest |k|: beyond it, neighbours in the lattice may be the same number of this type.
-    const FARTHEST: i64;
-
-    fn of(value: f64) -> Self;
-    fn value(self) -> f64;
-    fn add(self, other: Self) -> Self;
-    fn sub(self, other: Self) -> Self;
-    fn mul(self, other: Self) -> Self;
-    fn abs(self) -> Self;
-    /// The bit pattern.
-    fn bits(self) -> u64;
-    fn from_i64(value: i64) -> Self;
-    /// The largest number that is not above `value`, which is finite and not negative.
-    fn round_down(value: f64) -> Self;
-}
-
-macro_rules! real {
-    ($float:ty, $int:ty, $rounder:expr, $step_bits:expr, $farthest:expr) => {
-        impl Real for $float {
-            const ROUNDER: Self = $rounder;
-            const EPSILON: f64 = <$float>::EPSILON as f64;
-            const LEAST: f64 = <$float>::MIN_POSITIVE as f64;
-            const STEP_BITS: u32 = $step_bits;
-            const FARTHEST: i64 = $farthest;
-
-            #[inline(always)]
-            fn of(value: f64) -> Self {
-                value as Self
-            }
-            #[inline(always)]
-            fn value(self) -> f64 {
-                f64::from(self)
-            }
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                self + other
-            }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self {
-                self - other
-            }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                self * other
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                self.abs()
-            }
-            #[inline(always)]
-            fn bits(self) -> u64 {
-                u64::from(self.to_bits())
-            }
-            #[inline(always)]
-            fn from_i64(value: i64) -> Self {
-                value as $int as Self
-            }
-            fn round_down(value: f64) -> Self {
-                let near = value as Self;
-                if f64::from(near) > value {
-                    near.next_down()
-                } else {
-                    near
-                }
-            }
-        }
-    };
-}
-
-// Products of steps with 16-bit coordinates are exact in single precision; with 32-bit ones, and with
-// all that single precision has, in double precision.
-real!(f32, i32, 12_582_912.0, 24 - 15, 1 << 22);
-real!(f64, i32, 6_755_399_441_055_744.0, 53 - 32, 1 << 48);
 
 /// The step of the lattice for a bound and elements `T`: twice the bound, rounded down to few bits;
 /// `None` if it or its reciprocal would be subnormal or infinite.
@@ -108,61 +25,6 @@ pub(crate) fn step<T: Real>(bound: f64) -> Option<f64> {
 /// Whether a step and its reciprocal are normal numbers in the arithmetic `F`.
 pub(crate) fn normal<F: Real>(step: f64) -> bool {
     (F::LEAST..=1.0 / F::LEAST).contains(&step)
-}
-
-/// Conversion between an element and the arithmetic of the quantizer.
-pub trait Via<F> {
-    /// Exact.
-    fn up(self) -> F;
-    /// Rounded to nearest.
-    fn down(real: F) -> Self;
-}
-
-impl Via<f32> for f32 {
-    #[inline(always)]
-    fn up(self) -> f32 {
-        self
-    }
-    #[inline(always)]
-    fn down(real: f32) -> Self {
-        real
-    }
-}
-
-impl Via<f64> for f32 {
-    #[inline(always)]
-    fn up(self) -> f64 {
-        f64::from(self)
-    }
-    #[inline(always)]
-    fn down(real: f64) -> Self {
-        real as Self
-    }
-}
-
-impl Via<f64> for f64 {
-    #[inline(always)]
-    fn up(self) -> f64 {
-        self
-    }
-    #[inline(always)]
-    fn down(real: f64) -> Self {
-        real
-    }
-}
-
-/// What the stages need of an element.
-pub trait Staged: Real + Via<f64> + Via<Self> {
-    /// The integer of the same size.
-    type Order: Word;
-}
-
-impl Staged for f32 {
-    type Order = u32;
-}
-
-impl Staged for f64 {
-    type Order = u64;
 }
 
 /// Numbers for the values of a chunk, each checked against the bound.

@@ -12,102 +12,12 @@
 //! to the same bits in every chunk, and what was decompressed does not change when it is compressed again.
 
 use super::UNIT;
-use super::quantize::{Real, Scale, Staged, Via, quantize_unit};
-use super::word::Word;
+use super::quantize::{Scale, quantize_unit};
 use crate::element::Element;
+use crate::element::place::Placed;
+use crate::element::real::{Real, Via};
+use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
-
-/// Floats that have places: `f32` or `f64`.
-pub trait Placed: Staged {
-    /// Steps from one power of two to the next.
-    const BINADE: f64;
-    /// Largest finite number.
-    const LARGEST: Self;
-    /// Coordinates up to this one are near enough to what they should be.
-    const REACH: f64;
-
-    /// The place of the magnitude.
-    fn place(self) -> Self::Order;
-    /// Coordinate of the value, for a reciprocal of the step and the place of the base, and whether
-    /// it is one of `most`.
-    fn coordinate(self, inverse: Self, base: Self::Order, most: Self) -> (i64, bool);
-    /// The same with a quotient in double precision, for coordinates beyond [`Placed::REACH`].
-    fn coordinate_wide(self, inverse: f64, base: Self::Order, most: f64) -> (i64, bool);
-    /// The value of a coordinate.
-    fn at(coordinate: i64, step: Self::Order, base: Self::Order) -> Self;
-}
-
-macro_rules! placed {
-    ($float:ident, $unsigned:ident, $signed:ident, $distance:ident, $reach:expr) => {
-        impl Placed for $float {
-            const BINADE: f64 = (1u64 << ($float::MANTISSA_DIGITS - 1)) as f64;
-            const LARGEST: Self = $float::MAX;
-            const REACH: f64 = $reach;
-
-            #[inline(always)]
-            fn place(self) -> $unsigned {
-                const ONE: $unsigned = (1.0 as $float).to_bits();
-                const FRACTION: $unsigned = (1 << ($float::MANTISSA_DIGITS - 1)) - 1;
-                let bits = self.abs().to_bits();
-                let m = $float::from_bits(bits & FRACTION | ONE);
-                let t = (m * 3.0 - 2.0).sqrt();
-                // t may have been rounded to 2: the next binade.
-                (bits & !FRACTION)
-                    .wrapping_add(t.to_bits())
-                    .wrapping_sub(ONE)
-            }
-
-            #[inline(always)]
-            fn coordinate(self, inverse: Self, base: $unsigned, most: Self) -> (i64, bool) {
-                let distance = self.place().wrapping_sub(base) as $distance as $float;
-                let rounded = distance * inverse + Self::ROUNDER;
-                let k = rounded - Self::ROUNDER;
-                let bits = rounded.to_bits().wrapping_sub(Self::ROUNDER.to_bits());
-                let sign = self.to_bits().cast_signed() >> ($unsigned::BITS - 1);
-                let signed = (bits.cast_signed() ^ sign).wrapping_sub(sign);
-                let zero = self == 0.0;
-                let coordinate = if zero { 0 } else { signed };
-                (coordinate as i64, zero | ((k >= 1.0) & (k <= most)))
-            }
-
-            #[inline(always)]
-            fn coordinate_wide(self, inverse: f64, base: $unsigned, most: f64) -> (i64, bool) {
-                let distance = self.place().wrapping_sub(base) as $distance as f64;
-                let rounded = distance * inverse + f64::ROUNDER;
-                let k = rounded - f64::ROUNDER;
-                let bits = rounded.to_bits().wrapping_sub(f64::ROUNDER.to_bits());
-                let sign = i64::from(self.to_bits().cast_signed() >> ($unsigned::BITS - 1));
-                let signed = (bits.cast_signed() ^ sign).wrapping_sub(sign);
-                let zero = self == 0.0;
-                let coordinate = if zero { 0 } else { signed };
-                (coordinate, zero | ((k >= 1.0) & (k <= most)))
-            }
-
-            #[inline(always)]
-            fn at(coordinate: i64, step: $unsigned, base: $unsigned) -> Self {
-                const ONE: $unsigned = (1.0 as $float).to_bits();
-                const FRACTION: $unsigned = (1 << ($float::MANTISSA_DIGITS - 1)) - 1;
-                const SIGN: $unsigned = 1 << ($unsigned::BITS - 1);
-                let coordinate = coordinate as $signed;
-                let place = coordinate
-                    .unsigned_abs()
-                    .wrapping_mul(step)
-                    .wrapping_add(base);
-                let t = $float::from_bits(place & FRACTION | ONE);
-                let m = (t * t + 2.0) * (1.0 / 3.0);
-                let magnitude = (place & !FRACTION)
-                    .wrapping_add(m.to_bits())
-                    .wrapping_sub(ONE);
-                let bits = if coordinate == 0 { 0 } else { magnitude };
-                $float::from_bits(bits | (coordinate.cast_unsigned() & SIGN))
-            }
-        }
-    };
-}
-
-// What lies below the base is negative, or beyond the largest coordinate.
-placed!(f32, u32, i32, i32, 32_767.0);
-placed!(f64, u64, i64, u64, 2_147_483_647.0);
 
 /// Constants of the quantization of a chunk, for elements `T` with arithmetic `F`.
 #[derive(Clone, Copy)]

@@ -2,28 +2,25 @@
 
 use super::books::Decoder;
 use super::codebooks::{OfMasks, OfResiduals};
-use super::{Residuals, Scratch, Tables, halved, head, labels, masks, symbols};
+use super::{Residuals, Scratch, Tables, head, labels, masks, symbols};
 use crate::bits::BitReader;
 use crate::bits::varint;
 use crate::codec::{Context, Dims};
 use crate::element::Element;
+use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Fetch};
 use crate::stage::occupancy::{Cursor, GROUPS};
-use crate::stage::word::Word;
 
-pub(super) fn decode<T: Element>(
-    bytes: &[u8],
+/// Undoes `encode_by_lags`.
+pub(super) fn decode_by_lags<T: Element>(
+    mut bytes: &[u8],
     dims: Dims,
     context: &mut Context,
     out: &mut [T],
 ) -> Result<()> {
-    if halved::announced(bytes) {
-        return halved::decode(bytes, dims, context, out);
-    }
-    let mut bytes = bytes;
     let plan = head::read_from(&mut bytes)?;
     let mut scratch = context.take::<Scratch>();
     let units = dualquant::units(out.len());

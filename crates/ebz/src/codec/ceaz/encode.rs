@@ -3,41 +3,22 @@
 use super::books::Encoder;
 use super::codebooks::OfResiduals;
 use super::estimate::Entropy;
-use super::{Residuals, Scratch, halved, head, labels, masks, rule, sort, symbols};
+use super::{Residuals, Scratch, head, labels, masks, rule, sort, symbols};
 use crate::bits::varint;
 use crate::codec::{Context, Task};
 use crate::element::Element;
+use crate::element::word::Word;
 use crate::error::Result;
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Sink};
 use crate::stage::huffman::Histogram;
 use crate::stage::occupancy::{GROUPS, Occupancy};
-use crate::stage::word::Word;
 use std::any::Any;
-
-pub(super) fn encode<T: Element>(
-    values: &[T],
-    task: &Task<'_>,
-    context: &mut Context,
-    out: &mut Vec<u8>,
-) -> Result<()> {
-    if let Some((halving, promising)) = halved::candidate(task) {
-        match encode_by_lags(values, task, promising, context, out)? {
-            None => return Ok(()),
-            Some(cost) if halved::encode(values, task, halving, cost, context, out)? => {
-                return Ok(());
-            }
-            Some(_) => {}
-        }
-    }
-    encode_by_lags(values, task, 0, context, out)?;
-    Ok(())
-}
 
 /// Codes a chunk with the prediction by lags. If its units cost less than `promising`, nothing is
 /// written and the estimated cost of a unit is returned.
-fn encode_by_lags<T: Element>(
+pub(super) fn encode_by_lags<T: Element>(
     values: &[T],
     task: &Task<'_>,
     promising: u64,

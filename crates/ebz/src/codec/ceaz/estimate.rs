@@ -1,10 +1,10 @@
 //! What residuals would cost, without coding them: their entropy, and that of their masks.
 
+use crate::element::word::Word;
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::dualquant::Estimate;
 use crate::stage::occupancy;
-use crate::stage::word::Word;
 
 /// Frequencies in a sample.
 pub(super) struct Entropy {

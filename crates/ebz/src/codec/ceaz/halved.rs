@@ -4,7 +4,7 @@
 use super::decode::decode_parts;
 use super::encode::{Gather, encode_parts};
 use super::estimate::{Entropy, POINT};
-use super::{Rewrite, Scratch, decode, encode, rewrite};
+use super::{Rewrite, Scratch, decode_chunk, encode_chunk, rewrite};
 use crate::bits::varint;
 use crate::bound::Tolerance;
 use crate::codec::{Context, Dims, Task};
@@ -123,8 +123,8 @@ fn encode_with<T: Element, S: Steps<T>>(
         tolerance: Tolerance::Abs(bound * share),
         ..*task
     };
-    encode::encode(few, &coarse_task, context, bytes)?;
-    decode::decode(bytes, halving.coarse(), context, few)?;
+    encode_chunk(few, &coarse_task, context, bytes)?;
+    decode_chunk(bytes, halving.coarse(), context, few)?;
     if sampled(few).saturating_add((8 * bytes.len() as u64) << POINT) > most {
         return Ok(false);
     }
@@ -182,7 +182,7 @@ fn decode_with<T: Element, S: Steps<T>>(
     let mut coarse = context.take::<Coarse<T>>();
     coarse.values.resize(halving.coarse().len(), T::default());
     let streaming = std::mem::take(&mut context.streaming);
-    let mut result = decode::decode(coarse_bytes, halving.coarse(), context, &mut coarse.values);
+    let mut result = decode_chunk(coarse_bytes, halving.coarse(), context, &mut coarse.values);
     context.streaming = streaming;
 
     // 3. All other values.

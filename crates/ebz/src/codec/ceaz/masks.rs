@@ -5,10 +5,10 @@
 
 use super::books::{Decoder, Encoder};
 use super::codebooks::OfMasks;
+use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::stage::nonzero;
 use crate::stage::occupancy::{GROUPS, Occupancy};
-use crate::stage::word::Word;
 
 /// A group that was thinned out.
 #[derive(Default)]

@@ -83,7 +83,7 @@ impl Codec for Ceaz {
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        encode::encode(values, task, context, out)
+        encode_chunk(values, task, context, out)
     }
 
     fn decode<T: Element>(
@@ -92,7 +92,7 @@ impl Codec for Ceaz {
         context: &mut Context,
         out: &mut [T],
     ) -> Result<()> {
-        decode::decode(bytes, dims, context, out)
+        decode_chunk(bytes, dims, context, out)
     }
 }
 
@@ -155,4 +155,37 @@ struct Residuals {
     narrow: Occupancy<u16>,
     wide: Occupancy<u32>,
     widest: Occupancy<u64>,
+}
+
+/// Appends a chunk, halved where that promises to be smaller.
+fn encode_chunk<T: Element>(
+    values: &[T],
+    task: &Task<'_>,
+    context: &mut Context,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    if let Some((halving, promising)) = halved::candidate(task) {
+        match encode::encode_by_lags(values, task, promising, context, out)? {
+            None => return Ok(()),
+            Some(cost) if halved::encode(values, task, halving, cost, context, out)? => {
+                return Ok(());
+            }
+            Some(_) => {}
+        }
+    }
+    encode::encode_by_lags(values, task, 0, context, out)?;
+    Ok(())
+}
+
+/// Undoes [`encode_chunk`].
+fn decode_chunk<T: Element>(
+    bytes: &[u8],
+    dims: Dims,
+    context: &mut Context,
+    out: &mut [T],
+) -> Result<()> {
+    match halved::announced(bytes) {
+        true => halved::decode(bytes, dims, context, out),
+        false => decode::decode_by_lags(bytes, dims, context, out),
+    }
 }

@@ -7,10 +7,10 @@
 
 use super::estimate::{POINT, entropy};
 use crate::bits::{BitReader, BitWriter};
+use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::fields;
-use crate::stage::word::Word;
 
 /// The symbol of the narrowest numbers that have none of their own.
 pub(super) const ESCAPE: u8 = 192;

@@ -9,6 +9,7 @@
 //! The patterns that the decoder will give are known without coding (they depend on nothing but
 //! the value), so both directions work on many values at once.
 
+mod cursor;
 mod decode;
 mod encode;
 mod grid;

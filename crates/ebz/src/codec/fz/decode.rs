@@ -3,12 +3,12 @@
 use super::HEADER;
 use crate::codec::{Context, Dims};
 use crate::element::Element;
+use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Fetch, Plan};
 use crate::stage::planes;
-use crate::stage::word::Word;
 
 /// Coded units: a code for each 16-bit part of a unit, and the planes behind each other.
 struct CodedUnits<'a> {

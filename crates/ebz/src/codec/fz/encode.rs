@@ -3,12 +3,12 @@
 use super::HEADER;
 use crate::codec::{Context, Task};
 use crate::element::Element;
+use crate::element::word::Word;
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Estimate, Sink};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::planes::{self, MAX_UNIT};
-use crate::stage::word::Word;
 
 /// Buffers that are kept from chunk to chunk.
 #[derive(Default)]

@@ -14,13 +14,15 @@ use super::real::Real;
 use crate::bits::varint;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Element;
+use crate::element::place::Placed;
+use crate::element::real::Via;
+use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::fill::FillValues;
 use crate::stage::UNIT;
 use crate::stage::dualquant::relative;
-use crate::stage::quantize::{Scale, Via};
-use crate::stage::relative::{Lattice, Placed};
-use crate::stage::word::Word;
+use crate::stage::quantize::Scale;
+use crate::stage::relative::Lattice;
 
 /// The bound of coordinates: so near to one half that whole steps stay near whole numbers.
 const ALMOST_HALF: f64 = 0.499_99;

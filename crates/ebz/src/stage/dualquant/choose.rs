@@ -4,14 +4,15 @@
 
 use super::Estimate;
 use crate::element::Element;
+use crate::element::place::Placed;
+use crate::element::real::Via;
+use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
 use crate::request::Dims;
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::lags::{Lags, distances};
-use crate::stage::quantize::Via;
-use crate::stage::relative::{Placed, Relative};
-use crate::stage::word::Word;
+use crate::stage::relative::Relative;
 
 /// Values looked at for the range of a chunk.
 const VALUES: usize = 512;

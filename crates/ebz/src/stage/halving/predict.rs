@@ -2,9 +2,9 @@
 
 use super::Halving;
 use crate::element::Element;
+use crate::element::real::Real;
 use crate::request::Dims;
 use crate::stage::UNIT;
-use crate::stage::quantize::Real;
 
 /// How a value follows from coarse values along one axis.
 enum Taps {

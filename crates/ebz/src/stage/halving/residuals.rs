@@ -3,14 +3,15 @@
 use super::Halving;
 use super::predict::Predictor;
 use crate::element::Element;
+use crate::element::real::Real;
+use crate::element::word::Word;
 use crate::error::Result;
 use crate::fill::FillValues;
 use crate::request::Dims;
 use crate::simd::{Level, memory};
 use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit, scattered_place};
 use crate::stage::exceptions::Exceptions;
-use crate::stage::quantize::{self, Quantizer, Real};
-use crate::stage::word::Word;
+use crate::stage::quantize::{self, Quantizer};
 use crate::stage::{Aligned, UNIT};
 use crate::workspace::Context;
 

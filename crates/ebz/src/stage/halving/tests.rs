@@ -1,10 +1,10 @@
 use super::predict::Predictor;
 use super::*;
+use crate::element::word::Word;
 use crate::error::Result;
 use crate::simd::Level;
 use crate::stage::dualquant::{Estimate, Fetch, Sink};
 use crate::stage::exceptions::{self, Exceptions};
-use crate::stage::word::Word;
 use crate::stage::{UNIT, dualquant};
 use crate::workspace::Context;
 

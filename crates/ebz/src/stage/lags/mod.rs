@@ -15,7 +15,7 @@ mod avx512;
 mod tests;
 
 use super::UNIT;
-use super::word::Word;
+use crate::element::word::Word;
 use crate::request::Dims;
 use crate::simd::Level;
 

@@ -13,10 +13,10 @@
 mod avx2;
 mod portable;
 
+use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::UNIT;
-use crate::stage::word::Word;
 
 /// Mask bytes per unit.
 const MASKS: usize = UNIT / 8;

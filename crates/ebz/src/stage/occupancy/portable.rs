@@ -1,8 +1,8 @@
 //! The inner loops in plain Rust.
 
 use super::{Kernels, MASKS};
+use crate::element::word::Word;
 use crate::stage::UNIT;
-use crate::stage::word::Word;
 
 pub(super) fn kernels<W: Word>() -> Kernels<W> {
     Kernels {

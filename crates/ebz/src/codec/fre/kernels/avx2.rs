@@ -1,6 +1,6 @@
 //! Loads from many places and transposition with AVX2.
 
-use super::tile::{DEPTH, Tile};
+use super::{DEPTH, Tile};
 use crate::codec::fre::lanes::LANES;
 use std::arch::x86_64::*;
 

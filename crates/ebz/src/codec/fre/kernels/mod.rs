@@ -10,3 +10,12 @@ mod avx512;
 mod portable;
 pub(super) mod tile;
 pub(super) mod words;
+
+use super::lanes::LANES;
+
+/// Values of a lane per tile.
+const DEPTH: usize = 16;
+
+/// Some values of all lanes, step by step.
+#[repr(align(64))]
+pub(super) struct Tile<P>([[P; LANES]; DEPTH]);

@@ -1,6 +1,6 @@
 //! Loads from many places and transposition, in plain Rust.
 
-use super::tile::{DEPTH, Tile};
+use super::{DEPTH, Tile};
 use crate::codec::fre::grid::Pattern;
 use crate::codec::fre::lanes::LANES;
 

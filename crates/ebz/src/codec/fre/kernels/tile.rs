@@ -1,21 +1,14 @@
 //! Decodes all lanes together, 16 values of each at a time.
 
-use super::portable;
-use crate::codec::fre::decode::Cursor;
+use super::{DEPTH, Tile, portable};
+use crate::codec::fre::cursor::Cursor;
 use crate::codec::fre::grid::{Grid, Pattern};
 use crate::codec::fre::lanes::{LANES, Layout};
 use crate::codec::fre::word::LONGEST;
 use crate::simd::Level;
 
-/// Values of a lane per tile.
-pub(crate) const DEPTH: usize = 16;
-
 /// Bytes that the words of a lane may take in a tile, and a load behind them.
 const MARGIN: usize = DEPTH * LONGEST / 8 + 16;
-
-/// Some values of all lanes, step by step.
-#[repr(align(64))]
-pub(crate) struct Tile<P>(pub [[P; LANES]; DEPTH]);
 
 /// Memory access that differs by instruction set.
 ///

@@ -1,7 +1,11 @@
 //! The numbers that an array is made of.
 
+pub(crate) mod place;
+pub(crate) mod real;
+pub(crate) mod word;
+
 use crate::error::{Error, Result};
-use crate::stage::relative::Placed;
+use place::Placed;
 
 /// Type of the elements of an array, with its number in the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
