@@ -1,8 +1,11 @@
 //! Memory of decoders under attack: at most a constant times the output, whatever the bytes claim.
 //! The only test of its program, so that nothing else allocates meanwhile.
 
-use ebz::codec::TABLE;
+use ebz::codec::{Context, Entry, Params, TABLE, Task};
+use ebz::{Element, FillValues};
+use ebz_testkit::conformance::{dims, tolerances};
 use ebz_testkit::corruption::decode_garbage;
+use ebz_testkit::fields::{Content, Field};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -33,11 +36,53 @@ fn garbage_takes_no_more_memory_than_a_good_chunk_may() {
             decode_garbage::<f32>(entry, shape, 100, &mut observe).unwrap();
             decode_garbage::<f64>(entry, shape, 100, &mut observe).unwrap();
         }
-        // Large enough that the tables do not matter, with a good chunk among the bad ones.
-        for shape in [&[400_001][..], &[600, 701], &[51, 80, 102]] {
-            decode_garbage::<f32>(entry, shape, 2, &mut observe).unwrap();
-            decode_garbage::<f64>(entry, shape, 2, &mut observe).unwrap();
-        }
         println!("{}: at most {most} bytes", entry.info.name);
+        // Good chunks, large enough that the tables do not matter.
+        let mut times: f64 = 0.0;
+        for shape in [&[400_001][..], &[600, 701], &[51, 80, 102]] {
+            for content in [Content::Waves, Content::Specials] {
+                times = times.max(times_output::<f32>(entry, content, shape));
+                times = times.max(times_output::<f64>(entry, content, shape));
+            }
+        }
+        println!("{}: {times:.2} times the output", entry.info.name);
     }
+}
+
+/// Memory of a decoder that has none yet, in multiples of the output.
+fn times_output<T: Element>(entry: &Entry, content: Content, shape: &[usize]) -> f64 {
+    let field: Field<T> = content.field(shape, 3);
+    let mut out = vec![T::default(); field.values.len()];
+    let output = size_of_val(&out[..]);
+    let mut most = 0;
+    for tolerance in tolerances(entry, &field) {
+        let task = Task {
+            dims: dims(shape),
+            tolerance,
+            fill: FillValues::NONE,
+            params: &Params::default(),
+        };
+        let mut good = Vec::new();
+        let mut context = Context::default();
+        let encoded = entry.encode(&field.values, &task, &mut context, &mut good);
+        encoded.unwrap();
+        if good.len() >= output {
+            // Would be stored raw.
+            continue;
+        }
+        drop(context);
+        let before = MEMORY.current_usage();
+        MEMORY.reset_peak_usage();
+        let mut context = Context::default();
+        let decoded = entry.decode(&good, dims(shape), &mut context, &mut out);
+        decoded.unwrap();
+        let taken = MEMORY.peak_usage().saturating_sub(before);
+        assert!(
+            taken <= FIXED + TIMES * output,
+            "{} {tolerance:?}: {taken} bytes for an output of {output}",
+            entry.info.name
+        );
+        most = most.max(taken);
+    }
+    most as f64 / output as f64
 }
