@@ -145,9 +145,11 @@ impl Coding {
     }
 
     fn plan<T: Element>(&self, asked: Tolerance, fill: Fill) -> Result<Arc<FramePlan>> {
-        let tolerance = match self.exact {
-            true => Tolerance::Lossless,
-            false => {
+        let tolerance = match asked {
+            _ if self.exact => Tolerance::Lossless,
+            // Every codec keeps every bit if it must; the plan sees to it.
+            Tolerance::Lossless => asked,
+            _ => {
                 let mut options = self.options.clone();
                 options.bound = Bound::from(asked);
                 options.check()?;

@@ -39,7 +39,7 @@ pub use container::{
 };
 /// Frames piece by piece, for programs that hold them in parts.
 pub mod slab {
-    pub use crate::chunk::FramePlan;
+    pub use crate::chunk::{Form, FramePlan};
     pub use crate::container::{EncodedSlab, FrameWriter, SlabCoder};
 }
 

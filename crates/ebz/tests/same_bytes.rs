@@ -1,18 +1,20 @@
 //! The bytes of a file depend on values and options only: not on the way an array is handed over, nor
 //! on threads, instruction sets, or who codes its parts.
 
-use ebz::codec::{Entry, TABLE};
+use ebz::codec::{Context, Entry, TABLE};
+use ebz::engine::{Cpu, EncodedChunks, Engine, Target, Values};
 use ebz::simd::Level;
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Bound, BoundKind, Element, Options, ValueScan, View, Writer};
 use ebz_store::{FrameStore, Policy, StoreOptions};
 use ebz_testkit::fields::{Content, Field};
+use std::sync::Arc;
 
-/// Chunks large enough that codecs choose between modes; the last one along each axis is shorter.
-const SHAPE: [usize; 3] = [20, 33, 41];
+/// The last chunks along the axes are shorter.
+const SHAPE: [usize; 3] = [20, 21, 33];
 
 /// Whole planes; parts of planes; one chunk.
-const CHUNKS: [[usize; 3]; 3] = [[8, 33, 41], [16, 17, 41], SHAPE];
+const CHUNKS: [[usize; 3]; 3] = [[8, 21, 33], [16, 11, 33], SHAPE];
 
 /// Smooth planes, and from the middle on noisy ones: the best modes of chunks differ.
 fn frames<T: Element>() -> [Field<T>; 2] {
@@ -34,8 +36,9 @@ fn bounds(entry: &Entry) -> impl Iterator<Item = Bound> + '_ {
 }
 
 /// The file that the writer makes of whole arrays.
-fn whole<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
-    let mut writer = Writer::new(Vec::new(), options.clone()).unwrap();
+fn whole<T: Element>(fields: &[Field<T>], options: &Options, engine: Arc<dyn Engine>) -> Vec<u8> {
+    let writer = Writer::new(Vec::new(), options.clone()).unwrap();
+    let mut writer = writer.engine(engine);
     for field in fields {
         let view = View::new(&field.values, &SHAPE).unwrap();
         writer.frame(&view).unwrap();
@@ -43,9 +46,46 @@ fn whole<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
+/// Takes several chunks at once, from several slabs, and has memory of its own for their bodies.
+#[derive(Debug)]
+struct Batches;
+
+impl Engine for Batches {
+    fn batch(&self, _: &FramePlan) -> usize {
+        3
+    }
+
+    fn encode(
+        &self,
+        plan: &FramePlan,
+        chunks: &[Values<'_>],
+        context: &mut Context,
+        out: &mut EncodedChunks,
+    ) -> ebz::Result<()> {
+        let mut made = EncodedChunks::default();
+        Cpu.encode(plan, chunks, context, &mut made)?;
+        made.bodies().for_each(|body| out.push(body));
+        Ok(())
+    }
+
+    fn decode(
+        &self,
+        plan: &FramePlan,
+        chunks: &mut [Target<'_>],
+        context: &mut Context,
+    ) -> ebz::Result<()> {
+        Cpu.decode(plan, chunks, context)
+    }
+}
+
 /// Arrays that come as bytes.
-fn streamed<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
-    let mut writer = Writer::new(Vec::new(), options.clone()).unwrap();
+fn streamed<T: Element>(
+    fields: &[Field<T>],
+    options: &Options,
+    engine: Arc<dyn Engine>,
+) -> Vec<u8> {
+    let writer = Writer::new(Vec::new(), options.clone()).unwrap();
+    let mut writer = writer.engine(engine);
     for field in fields {
         let scan = ValueScan::of(&field.values, options.fill);
         let mut bytes: &[u8] = bytemuck::cast_slice(&field.values);
@@ -109,16 +149,22 @@ fn check<T: Element>(entry: &Entry) {
         for chunk in CHUNKS {
             let options = Options::new(bound).codec(entry.info.name).chunk(&chunk);
             let options = options.threads(1).simd(Level::Portable);
-            let expected = whole(&fields, &options);
+            let expected = whole(&fields, &options, Arc::new(Cpu));
             let same = |bytes: Vec<u8>, way: &str| {
                 let name = entry.info.name;
                 assert!(bytes == expected, "{way}: {name} {bound} {chunk:?}");
             };
             for threads in [1, 2, 3] {
                 let options = options.clone().threads(threads).simd(Level::detect());
-                same(whole(&fields, &options), "threads");
-                same(streamed(&fields, &options), "stream");
+                same(whole(&fields, &options, Arc::new(Cpu)), "threads");
+                same(streamed(&fields, &options, Arc::new(Cpu)), "stream");
             }
+            let engine = || Arc::new(Batches);
+            same(whole(&fields, &options, engine()), "another engine");
+            same(
+                streamed(&fields, &options, engine()),
+                "another engine, stream",
+            );
             for level in Level::available() {
                 let options = options.clone().simd(level);
                 same(by_slabs(&fields, &options), "slabs and instruction sets");

@@ -4,7 +4,7 @@
 
 use super::record::Record;
 use crate::array::{View, display};
-use crate::chunk::{ChunkCoder, Cpu, EncodedChunks, Engine, FramePlan, extents};
+use crate::chunk::{ChunkCoder, Cpu, EncodedChunks, Engine, Form, FramePlan, extents};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -21,6 +21,15 @@ impl EncodedSlab {
     /// The records.
     pub fn bytes(&self) -> &[u8] {
         self.chunks.bytes()
+    }
+
+    /// Form and length of each chunk's body: all that [`FrameWriter::reserve`](super::FrameWriter::reserve)
+    /// needs to know.
+    pub fn bodies(&self) -> Vec<(Form, u64)> {
+        let bodies = self.chunks.bodies();
+        bodies
+            .map(|body| (body.form, body.bytes.len() as u64))
+            .collect()
     }
 }
 

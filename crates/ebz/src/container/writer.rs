@@ -22,7 +22,7 @@ use crate::options::Options;
 use crate::parallel;
 use crate::search::{self, Searched};
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -377,15 +377,19 @@ impl<W: Write + Send> FrameWriter<'_, W> {
     fn put(&mut self, chunks: &EncodedChunks) -> Result<()> {
         self.writer.out.write_all(chunks.bytes())?;
         for body in chunks.bodies() {
-            let (number, length) = (self.places.len(), body.bytes.len() as u64);
-            let record = Record::of_chunk(self.frame, number, body.form, length);
-            let place = Place::new(self.writer.position, &record);
-            self.writer.position = place.end();
-            self.places.push(place);
-            self.raw_chunks += usize::from(body.form == Form::Raw);
+            self.note(body.form, body.bytes.len() as u64);
         }
         self.found.join(&chunks.found());
         Ok(())
+    }
+
+    /// The record of the next chunk lies here.
+    fn note(&mut self, form: Form, length: u64) {
+        let record = Record::of_chunk(self.frame, self.places.len(), form, length);
+        let place = Place::new(self.writer.position, &record);
+        self.writer.position = place.end();
+        self.places.push(place);
+        self.raw_chunks += usize::from(form == Form::Raw);
     }
 
     /// Ends the frame behind its last slab.
@@ -407,6 +411,22 @@ impl<W: Write + Send> FrameWriter<'_, W> {
             search: None,
             found: self.found.confirmed(),
         })
+    }
+}
+
+impl<W: Write + Seek + Send> FrameWriter<'_, W> {
+    /// Leaves room for the records of the next chunks, which somebody else has encoded and writes: a
+    /// rank of a parallel program, say. Takes [`EncodedSlab::bodies`], and returns the bytes of the
+    /// file that [`EncodedSlab::bytes`] must go to, if the writer began at the file's first byte.
+    pub fn reserve(&mut self, bodies: &[(Form, u64)]) -> Result<Range<u64>> {
+        let start = self.writer.position;
+        for &(form, length) in bodies {
+            self.note(form, length);
+        }
+        let length = i64::try_from(self.writer.position - start)
+            .map_err(|_| Error::invalid("bodies of an impossible length"))?;
+        self.writer.out.seek(SeekFrom::Current(length))?;
+        Ok(start..self.writer.position)
     }
 }
 
