@@ -2,6 +2,7 @@
 
 mod sandbox;
 
+use ebz_testkit::layout;
 use sandbox::{Sandbox, assert_failure, bytes_of, field, npy};
 
 /// A folder with 5 × 8 values as `a.raw` and as `a.ebz`.
@@ -285,19 +286,13 @@ fn every_truncation_and_a_flip_in_every_byte() {
     }
 }
 
-/// A file whose header has other extents, with checksums that match.
+/// A file of one chunk whose header has other extents, with checksums that match.
 fn claim(file: &[u8], shape: u64, chunk: u64) -> Vec<u8> {
-    // Signature and version, then the frame record: 32 bytes, then the body.
-    let (start, body) = (16, 48);
-    let mut bytes = file.to_vec();
-    let length = u64::from_le_bytes(bytes[start + 16..start + 24].try_into().unwrap()) as usize;
-    bytes[body + 32..body + 40].copy_from_slice(&shape.to_le_bytes());
-    bytes[body + 40..body + 48].copy_from_slice(&chunk.to_le_bytes());
-    let mut hashed = bytes[start..start + 24].to_vec();
-    hashed.extend(&bytes[body..body + length]);
-    let checksum = xxhash_rust::xxh3::xxh3_64(&hashed);
-    bytes[start + 24..body].copy_from_slice(&checksum.to_le_bytes());
-    bytes
+    let records = layout::records(file);
+    let (kind, body) = (records[1].kind, file[records[1].body()].to_vec());
+    let fz = ebz::codec::by_name("fz").unwrap().info.id;
+    let frame = layout::frame_body_with(&[shape], &[chunk], fz, None);
+    layout::file(&frame, &[(kind, body)], None)
 }
 
 #[test]

@@ -132,6 +132,12 @@ impl Options {
         })
     }
 
+    /// Whether all values are looked at before the first chunk is encoded.
+    pub(crate) fn scans(&self) -> bool {
+        let kind = self.bound.kind();
+        matches!(kind, BoundKind::Range | BoundKind::Psnr | BoundKind::Ratio)
+    }
+
     /// Whether resolving the bound needs a pass over the whole array first.
     pub fn needs_range(&self) -> bool {
         self.bound.kind() == BoundKind::Range

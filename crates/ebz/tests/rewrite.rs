@@ -32,7 +32,11 @@ impl Rewriter {
         let view = View::new(values, shape).unwrap();
         let bytes = ebz::compress(&view, &options).unwrap();
         let back = ebz::decompress::<T>(&bytes).unwrap();
-        (back.values().to_vec(), bytes.len() >= size_of_val(values))
+        let constant = values
+            .windows(2)
+            .all(|pair| pair[0].to_word() == pair[1].to_word());
+        let raw = bytes.len() >= size_of_val(values);
+        (back.values().to_vec(), raw || constant)
     }
 
     /// Whether `value` may stand for `original`.

@@ -452,7 +452,7 @@ pub fn max_compressed_size(
     for tolerance in tolerances {
         frame.clear();
         let mut plan = plan(tolerance)?;
-        if options.fill.is_auto() {
+        if options.fill.is_auto() && options.scans() {
             plan = plan.with_fill(Fill::Found(longest_fill));
         }
         plan.header().write_to(&mut frame);

@@ -256,16 +256,15 @@ impl<T: Element> Search<'_, T> {
         let Target::Ratio { ratio, .. } = self.target else {
             return Ok(());
         };
+        let mut most = exact;
         if self.best.is_none() && self.range > 0.0 {
-            let most = self.walk(None).rounded(f64::MAX);
-            self.measured(Tolerance::Abs(most))?;
+            let largest = self.walk(None).rounded(f64::MAX);
+            most = most.max(self.measured(Tolerance::Abs(largest))?);
         }
         if self.best.is_some() {
             return Ok(());
         }
         let codec = &self.options.codec;
-        let most = self.trials.iter().map(|trial| trial.found);
-        let most = most.fold(exact, f64::max);
         Err(Error::invalid(match self.range > 0.0 {
             true => format!(
                 "ratio {ratio} cannot be reached with codec {codec}: this array allows {exact:.3} \

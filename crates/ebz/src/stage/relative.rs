@@ -250,8 +250,10 @@ mod tests {
         for bound in [0.5, 1e-2, 1e-3, 1e-5, 4e-6] {
             let whole = Relative::<f32, f32>::whole(bound, &FillValues::NONE).unwrap();
             for start in [1.0f32, -2.0, 1e-30, 1e30] {
-                let part = |bits| whole.part([start].into_iter(), bits).unwrap();
-                let (narrow, wide) = (part(16), part(32));
+                // Coordinates of 16 bits do not reach far enough for the smallest bounds.
+                let narrow = whole.part([start].into_iter(), 16);
+                assert!(narrow.is_some() || bound <= 1e-5);
+                let wide = whole.part([start].into_iter(), 32).unwrap();
                 let first = start.to_bits() & !0x7f_ffff;
                 for bits in (first..first + (1 << 23)).step_by(37) {
                     let x = f32::from_bits(bits);
@@ -263,9 +265,11 @@ mod tests {
                     assert!(good, "{bound} {x}");
                     let z: f32 = wide.lattice.decode(q);
                     assert_eq!(whole.snap(z).to_bits(), z.to_bits(), "{bound} {x}");
-                    let (q, good) = narrow.one::<u16, true>(y);
-                    let z: f32 = narrow.lattice.decode(q);
-                    assert!(!good || z.to_bits() == y.to_bits(), "{bound} {x}");
+                    if let Some(narrow) = &narrow {
+                        let (q, good) = narrow.one::<u16, true>(y);
+                        let z: f32 = narrow.lattice.decode(q);
+                        assert!(!good || z.to_bits() == y.to_bits(), "{bound} {x}");
+                    }
                 }
             }
         }

@@ -110,8 +110,8 @@ impl<T: Real> Chooser<T> {
             return Ok(only);
         }
         let starts = match source.values.len() {
-            ..=MAX_VALUES_TO_TRY_EVERY_PLAN => &STARTS[..1],
-            ..=MAX_VALUES_FOR_TWO_BLOCKS => &STARTS[..2],
+            values if values <= MAX_VALUES_TO_TRY_EVERY_PLAN => &STARTS[..1],
+            values if values <= MAX_VALUES_FOR_TWO_BLOCKS => &STARTS[..2],
             _ => &STARTS[..],
         };
         // Isotropic mode is tried in the order of packets, so that rows are long for both.

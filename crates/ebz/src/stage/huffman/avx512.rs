@@ -2,7 +2,7 @@
 //! quads and octets before they meet the stream.
 
 use super::bmi2::Writer;
-use super::encode::split;
+use super::codes::split;
 use super::{ALPHABET, Book};
 use std::arch::x86_64::*;
 

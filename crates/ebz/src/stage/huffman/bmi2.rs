@@ -2,8 +2,8 @@
 //! instruction there, and the loops consist of little else.
 
 use super::Table;
-use super::decode::{LOOKUPS, Stream, safe_rounds};
-use super::encode::{Codes, join, longest_stream};
+use super::codes::{Codes, join, longest_stream};
+use super::stream::{LOOKUPS, Stream, safe_rounds};
 use super::table::{ENTRIES, SYMBOLS_AT, count_of};
 
 pub(super) fn encode_stream(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]) -> usize {

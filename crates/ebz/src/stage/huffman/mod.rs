@@ -12,10 +12,12 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod bmi2;
 mod book;
+mod codes;
 mod decode;
 mod encode;
 mod histogram;
 mod lengths;
+mod stream;
 mod table;
 
 pub use book::Book;

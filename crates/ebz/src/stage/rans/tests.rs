@@ -95,7 +95,9 @@ fn broken_streams_are_errors_or_other_symbols() {
     let bytes = encode(Level::Portable, contexts, &symbols, &which);
     for level in Level::available() {
         for length in 0..bytes.len() {
-            assert!(decode(level, contexts, &bytes[..length], &which).is_err());
+            if let Ok(other) = decode(level, contexts, &bytes[..length], &which) {
+                assert_eq!(other.len(), symbols.len());
+            }
         }
         for bit in 0..bytes.len() * 8 {
             let mut broken = bytes.clone();
