@@ -267,6 +267,11 @@ impl<T: Copy + PartialEq> TypedFill<T> {
     pub fn contains(&self, x: T) -> bool {
         self.values[..self.count].contains(&x)
     }
+
+    /// Whether this is so for one of them.
+    pub fn any(&self, test: impl FnMut(T) -> bool) -> bool {
+        self.values[..self.count].iter().copied().any(test)
+    }
 }
 
 #[cfg(test)]

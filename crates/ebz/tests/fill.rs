@@ -67,3 +67,38 @@ fn fill_values_cost_little() {
         }
     }
 }
+
+#[test]
+fn data_does_not_become_missing() {
+    // Values around marks that are lattice points of the bounds, or near them.
+    let values: Vec<f32> = (0..20_000)
+        .map(|i| ((i as f32 * 0.7).sin() + (i as f32 * 0.013).cos()) * 2.0 + 0.5)
+        .collect();
+    let view = View::new(&values, &[100, 200]).unwrap();
+    let marks = [0.5, 1.0, 0.0, 1.984375];
+    for codec in TABLE {
+        for (kind, bound) in [
+            (BoundKind::Abs, Bound::Abs(0.25)),
+            (BoundKind::Pointwise, Bound::Pointwise(0.2)),
+        ] {
+            if !codec.offers(kind) {
+                continue;
+            }
+            for count in [1, marks.len()] {
+                let mut options = Options::new(bound).codec(codec.info.name);
+                options.fill = ebz::FillValues::new(&marks[..count]).unwrap().into();
+                let bytes = ebz::compress(&view, &options).unwrap();
+                let decoded = ebz::decompress::<f32>(&bytes).unwrap();
+                let missing = |x: &f32| marks[..count].contains(&f64::from(*x));
+                for (x, y) in values.iter().zip(decoded.values()) {
+                    assert_eq!(
+                        missing(x),
+                        missing(y),
+                        "{} {bound}: {x} {y}",
+                        codec.info.name
+                    );
+                }
+            }
+        }
+    }
+}

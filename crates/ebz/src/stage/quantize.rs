@@ -128,10 +128,11 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
         let decoded = <T as Via<F>>::down(k.mul(self.step));
         // NaN and infinities fail both comparisons.
         let good = (Real::sub(decoded, x).abs() <= self.limit) & (q.abs() <= self.most);
+        // Neither is missing data quantized, nor does other data become missing.
         let ordinary = match WORK {
             PLAIN => true,
-            ONE_FILL => x != self.fill.first(),
-            _ => !self.fill.contains(x),
+            ONE_FILL => (x != self.fill.first()) & (decoded != self.fill.first()),
+            _ => !self.fill.contains(x) & !self.fill.contains(decoded),
         };
         (rounded.bits(), decoded, good & ordinary)
     }

@@ -181,8 +181,8 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
             _ => self.check_wide.passes(x.to_f64(), decoded.to_f64()),
         };
         let ordinary = match MANY_FILLS {
-            true => !self.fill.contains(x),
-            false => x != self.fill.first(),
+            true => !self.fill.contains(x) & !self.fill.contains(decoded),
+            false => (x != self.fill.first()) & (decoded != self.fill.first()),
         };
         (q, reached & passes & ordinary)
     }
@@ -199,7 +199,7 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
         let decoded = T::down(F::at(coordinate, self.lattice.step, F::Order::default()));
         let passes = self.check_wide.passes(x.to_f64(), decoded.to_f64());
         let reached = zero | (k >= 1);
-        match reached & passes & !self.fill.contains(x) {
+        match reached & passes & !self.fill.contains(x) & !self.fill.contains(decoded) {
             true => decoded,
             false => x,
         }

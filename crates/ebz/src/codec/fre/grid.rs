@@ -137,12 +137,13 @@ impl<P: Pattern> Grid<P> {
     }
 
     /// What the decoder will give for a pattern: the nearest of the grid, or the pattern itself if
-    /// it is zero, subnormal, infinite, NaN, a fill value, or would become infinite.
+    /// it is zero, subnormal, infinite, NaN, a fill value, or would become infinite or a fill value.
     #[inline(always)]
     pub fn round(&self, x: P) -> P {
-        match self.fill.others().contains(&x) {
+        let rounded = self.round_with_one_fill(x);
+        match self.fill.others().contains(&x) | self.fill.others().contains(&rounded) {
             true => x,
-            false => self.round_with_one_fill(x),
+            false => rounded,
         }
     }
 
@@ -167,7 +168,8 @@ impl<P: Pattern> Grid<P> {
         let exact = (exponent == P::default())
             | (exponent == all)
             | (rounded & all == all)
-            | (x == self.fill.first());
+            | (x == self.fill.first())
+            | (rounded == self.fill.first());
         if exact { x } else { rounded }
     }
 }

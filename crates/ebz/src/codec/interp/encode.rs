@@ -154,7 +154,10 @@ impl<T: Real> RowEncoder<'_, T> {
         };
         let fails = |i: usize| {
             let value = original[i];
-            step.misses(value - outer[i]) || self.fill.contains(value)
+            // Neither is missing data quantized, nor does other data become missing.
+            step.misses(value - outer[i])
+                || self.fill.contains(value)
+                || self.fill.contains(outer[i])
         };
         let failing: Vec<usize> = (0..original.len()).filter(|&i| fails(i)).collect();
         for &i in &failing {

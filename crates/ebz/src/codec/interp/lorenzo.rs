@@ -250,6 +250,8 @@ impl<T: Real> Kernel for Quantize<'_, T> {
         }
         if !self.fill.is_empty() {
             bad |= self.values.iter().any(|&value| self.fill.contains(value));
+            let decoded = |q: &i32| T::from_i32(*q) * step.size;
+            bad |= quantized.iter().any(|q| self.fill.contains(decoded(q)));
         }
         if bad {
             return false;
@@ -376,7 +378,7 @@ fn escape<T: Real>(
         let exact = T::from_i32(quantized) * step.size;
         let mut difference = quantized.wrapping_sub(predicted);
         let fits = difference.unsigned_abs() <= u32::from(LARGEST.unsigned_abs());
-        let good = !step.misses(value - exact) && !fill.contains(value);
+        let good = !step.misses(value - exact) && !fill.contains(value) && !fill.contains(exact);
         if !good || !fits {
             let absent = step.quantize(value).is_none() || fill.contains(value);
             let position = streams.position + i as u32;

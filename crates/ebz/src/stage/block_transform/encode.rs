@@ -236,7 +236,17 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
 
     #[inline(always)]
     fn has_fill<const N: usize>(&self, group: &[Lanes<T>; N], lane: usize) -> bool {
-        !self.fill.is_empty() && group.iter().any(|lanes| self.fill.contains(lanes[lane]))
+        !self.fill.is_empty() && group.iter().any(|lanes| self.near_fill(lanes[lane]))
+    }
+
+    /// Whether a value marks missing data, or might become such a mark within the bound.
+    fn near_fill(&self, x: T) -> bool {
+        let reach = match &self.goal {
+            Goal::Bound(search) => search.limit.to_f64(),
+            Goal::Planes(_) => 0.0,
+        };
+        self.fill
+            .any(|fill| (x.to_f64() - fill.to_f64()).abs() <= reach)
     }
 
     /// Replaces the special values of a block by neighbours and marks them as exceptions. Returns
@@ -248,7 +258,7 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
         lane: usize,
         block: usize,
     ) -> bool {
-        let special = |x: T| x.magnitude() >= self.special || self.fill.contains(x);
+        let special = |x: T| x.magnitude() >= self.special || self.near_fill(x);
         let ordinary = |lanes: &&Lanes<T>| !special(lanes[lane]);
         let mut neighbour = group
             .iter()
