@@ -145,6 +145,7 @@ def test_filters_before_it(field, tmp_path, name, dtype, shards):
         assert ebz.decompress(chunk).shape == (12, 20, 28)
 
 
+@pytest.mark.filterwarnings("ignore:Numcodecs codecs are not in the Zarr")
 def test_a_filter_that_makes_other_types_is_refused(tmp_path):
     with pytest.raises(TypeError, match="not compressed"):
         zarr.create_array(
