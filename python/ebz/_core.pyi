@@ -37,6 +37,7 @@ class Options:
         chunk: Sequence[int] | None = None,
         params: Mapping[str, str | int | float | bool] | None = None,
         metadata: str | None = None,
+        for_rewriting: bool = False,
     ) -> Options: ...
 
 class Reader:

@@ -55,7 +55,7 @@ class Ebz(Configured, Codec):  # type: ignore[misc]
             settings = {**self.settings, "metadata": layout}
             if "order" in layout and "chunk" in settings:
                 settings["chunk"] = settings["chunk"][::-1]
-            chosen = options(settings)
+            chosen = options(settings, for_rewriting=True)
         return _core.compress(readable(array), chosen)
 
     def decode(self, buf: Buffer, out: Any = None) -> Any:

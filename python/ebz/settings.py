@@ -45,12 +45,14 @@ class Settings(TypedDict, total=False):
     metadata: Any
 
 
-def options(settings: Mapping[str, Any]) -> _core.Options:
-    """Checks them, all at once."""
+def options(settings: Mapping[str, Any], for_rewriting: bool = False) -> _core.Options:
+    """Checks them, all at once. `for_rewriting` has codecs keep what does not change in a chunk that
+    is compressed again."""
     values = plain(settings)
     if "fill" in values:
         values["fill"] = fill_text(values["fill"])
-    return _core.Options(**values, metadata=as_json(settings.get("metadata")))
+    metadata = as_json(settings.get("metadata"))
+    return _core.Options(**values, metadata=metadata, for_rewriting=for_rewriting)
 
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,7 +201,7 @@ class Configured:
         if "metadata" in settings:
             raise InvalidArgument("metadata belongs to an array, not to a codec")
         self.settings: dict[str, Any] = plain(settings)
-        self.options = options(self.settings)
+        self.options = options(self.settings, for_rewriting=True)
 
     @property
     def threads(self) -> int:

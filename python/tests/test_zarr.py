@@ -12,6 +12,7 @@ from zarr.codecs import numcodecs as numcodecs3
 from zarr.storage import LocalStore, WrapperStore
 
 import ebz
+import ebz.numcodecs
 from ebz.zarr import Ebz
 
 
@@ -223,3 +224,21 @@ def test_the_other_pipeline(field, tmp_path):
         array = write(tmp_path, field, Ebz(abs=1e-2), chunks=(6, 20, 28), shards=(12, 40, 56))
         assert worst(array[...], field) <= 1e-2
         assert worst(array[7, 3:30], field[7, 3:30]) <= 1e-2
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("codec", ["fz", "ceaz"])
+def test_rewriting_a_chunk_does_not_drift(tmp_path, zarr_format, codec):
+    z, y, x = np.meshgrid(*(np.linspace(0, 3, n) for n in (12, 64, 64)), indexing="ij")
+    field = (20 * np.sin(2 * z + y) * np.cos(3 * x - z)).astype("f4")
+    if zarr_format == 3:
+        how = {"serializer": Ebz(abs=0.01, codec=codec), "compressors": None}
+    else:
+        how = {"compressors": ebz.numcodecs.Ebz(abs=0.01, codec=codec)}
+    array = zarr.create_array(
+        tmp_path, shape=field.shape, chunks=field.shape, dtype="f4", zarr_format=zarr_format,
+        filters=None, **how,
+    )
+    for level, values in enumerate(field):
+        array[level] = values
+    assert worst(array[...], field) <= 0.01

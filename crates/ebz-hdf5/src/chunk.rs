@@ -116,7 +116,7 @@ fn encode_as<T: Element>(options: &Options, local: &Local, bytes: &[u8]) -> Resu
             &copy
         }
     };
-    let mut options = options.clone().threads(1);
+    let mut options = options.clone().for_rewriting().threads(1);
     let padding = FillValues::from(local.padding);
     // A dataset's own mark of missing data stays one, where it occurs: netCDF gives every dataset
     // one, and some codecs do better without. Zero, which HDF5 takes where nobody names a value, is

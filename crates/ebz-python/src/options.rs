@@ -15,7 +15,7 @@ impl Options {
     #[new]
     #[pyo3(signature = (*, abs=None, range=None, pointwise=None, psnr=None, ratio=None,
         precision=None, lossless=false, codec=ebz::codec::DEFAULT, threads=1, fill="auto",
-        chunk=None, params=None, metadata=None))]
+        chunk=None, params=None, metadata=None, for_rewriting=false))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         abs: Option<f64>,
@@ -31,6 +31,7 @@ impl Options {
         chunk: Option<Vec<usize>>,
         params: Option<&Bound<'_, PyDict>>,
         metadata: Option<&str>,
+        for_rewriting: bool,
     ) -> Result<Self> {
         let bound = bound(&[
             (BoundKind::Abs, abs),
@@ -54,6 +55,9 @@ impl Options {
         if let Some(json) = metadata {
             let invalid = |e| Error::invalid(format!("metadata: {e}"));
             options.metadata = Some(serde_json::from_str(json).map_err(invalid)?);
+        }
+        if for_rewriting {
+            options = options.for_rewriting();
         }
         options.check()?;
         Ok(Self(options))

@@ -1,4 +1,4 @@
-//! Makes the offline code books of `ceaz`.
+//! Makes the offline codebooks of `ceaz`.
 //!
 //! ```text
 //! offline_books histograms FIELD … > offline_histograms.txt    frequencies from raw fields

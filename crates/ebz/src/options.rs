@@ -84,6 +84,23 @@ impl Options {
         self
     }
 
+    /// For arrays that are read, changed in part and compressed again, such as the chunks of Zarr and
+    /// HDF5: values that did not change come back bit for bit, if the codec can do that at all. Only
+    /// under `abs` and `pointwise`, which stay the same each time; parameters that are set stay.
+    pub fn for_rewriting(mut self) -> Self {
+        let kind = self.bound.kind();
+        if matches!(kind, BoundKind::Abs | BoundKind::Pointwise)
+            && let Ok(entry) = codec::by_name(&self.codec)
+        {
+            for (key, value) in entry.info.rewrites_exactly.unwrap_or_default() {
+                if self.params.get(key).is_none() {
+                    self.params.set(*key, *value);
+                }
+            }
+        }
+        self
+    }
+
     /// Checks bound, codec and parameters; returns the codec.
     pub fn check(&self) -> Result<&'static Entry> {
         self.bound.validate()?;

@@ -17,10 +17,8 @@ struct Rewriter {
 
 impl Rewriter {
     fn new(entry: &Entry, bound: Bound, fill: impl Into<ebz::Fill>, what: &str) -> Self {
-        let mut options = Options::new(bound).codec(entry.info.name).threads(1);
-        for (key, value) in entry.info.rewrites_exactly.unwrap_or_default() {
-            options = options.param(*key, *value);
-        }
+        let options = Options::new(bound).codec(entry.info.name).threads(1);
+        let mut options = options.for_rewriting();
         options.fill = fill.into();
         let what = format!("{} {bound} {what}", entry.info.name);
         Self { options, what }
@@ -252,4 +250,17 @@ fn a_growing_chunk_keeps_its_first_values() {
             }
         }
     }
+}
+
+#[test]
+fn a_parameter_that_was_set_stays() {
+    let kept = |bound| {
+        let options = Options::new(bound).codec("ceaz").for_rewriting();
+        options.params.get("rewrite").map(str::to_owned)
+    };
+    assert_eq!(kept(Bound::Abs(0.1)).as_deref(), Some("exact"));
+    assert_eq!(kept(Bound::Range(0.1)), None, "another bound each time");
+    let options = Options::new(Bound::Abs(0.1)).codec("ceaz");
+    let options = options.param("rewrite", "drifts").for_rewriting();
+    assert_eq!(options.params.get("rewrite"), Some("drifts"));
 }

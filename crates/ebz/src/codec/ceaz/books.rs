@@ -9,43 +9,43 @@ use crate::stage::huffman::{self, ALPHABET, Book, Histogram, Sort, Table};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-/// How books are chosen.
+/// How codebooks are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// By the exact size of the coded chunk, book included.
+    /// By the exact size of the coded chunk, codebook included.
     Cost,
-    /// By the paper's χ: an offline book while the frequencies resemble those it was made from or are
+    /// By the paper's χ: an offline codebook while the frequencies resemble those it was made from or are
     /// very different, a new one in between.
     Chi,
-    /// Always an offline book, the best of them.
+    /// Always the best offline codebook.
     Offline,
 }
 
-/// The paper's threshold τ₀: up to here a book is kept.
+/// The paper's threshold τ₀: the offline codebook is kept while χ is below it.
 ///
 /// χ = |σ₀ − σ₁| is the change of the standard deviation of the symbols' frequencies, here in
 /// thousandths of the chunk's symbols: a unit in which the paper's thresholds separate
 /// histograms that share a book from those that do not.
-const KEEP: f64 = 5.18;
-/// The paper's threshold τ₁: up to here a new book is made.
-const RENEW: f64 = 9.69;
+const TAU_0: f64 = 5.18;
+/// The paper's threshold τ₁: a new codebook is built while χ is at most this.
+const TAU_1: f64 = 9.69;
 
-/// Fewer symbols than this share one book, without a look at anything else: it takes longer to find
-/// a better way than to code them.
-const FEW: usize = 2048;
-/// Fewer symbols than this get no book of their own.
-const FEWEST: u64 = 320;
+/// Groups with fewer symbols in all share one codebook without a cost comparison, which would take longer
+/// than coding them.
+const MIN_SYMBOLS_FOR_SEVERAL_BOOKS: usize = 2048;
+/// Fewer symbols than this always use an offline codebook.
+const MIN_SYMBOLS_FOR_OWN_BOOK: u64 = 320;
 
-/// A book that is there may cost one bit in this many more than a new one, which takes time to make
-/// and to read.
-const HANDY: u64 = 128;
+/// Reuse an existing codebook when it costs at most 1/128 more bits than a new one: building and parsing
+/// one takes time.
+const REUSE_SLACK: u64 = 128;
 
-/// In place of a book's number: the book follows.
-const OWN: u8 = 255;
-/// In place of a book's number: the book of the group before.
-const SAME: u8 = 254;
+/// In place of a codebook's number: a new one follows.
+const NEW_BOOK: u8 = 255;
+/// In place of a codebook's number: the one of the group before.
+const PREVIOUS_BOOK: u8 = 254;
 
-/// Codes symbols with the books that the rule chooses.
+/// Codes symbols with the codebooks that the rule chooses.
 pub(super) struct Encoder<'a> {
     pub rule: Rule,
     pub sort: Sort,
@@ -55,16 +55,16 @@ pub(super) struct Encoder<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    /// Appends for each group that is not empty: the number of its book, the book if it is a new
-    /// one, and the coded symbols.
+    /// Appends for each group that is not empty: the number of its codebook, the codebook if it is
+    /// new, and the coded symbols.
     pub fn encode<K: Kind, const N: usize>(&mut self, groups: [&[u8]; N], out: &mut Vec<u8>) {
-        let few = groups.iter().map(|g| g.len()).sum::<usize>() < FEW;
+        let few = groups.iter().map(|g| g.len()).sum::<usize>() < MIN_SYMBOLS_FOR_SEVERAL_BOOKS;
         let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
         let mut next = groups
             .peek()
             .map(|symbols| K::histogram(symbols, self.simd));
         while let Some(mut histogram) = next.take() {
-            // 1. As many groups as are better off with one book.
+            // 1. As many groups as are smaller with one codebook.
             let mut run = Vec::with_capacity(N);
             run.extend(groups.next());
             while let Some(symbols) = groups.peek() {
@@ -76,20 +76,20 @@ impl<'a> Encoder<'a> {
                 histogram.add(&other);
                 run.extend(groups.next());
             }
-            // 2. Their book. 3. Their symbols.
+            // 2. Their codebook. 3. Their symbols.
             let (mut number, book) = self.choose::<K>(&histogram);
             for symbols in run {
                 out.push(number);
-                if number == OWN {
+                if number == NEW_BOOK {
                     book.write_to(out);
                 }
-                number = SAME;
+                number = PREVIOUS_BOOK;
                 huffman::encode(symbols, &book, self.simd, self.streams, out);
             }
         }
     }
 
-    /// Whether two groups take less space with one book than with two.
+    /// Whether two groups are smaller with one codebook than with two.
     fn share(&self, a: &Histogram, b: &Histogram) -> bool {
         if self.rule != Rule::Cost {
             return false;
@@ -100,43 +100,46 @@ impl<'a> Encoder<'a> {
         cost(&both) <= cost(a) + cost(b)
     }
 
-    /// The book for symbols of these frequencies, and its number.
+    /// The codebook for symbols of these frequencies, and its number.
     fn choose<K: Kind>(&self, histogram: &Histogram) -> (u8, Cow<'a, Book>) {
         let counts = histogram.occurring();
         let numbered = (0u8..).zip(K::of(&CODEBOOKS));
         let costs = numbered.filter_map(|(n, entry)| Some((entry.book.cost(counts)?, n, entry)));
-        // Offline books have a code for every symbol.
+        // Offline codebooks have a code for every symbol.
         let best = costs.min_by_key(|&(cost, number, _)| (cost, number));
         let best = best.filter(|(_, _, Entry { book, .. })| {
             let chi = || (deviation(histogram) - implied_deviation(book)).abs();
-            self.rule != Rule::Chi || !(KEEP..=RENEW).contains(&chi())
+            self.rule != Rule::Chi || !(TAU_0..=TAU_1).contains(&chi())
         });
         let own = || Book::of(histogram, self.sort);
         let Some((cost, number, entry)) = best else {
-            return (OWN, Cow::Owned(own()));
+            return (NEW_BOOK, Cow::Owned(own()));
         };
         let kept = (number, Cow::Borrowed(&entry.book));
-        // A new book is not worth making, or cannot be better.
-        if self.rule != Rule::Cost || histogram.total() < FEWEST || cost <= cost_with_book(counts) {
+        // A new codebook would not pay for the time, or cannot be smaller.
+        if self.rule != Rule::Cost
+            || histogram.total() < MIN_SYMBOLS_FOR_OWN_BOOK
+            || cost <= cost_with_book(counts)
+        {
             return kept;
         }
         let own = own();
         let mut stored = Vec::new();
         own.write_to(&mut stored);
         let own_cost = own.cost(counts).unwrap_or(u64::MAX);
-        if is_handy(cost, own_cost.saturating_add(8 * stored.len() as u64)) {
+        if reuses(cost, own_cost.saturating_add(8 * stored.len() as u64)) {
             return kept;
         }
-        (OWN, Cow::Owned(own))
+        (NEW_BOOK, Cow::Owned(own))
     }
 }
 
-/// Decodes symbols with the books that the stream names.
+/// Decodes symbols with the codebooks that the stream names.
 pub(super) struct Decoder<'a, K> {
-    /// The table of the last new book.
+    /// The table of the last new codebook.
     table: &'a mut Table,
     kind: PhantomData<K>,
-    /// The number of the last book.
+    /// The number of the last codebook.
     number: Option<u8>,
     pub simd: Level,
 }
@@ -158,18 +161,18 @@ impl<'a, K: Kind> Decoder<'a, K> {
             return Ok(());
         }
         match bytes.split_off_first() {
-            Some(&SAME) => {}
+            Some(&PREVIOUS_BOOK) => {}
             Some(&number) => {
-                if number == OWN {
+                if number == NEW_BOOK {
                     self.table.rebuild(&Book::read_from(bytes)?, symbols.len());
                 }
                 self.number = Some(number);
             }
-            None => return Err(Error::truncated("the number of a code book is missing")),
+            None => return Err(Error::truncated("the number of a codebook is missing")),
         }
-        let unknown = || Error::corrupt("unknown code book");
+        let unknown = || Error::corrupt("unknown codebook");
         let table = match self.number.ok_or_else(unknown)? {
-            OWN => &*self.table,
+            NEW_BOOK => &*self.table,
             number => {
                 let entry = K::of(&CODEBOOKS).get(usize::from(number));
                 entry.ok_or_else(unknown)?.table()
@@ -179,13 +182,13 @@ impl<'a, K: Kind> Decoder<'a, K> {
     }
 }
 
-/// Whether a book that is there will do, where a new one would cost so much.
-fn is_handy(cost: u64, new: u64) -> bool {
-    cost <= new.saturating_add(new / HANDY)
+/// Whether to reuse a codebook of this cost, given that of a new one.
+fn reuses(cost: u64, new: u64) -> bool {
+    cost <= new.saturating_add(new / REUSE_SLACK)
 }
 
-/// About the bits that symbols of these frequencies and a book of their own take: a book has some
-/// two bits for each symbol that occurs.
+/// Estimated bits of symbols of these frequencies with a codebook of their own, which takes about two bits
+/// for each symbol that occurs.
 fn cost_with_book(counts: &[u32]) -> u64 {
     let occurring = counts.iter().filter(|c| **c > 0).count() as u64;
     (entropy(counts) >> POINT) + 2 * occurring + 64
@@ -198,7 +201,7 @@ fn deviation(histogram: &Histogram) -> f64 {
     deviation_of(counts.map(|&count| f64::from(count) / total))
 }
 
-/// The same of the frequencies that a book is best for.
+/// The same of the frequencies that a codebook is optimal for.
 fn implied_deviation(book: &Book) -> f64 {
     let lengths = book.lengths().iter();
     deviation_of(lengths.map(|&length| 0.5f64.powi(length.into())))

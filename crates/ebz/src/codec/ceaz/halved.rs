@@ -18,16 +18,16 @@ use crate::stage::{UNIT, dualquant, exceptions};
 const FREE: u8 = 255;
 const FIXED: u8 = 254;
 
-/// Smaller chunks are not worth the second one.
-const SMALLEST: usize = 1 << 12;
+/// Smaller chunks are never halved.
+const MIN_VALUES: usize = 1 << 12;
 
-/// Interpolation may be better than lags where these cost fewer bits per value than this.
-const PROMISING: u64 = 3;
+/// Interpolation is tried where lags cost fewer bits per value than this.
+const MAX_BITS_BY_LAGS: u64 = 3;
 /// The same for chunks so small that a trial takes little time.
-const PROMISING_IF_SMALL: u64 = 8;
-const SMALL: usize = 1 << 18;
+const MAX_BITS_BY_LAGS_IF_SMALL: u64 = 8;
+const MAX_SMALL_CHUNK: usize = 1 << 18;
 
-/// The bound of coarse values, as a part of the bound: their errors spread to predictions.
+/// Bound of the coarse values relative to the bound: their errors spread to predictions.
 const COARSE_BOUND: f64 = 0.75;
 
 /// Memory for coarse values.
@@ -37,19 +37,19 @@ struct Coarse<T> {
     bytes: Vec<u8>,
 }
 
-/// How a chunk could be halved, if lags leave units that cost less than so much.
+/// How a chunk could be halved, and the cost of a unit by lags below which that is tried.
 pub(super) fn candidate(task: &Task<'_>) -> Option<(Halving, u64)> {
     let plain = matches!(task.tolerance, Tolerance::Abs(_)) && task.fill.is_empty();
     let values = task.dims.len();
-    let bits = match values <= SMALL {
-        true => PROMISING_IF_SMALL,
-        false => PROMISING,
+    let bits = match values <= MAX_SMALL_CHUNK {
+        true => MAX_BITS_BY_LAGS_IF_SMALL,
+        false => MAX_BITS_BY_LAGS,
     };
-    let halving = Halving::of(task.dims).filter(|_| plain && values >= SMALLEST);
+    let halving = Halving::of(task.dims).filter(|_| plain && values >= MIN_VALUES);
     halving.map(|halving| (halving, (bits * UNIT as u64) << POINT))
 }
 
-/// Appends the chunk, halved, if that takes less than units of this cost; otherwise nothing.
+/// Appends the halved chunk if that is smaller than units of this cost; otherwise nothing.
 pub(super) fn encode<T: Element>(
     values: &[T],
     task: &Task<'_>,
@@ -104,10 +104,10 @@ fn encode_with<T: Element, S: Steps<T>>(
         let unit = halving::sampled_cost::<T, S, Entropy>(values, halving, &lattice, coarse, simd);
         unit.saturating_mul(units)
     };
-    // Lags are faster: they need not be quite as good.
+    // Lags are faster: they win unless interpolation saves more than 5 %.
     let most = cost.saturating_mul(units) / 20 * 19;
 
-    // 1. Would it be worth it if coarse values cost as much as others, and had no errors?
+    // 1. Optimistic test: coarse values without errors, at the same cost as the others.
     let Coarse { values: few, bytes } = coarse;
     halving.gather(values, few);
     let share = most / values.len() as u64 * few.len() as u64;
@@ -174,7 +174,7 @@ fn decode_with<T: Element, S: Steps<T>>(
         .ok_or_else(|| Error::truncated("the step of a halved chunk is cut off"))?;
     let steps = S::new(f64::from_le_bytes(*step));
     let halving = Halving::of(dims)
-        .filter(|_| dims.len() >= SMALLEST)
+        .filter(|_| dims.len() >= MIN_VALUES)
         .ok_or_else(|| Error::corrupt("a chunk that cannot be halved"))?;
     let coarse_bytes = varint::read_block(&mut bytes)?;
 

@@ -1,4 +1,4 @@
-//! CEAZ: dual quantization, then Huffman coding with code books that fit the data.
+//! CEAZ: dual quantization, then Huffman coding with codebooks that fit the data.
 //!
 //! ```text
 //! values ─► dualquant ─► residual units ─► occupancy ─┬► labels of units ─► runs or Huffman
@@ -45,13 +45,13 @@ impl Codec for Ceaz {
     const INFO: Info = Info {
         id: 5,
         name: "ceaz",
-        summary: "dual quantization and Huffman coding with adaptive code books: high ratios, fast",
+        summary: "dual quantization and Huffman coding with adaptive codebooks: high ratios, fast",
         tolerances: &[BoundKind::Abs, BoundKind::Pointwise, BoundKind::Lossless],
         params: &[
             Param {
                 name: "books",
                 default: "cost",
-                help: "how code books are chosen: cost (by exact size), chi (the paper's rule), \
+                help: "how codebooks are chosen: cost (by exact size), chi (the paper's rule), \
                        offline (built-in ones only)",
             },
             Param {

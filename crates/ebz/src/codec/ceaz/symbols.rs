@@ -16,23 +16,22 @@ use crate::stage::fields;
 pub(super) const ESCAPE: u8 = 192;
 /// Their width in bits.
 const NARROWEST: u32 = u8::BITS - ESCAPE.leading_zeros();
-/// In place of a shift: symbols are places in a list of all different residuals, which follows
-/// behind their number.
+/// In place of a shift: symbols index a palette of all distinct residuals, which follows its length.
 const PALETTE: u8 = 255;
-/// The longest such list.
-const FEW: usize = 32;
-/// It takes long to make and is not worth it where large residuals are fewer than one in this many.
-const RARE: usize = 64;
-/// Residuals looked at to find the shift, at most, and of which so many are neighbours.
-const SAMPLE: usize = 1024;
+/// Most entries of a palette.
+const MAX_PALETTE: usize = 32;
+/// No palette where fewer than one residual in this many is large: building one takes time.
+const MIN_LARGE_SHARE: usize = 64;
+/// Number of residuals sampled to choose the shift, and how many of them are consecutive.
+const MAX_SAMPLES: usize = 1024;
 const RUN: usize = 32;
-/// A larger shift, which makes everything faster, may cost one bit in this many.
-const WORTH: u64 = 128;
-/// No shift is better by more than one bit in this many where low bits are no noise.
-const NOTABLE: u64 = 32;
-/// Symbols that are worked on at a time; a multiple of eight.
-const PIECE: usize = 4096;
-/// Symbols that are searched for exceptions at a time.
+/// Accept a larger shift, which is faster, when it costs at most 1/128 more bits.
+const SHIFT_SLACK: u64 = 128;
+/// Prefer no shift when it saves more than 1/32 of the bits: then low bits are not noise.
+const NO_SHIFT_GAIN: u64 = 32;
+/// Symbols per pass, so that they stay in the first-level cache; a multiple of eight.
+const SYMBOLS_IN_CACHE: usize = 4096;
+/// Symbols tested for escapes at a time.
 const BLOCK: usize = 64;
 
 /// Splits `values` into symbols, appends the shift and the low bits to `out`, and the exceptions to
@@ -56,7 +55,7 @@ pub(super) fn split<W: Word>(
             (largest, values.iter().filter(|v| **v >= most).count())
         },
     );
-    if large * RARE > values.len()
+    if large * MIN_LARGE_SHARE > values.len()
         && let Some(palette) = palette(values)
     {
         out.extend_from_slice(&[PALETTE, palette.len() as u8]);
@@ -68,8 +67,11 @@ pub(super) fn split<W: Word>(
     }
     let shift = shift_for(values);
     out.push(shift as u8);
-    // 1. Low bits and symbols. Few at a time, which stay in the first-level cache.
-    for (symbols, values) in symbols.chunks_mut(PIECE).zip(values.chunks(PIECE)) {
+    // 1. Low bits and symbols.
+    for (symbols, values) in symbols
+        .chunks_mut(SYMBOLS_IN_CACHE)
+        .zip(values.chunks(SYMBOLS_IN_CACHE))
+    {
         if (1..=8).contains(&shift) {
             simd.run(
                 #[inline(always)]
@@ -113,12 +115,12 @@ fn append<W: Word>(value: W, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.unsigned().to_le_bytes()[..size_of::<W>()]);
 }
 
-/// The different residuals, in order, if they are few.
+/// The distinct residuals, sorted, if they are few.
 fn palette<W: Word>(values: &[W]) -> Option<Vec<W>> {
     let mut found: Vec<W> = Vec::new();
     for value in values {
         if let Err(place) = found.binary_search(value) {
-            if found.len() == FEW {
+            if found.len() == MAX_PALETTE {
                 return None;
             }
             found.insert(place, *value);
@@ -132,25 +134,25 @@ fn max_shift<W: Word>() -> u32 {
     16 * W::PARTS as u32 - 8
 }
 
-/// A shift that costs little, as far as a sample tells.
+/// A shift that costs little, by a sample.
 fn shift_for<W: Word>(values: &[W]) -> u32 {
-    // Neighbours come with a value for free.
-    let step = values.len().div_ceil(SAMPLE);
+    // Consecutive residuals share a cache line.
+    let step = values.len().div_ceil(MAX_SAMPLES);
     let runs = values.chunks(RUN).step_by(step);
     let sample: Vec<u64> = runs.flatten().map(|v| v.unsigned()).collect();
     let shift = shift_if_noise::<W>(&sample);
-    // Residuals of few kinds are no noise.
+    // Residuals of few distinct values are not noise.
     if shift > 0 {
         let (all, few) = (sampled_cost(&sample, 0), sampled_cost(&sample, shift));
-        if all < few - few / NOTABLE {
+        if all < few - few / NO_SHIFT_GAIN {
             return 0;
         }
     }
     shift
 }
 
-/// The largest shift that costs little more than the best one if low bits are noise: the smaller
-/// the symbols, the faster is everything else.
+/// The largest shift that costs little more than the best one, if low bits are noise: smaller symbols
+/// are faster to code.
 fn shift_if_noise<W: Word>(sample: &[u64]) -> u32 {
     let mut per_width = [0u32; 65];
     for value in sample {
@@ -173,11 +175,11 @@ fn shift_if_noise<W: Word>(sample: &[u64]) -> u32 {
     let least = costs.iter().min().copied().unwrap_or(0);
     let good = costs
         .iter()
-        .rposition(|&cost| cost <= least + least / WORTH);
+        .rposition(|&cost| cost <= least + least / SHIFT_SLACK);
     good.unwrap_or(0) as u32
 }
 
-/// What a sample costs with a shift.
+/// Bits of a sample with a shift.
 fn sampled_cost(sample: &[u64], shift: u32) -> u64 {
     let mut counts = [0; 256];
     let mut noise = u64::from(shift) * sample.len() as u64;
@@ -191,7 +193,7 @@ fn sampled_cost(sample: &[u64], shift: u32) -> u64 {
         };
         counts[usize::from(symbol)] += 1;
     }
-    // The more symbols, the more are frequent by chance.
+    // A sample overestimates how well many distinct symbols compress.
     let kinds = counts.iter().filter(|c| **c > 0).count() as u64;
     entropy(&counts) + ((noise + kinds * 3 / 4) << POINT)
 }
@@ -201,11 +203,11 @@ fn symbol_of_wide(number: u64) -> u8 {
     ESCAPE + (number.ilog2() + 1 - NARROWEST) as u8
 }
 
-/// What takes the residuals of a group from symbols.
+/// What turns the symbols of a group back into residuals.
 pub(super) enum Rest<'a, W> {
     /// The shift and the low bits.
     Low(u32, &'a [u8]),
-    /// A list of all different residuals.
+    /// A palette of all distinct residuals.
     Palette(Vec<W>),
 }
 
@@ -246,15 +248,18 @@ pub(super) fn join<W: Word>(
         Rest::Palette(palette) => {
             for (value, &place) in values.iter_mut().zip(symbols) {
                 let found = palette.get(usize::from(place));
-                *value = *found.ok_or_else(|| Error::corrupt("a residual that is not listed"))?;
+                *value = *found.ok_or_else(|| Error::corrupt("a symbol beyond the palette"))?;
             }
             return Ok(());
         }
     };
-    let mut fields = [0; PIECE];
-    for (values, symbols) in values.chunks_mut(PIECE).zip(symbols.chunks(PIECE)) {
+    let mut fields = [0; SYMBOLS_IN_CACHE];
+    for (values, symbols) in values
+        .chunks_mut(SYMBOLS_IN_CACHE)
+        .zip(symbols.chunks(SYMBOLS_IN_CACHE))
+    {
         // 1. Low bits and symbols.
-        let (now, later) = low.split_at(low.len().min(PIECE / 8 * shift as usize));
+        let (now, later) = low.split_at(low.len().min(SYMBOLS_IN_CACHE / 8 * shift as usize));
         low = later;
         let fields = &mut fields[..values.len()];
         if (1..=8).contains(&shift) {

@@ -1,4 +1,4 @@
-//! A code book: the length of each symbol's code, from which the codes follow.
+//! A codebook: the length of each symbol's code, from which the codes follow.
 
 use super::lengths::{Sort, lengths};
 use super::{ALPHABET, Histogram, MAX_LENGTH};
