@@ -8,13 +8,13 @@ use ebz_sim::stencil::heat::Heat;
 use ebz_sim::stencil::lbm::{Lbm, Scene};
 use ebz_sim::stencil::run::{Plan, Run, run};
 use ebz_sim::stencil::srad::{Parameters, Srad};
-use ebz_sim::stencil::{Instructions, Kernel, compare};
+use ebz_sim::stencil::{Kernel, compare};
 use ebz_store::grid::{Grid, State};
 use std::path::Path;
 use std::sync::Arc;
 
-fn best() -> Instructions {
-    Instructions::up_to(Level::detect())
+fn best() -> Level {
+    Level::detect()
 }
 
 fn plan(state: State, steps: u64, per_pass: usize, folder: &Path) -> Plan {
@@ -162,15 +162,9 @@ fn speckle_falls_and_edges_stay() {
 #[test]
 fn every_instruction_set_computes_the_same_numbers() {
     let with = |level| {
-        let heat = Heat::new([6, 7, 19], 0.1, Instructions::up_to(level)).unwrap();
-        let lbm = Lbm::new(
-            [12, 21],
-            Scene::Cylinder,
-            0.7,
-            0.1,
-            Instructions::up_to(level),
-        );
-        let srad = Srad::synthetic([9, 23], Parameters::default(), Instructions::up_to(level));
+        let heat = Heat::new([6, 7, 19], 0.1, level).unwrap();
+        let lbm = Lbm::new([12, 21], Scene::Cylinder, 0.7, 0.1, level);
+        let srad = Srad::synthetic([9, 23], Parameters::default(), level);
         [
             in_memory(&heat, 4),
             in_memory(&lbm.unwrap(), 4),

@@ -27,10 +27,10 @@ impl Default for Context {
 }
 
 impl Context {
-    /// A context without scratch memory yet, for this level or the best below that the machine has.
+    /// A context without scratch memory yet.
     pub fn new(simd: Level) -> Self {
         Self {
-            simd: simd.or_available(),
+            simd,
             streaming: false,
             scratch: Vec::new(),
         }
@@ -39,7 +39,6 @@ impl Context {
     /// The context that [`Context::keep`] left in this thread if it is for the same instructions, else
     /// a new one.
     pub(crate) fn kept(simd: Level) -> Self {
-        let simd = simd.or_available();
         // A thread that is ending has nothing left, and can keep nothing.
         let kept = KEPT.try_with(Cell::take).ok().flatten();
         kept.filter(|context| context.simd == simd)
@@ -52,8 +51,7 @@ impl Context {
         let _ = KEPT.try_with(|kept| kept.set(Some(self)));
     }
 
-    /// The instructions that kernels may use: always a level that the machine has. No byte of
-    /// output depends on it.
+    /// The instructions that kernels may use. No byte of output depends on it.
     pub fn simd(&self) -> Level {
         self.simd
     }

@@ -3,22 +3,26 @@
 /// Values per step of the inner loops: a cache line.
 pub const LANES: usize = 16;
 
-/// Sixteen values.
+/// Sixteen values. They can only be made with the proof that the machine has the instructions, and so
+/// are a proof themselves.
 pub trait Lanes: Copy {
+    /// The proof.
+    type Token: Copy;
+
     /// Reads 16 values.
     ///
     /// # Safety
-    /// All 16 must be readable, and the machine must have the instructions.
-    unsafe fn load(from: *const f32) -> Self;
+    /// All 16 must be readable.
+    unsafe fn load(token: Self::Token, from: *const f32) -> Self;
 
     /// Writes 16 values.
     ///
     /// # Safety
-    /// All 16 must be writable, and the machine must have the instructions.
+    /// All 16 must be writable.
     unsafe fn store(self, to: *mut f32);
 
     /// The same value 16 times.
-    fn splat(value: f32) -> Self;
+    fn splat(token: Self::Token, value: f32) -> Self;
 
     fn add(self, other: Self) -> Self;
 
@@ -30,8 +34,10 @@ pub trait Lanes: Copy {
 }
 
 impl Lanes for [f32; LANES] {
+    type Token = ();
+
     #[inline(always)]
-    unsafe fn load(from: *const f32) -> Self {
+    unsafe fn load((): (), from: *const f32) -> Self {
         // SAFETY: as promised by the caller.
         unsafe { from.cast::<Self>().read_unaligned() }
     }
@@ -43,7 +49,7 @@ impl Lanes for [f32; LANES] {
     }
 
     #[inline(always)]
-    fn splat(value: f32) -> Self {
+    fn splat((): (), value: f32) -> Self {
         [value; LANES]
     }
 
@@ -74,24 +80,40 @@ impl Lanes for [f32; LANES] {
     }
 }
 
+/// Asks for what will be needed soon; any address will do.
+#[inline(always)]
+pub fn prefetch(place: *const f32) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint that never faults.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(place.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 #[cfg(target_arch = "x86_64")]
 pub mod x86 {
     use super::Lanes;
+    use ebz::simd::{Avx2, Avx512};
     use std::arch::x86_64::*;
 
     /// Two vectors of AVX2.
     #[derive(Clone, Copy)]
-    pub struct Avx2(__m256, __m256);
+    pub struct Pair(__m256, __m256);
 
     /// One vector of AVX-512.
     #[derive(Clone, Copy)]
-    pub struct Avx512(__m512);
+    pub struct Single(__m512);
 
-    // SAFETY of all below: values of these types are made by code that runs only where the
-    // instructions exist, see `stencil::step`.
-    impl Lanes for Avx2 {
+    // SAFETY of all below: loads and splats have the token, and other functions values that were made
+    // with it.
+    impl Lanes for Pair {
+        type Token = Avx2;
+
         #[inline(always)]
-        unsafe fn load(from: *const f32) -> Self {
+        unsafe fn load(_: Avx2, from: *const f32) -> Self {
             // SAFETY: as promised by the caller.
             unsafe { Self(_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8))) }
         }
@@ -106,7 +128,7 @@ pub mod x86 {
         }
 
         #[inline(always)]
-        fn splat(value: f32) -> Self {
+        fn splat(_: Avx2, value: f32) -> Self {
             // SAFETY: see above.
             unsafe { Self(_mm256_set1_ps(value), _mm256_set1_ps(value)) }
         }
@@ -156,9 +178,11 @@ pub mod x86 {
         }
     }
 
-    impl Lanes for Avx512 {
+    impl Lanes for Single {
+        type Token = Avx512;
+
         #[inline(always)]
-        unsafe fn load(from: *const f32) -> Self {
+        unsafe fn load(_: Avx512, from: *const f32) -> Self {
             // SAFETY: as promised by the caller.
             unsafe { Self(_mm512_loadu_ps(from)) }
         }
@@ -170,7 +194,7 @@ pub mod x86 {
         }
 
         #[inline(always)]
-        fn splat(value: f32) -> Self {
+        fn splat(_: Avx512, value: f32) -> Self {
             // SAFETY: see above.
             unsafe { Self(_mm512_set1_ps(value)) }
         }

@@ -4,7 +4,7 @@
 //! margins that absorb waves, where it is less.
 
 use super::field::{Layout, REACH};
-use super::lanes::{LANES, Lanes};
+use super::lanes::{LANES, Lanes, prefetch};
 use ebz::simd::Level;
 use std::ops::Range;
 
@@ -62,30 +62,22 @@ pub fn step(
         planes,
         largest,
     };
-    // SAFETY: lengths are checked above; the levels that are chosen are available.
-    unsafe {
-        match level {
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 if level.is_available() => avx512(job),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 if level.is_available() => avx2(job),
-            _ => job.run::<[f32; LANES]>(),
-        }
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(avx512) => avx512.run(
+            #[inline(always)]
+            // SAFETY: lengths are checked above.
+            || unsafe { job.run::<super::lanes::x86::Single>(avx512) },
+        ),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(avx2) => avx2.run(
+            #[inline(always)]
+            // SAFETY: lengths are checked above.
+            || unsafe { job.run::<super::lanes::x86::Pair>(avx2) },
+        ),
+        // SAFETY: lengths are checked above.
+        _ => unsafe { job.run::<[f32; LANES]>(()) },
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-unsafe fn avx512(job: Job<'_>) -> f32 {
-    // SAFETY: as promised by the caller.
-    unsafe { job.run::<super::lanes::x86::Avx512>() }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2(job: Job<'_>) -> f32 {
-    // SAFETY: as promised by the caller.
-    unsafe { job.run::<super::lanes::x86::Avx2>() }
 }
 
 struct Job<'a> {
@@ -99,10 +91,10 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// # Safety
-    /// Lengths as checked by [`step`]; the machine must have the instructions.
+    /// Lengths as checked by [`step`].
     #[inline(always)]
-    unsafe fn run<V: Lanes>(self) -> f32 {
-        let mut largest = V::splat(0.0);
+    unsafe fn run<V: Lanes>(self, token: V::Token) -> f32 {
+        let mut largest = V::splat(token, 0.0);
         let first = self.layout.planes(self.planes.clone()).start;
         let rows = self.layout.extents[1];
         for block in (0..rows).step_by(ROWS) {
@@ -119,9 +111,9 @@ impl Job<'_> {
                     };
                     for x in (0..self.layout.width()).step_by(LANES) {
                         // SAFETY: the point and its neighbours are in the fields, margins included.
-                        let new = unsafe { row.step::<V>(x, keep) };
+                        let new = unsafe { row.step::<V>(token, x, keep) };
                         if self.largest {
-                            largest = largest.max(new.max(V::splat(0.0).sub(new)));
+                            largest = largest.max(new.max(V::splat(token, 0.0).sub(new)));
                         }
                     }
                 }
@@ -148,42 +140,31 @@ impl Row {
     /// The points from `x` on must be there, with all neighbours.
     #[inline(always)]
     #[expect(clippy::needless_range_loop, reason = "k is a distance first of all")]
-    unsafe fn step<V: Lanes>(&self, x: usize, keep: f32) -> V {
+    unsafe fn step<V: Lanes>(&self, token: V::Token, x: usize, keep: f32) -> V {
         let [_, row, plane] = self.strides;
-        fetch(self.now.wrapping_add(x + REACH * plane + AHEAD * row));
-        fetch(self.old.wrapping_add(x + AHEAD * row));
-        fetch(self.speed.wrapping_add(x + AHEAD * row));
+        prefetch(self.now.wrapping_add(x + REACH * plane + AHEAD * row));
+        prefetch(self.old.wrapping_add(x + AHEAD * row));
+        prefetch(self.speed.wrapping_add(x + AHEAD * row));
         // SAFETY: as promised by the caller.
         unsafe {
             let here = self.now.add(x);
-            let p = V::load(here);
-            let mut sum = p.mul(V::splat(WEIGHTS[0]));
+            let p = V::load(token, here);
+            let mut sum = p.mul(V::splat(token, WEIGHTS[0]));
             for k in 1..=REACH {
                 let pair = |stride: usize| {
-                    V::load(here.sub(k * stride)).add(V::load(here.add(k * stride)))
+                    V::load(token, here.sub(k * stride)).add(V::load(token, here.add(k * stride)))
                 };
                 let [x, y, z] = self.strides.map(pair);
-                sum = sum.add(x.add(y).add(z).mul(V::splat(WEIGHTS[k])));
+                sum = sum.add(x.add(y).add(z).mul(V::splat(token, WEIGHTS[k])));
             }
-            let moved = p.sub(V::load(self.old.add(x)));
-            let kept = moved.mul(V::load(self.keep.add(x)).mul(V::splat(keep)));
-            let new = p.add(kept).add(sum.mul(V::load(self.speed.add(x))));
-            let new = new.add(V::splat(NEGLIGIBLE)).sub(V::splat(NEGLIGIBLE));
+            let moved = p.sub(V::load(token, self.old.add(x)));
+            let kept = moved.mul(V::load(token, self.keep.add(x)).mul(V::splat(token, keep)));
+            let new = p.add(kept).add(sum.mul(V::load(token, self.speed.add(x))));
+            let new = new
+                .add(V::splat(token, NEGLIGIBLE))
+                .sub(V::splat(token, NEGLIGIBLE));
             new.store(self.old.add(x));
             new
         }
     }
-}
-
-/// Asks for what will be needed soon; any address will do.
-#[inline(always)]
-fn fetch(place: *const f32) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint that never faults.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(place.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = place;
 }

@@ -2,7 +2,8 @@
 //!
 //! uᵗ⁺¹ = uᵗ + r (sum of the 6 neighbours − 6 uᵗ), with the diffusion number r = α Δt / Δx².
 
-use super::{Instructions, Kernel, Sums};
+use super::{Kernel, Sums};
+use ebz::simd::Level;
 use ebz::{Error, Result};
 use std::f64::consts::PI;
 
@@ -13,7 +14,7 @@ pub const MAX_DIFFUSION: f64 = 1.0 / 6.0;
 pub struct Heat {
     shape: [usize; 3],
     diffusion: f64,
-    instructions: Instructions,
+    level: Level,
     start: Vec<Separable>,
 }
 
@@ -24,7 +25,7 @@ struct Separable {
 
 impl Heat {
     /// A solid of these extents; at the start it is warm with hot and cold spots.
-    pub fn new(shape: [usize; 3], diffusion: f64, instructions: Instructions) -> Result<Self> {
+    pub fn new(shape: [usize; 3], diffusion: f64, level: Level) -> Result<Self> {
         if shape.iter().any(|&extent| extent < 2) {
             return Err(Error::invalid(
                 "heat needs at least 2 cells along every axis: use a larger --grid",
@@ -39,7 +40,7 @@ impl Heat {
         Ok(Self {
             shape,
             diffusion,
-            instructions,
+            level,
             start: spots(shape),
         })
     }
@@ -122,7 +123,7 @@ impl Kernel for Heat {
 
     fn start(&self, at: usize, plane: &mut [f64]) {
         plane.fill(0.0);
-        self.instructions.run(
+        self.level.run(
             #[inline(always)]
             || {
                 for Separable { axes: [z, y, x] } in &self.start {
@@ -140,7 +141,7 @@ impl Kernel for Heat {
     fn advance(&self, _step: u64, _stage: usize, _at: usize, window: [&[f64]; 3], out: &mut [f64]) {
         let [_, ny, nx] = self.shape;
         let row = |plane: usize, y: usize| &window[plane][y * nx..(y + 1) * nx];
-        self.instructions.run(
+        self.level.run(
             #[inline(always)]
             || {
                 for (y, out) in out.chunks_exact_mut(nx).enumerate() {

@@ -5,7 +5,8 @@
 //! rest, which keeps the digits that matter. A step pulls the populations from the cells they come
 //! from and lets them collide; what a row holds is the state after the collision.
 
-use super::{Instructions, Kernel, Sums};
+use super::{Kernel, Sums};
+use ebz::simd::Level;
 use ebz::{Error, Result};
 
 /// Populations of a cell.
@@ -63,7 +64,7 @@ pub struct Lbm {
     velocity: f64,
     /// Cells of each row that need a look at what is beside them.
     special: Vec<Vec<u32>>,
-    instructions: Instructions,
+    level: Level,
 }
 
 impl Lbm {
@@ -74,7 +75,7 @@ impl Lbm {
         scene: Scene,
         tau: f64,
         velocity: f64,
-        instructions: Instructions,
+        level: Level,
     ) -> Result<Self> {
         if shape.iter().any(|&extent| extent < 4) {
             return Err(Error::invalid(
@@ -99,7 +100,7 @@ impl Lbm {
             tau,
             velocity,
             special: Vec::new(),
-            instructions,
+            level,
         };
         lbm.special = (0..shape[0])
             .map(|y| {
@@ -338,7 +339,7 @@ impl Kernel for Lbm {
     fn advance(&self, _step: u64, _stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]) {
         let nx = self.shape[1];
         if self.special[at].len() < nx {
-            self.instructions.run(
+            self.level.run(
                 #[inline(always)]
                 || self.plain_cells(window, out),
             );

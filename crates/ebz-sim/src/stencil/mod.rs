@@ -11,7 +11,6 @@
 
 mod errors;
 pub mod heat;
-mod instructions;
 pub mod lbm;
 pub mod roofline;
 pub mod run;
@@ -19,7 +18,6 @@ pub mod srad;
 pub mod sweep;
 
 pub use errors::{Errors, compare};
-pub use instructions::Instructions;
 
 use ebz::{FillValues, FiniteRange};
 

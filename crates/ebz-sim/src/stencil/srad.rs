@@ -4,7 +4,8 @@
 //! The speckle scale q₀ falls as exp(−ρ t), as its authors propose, and is not measured again in
 //! every step: a measurement would need the whole image before the next step may begin.
 
-use super::{Instructions, Kernel, Sums};
+use super::{Kernel, Sums};
+use ebz::simd::Level;
 use ebz::{Array, Error, Result};
 
 /// The kernel of speckle reduction.
@@ -12,7 +13,7 @@ pub struct Srad {
     shape: [usize; 2],
     parameters: Parameters,
     image: Option<Array<f64>>,
-    instructions: Instructions,
+    level: Level,
 }
 
 /// What governs the diffusion.
@@ -55,11 +56,7 @@ impl Parameters {
 
 impl Srad {
     /// A synthetic image with speckle.
-    pub fn synthetic(
-        shape: [usize; 2],
-        parameters: Parameters,
-        instructions: Instructions,
-    ) -> Result<Self> {
+    pub fn synthetic(shape: [usize; 2], parameters: Parameters, level: Level) -> Result<Self> {
         parameters.check()?;
         if shape.iter().any(|&extent| extent < 2) {
             return Err(Error::invalid(
@@ -70,16 +67,12 @@ impl Srad {
             shape,
             parameters,
             image: None,
-            instructions,
+            level,
         })
     }
 
     /// An image of the user, whose values must be finite and above 0.
-    pub fn of(
-        image: Array<f64>,
-        parameters: Parameters,
-        instructions: Instructions,
-    ) -> Result<Self> {
+    pub fn of(image: Array<f64>, parameters: Parameters, level: Level) -> Result<Self> {
         let &[ny, nx] = image.shape() else {
             return Err(Error::invalid("srad needs an image: an array of two axes"));
         };
@@ -88,7 +81,7 @@ impl Srad {
                 "srad divides by the intensity: every value of the image must be finite and above 0",
             ));
         }
-        let plain = Self::synthetic([ny, nx], parameters, instructions)?;
+        let plain = Self::synthetic([ny, nx], parameters, level)?;
         Ok(Self {
             image: Some(image),
             ..plain
@@ -175,7 +168,7 @@ impl Kernel for Srad {
                 let q0 = self.parameters.q0 * (-self.parameters.rho * step as f64).exp();
                 let (values, coefficients) = out.split_at_mut(nx);
                 values.copy_from_slice(window[1]);
-                self.instructions.run(
+                self.level.run(
                     #[inline(always)]
                     || coefficient_row(q0 * q0, window, coefficients),
                 );
@@ -183,7 +176,7 @@ impl Kernel for Srad {
             _ => {
                 let rate = 0.25 * self.parameters.lambda;
                 let rows = window.map(|row| row.split_at(nx));
-                self.instructions.run(
+                self.level.run(
                     #[inline(always)]
                     || diffuse_row(rate, rows, out),
                 );

@@ -1,22 +1,131 @@
 //! Which instructions the kernels may use: found at run time, never at build time.
+//!
+//! An instruction set is a value that only exists where the machine has it, so that a safe function
+//! can take it as proof. A kernel is run in one way: plain loops by [`Level::run`], which compiles them for
+//! each level; intrinsics by a function that takes the token.
 
 pub(crate) mod memory;
 
-/// A set of instructions that kernels exist for. Every level writes the same bytes.
+/// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT: there is none on other machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Avx2(());
+
+/// AVX2 and what it comes with, and AVX-512 with BW, DQ, VL, VBMI, VBMI2 and GFNI: there is none on
+/// other machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Avx512(());
+
+/// A set of instructions that kernels exist for and that this machine has. Every level writes the same
+/// bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Plain Rust that the compiler vectorises for the build target.
     Portable,
-    /// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT.
-    Avx2,
-    /// AVX2 and what it comes with, and AVX-512 with BW, DQ, VL, VBMI, VBMI2 and GFNI.
-    Avx512,
+    /// See [`Avx2`].
+    Avx2(Avx2),
+    /// See [`Avx512`].
+    Avx512(Avx512),
+}
+
+/// A loop that is compiled for each level. `run` must be `#[inline(always)]`, and so must everything
+/// large that it calls: what is not inlined is compiled for the build target. A closure is a kernel
+/// too, with the same attribute in front of it.
+pub trait Kernel {
+    /// What the loop returns.
+    type Output;
+    /// The loop.
+    fn run(self) -> Self::Output;
+}
+
+impl<R, F: FnOnce() -> R> Kernel for F {
+    type Output = R;
+
+    #[inline(always)]
+    fn run(self) -> R {
+        self()
+    }
+}
+
+impl Avx2 {
+    /// The proof, where the machine has these instructions.
+    #[cfg(target_arch = "x86_64")]
+    pub fn new() -> Option<Self> {
+        let found = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        found.then_some(Self(()))
+    }
+
+    /// The proof, where the machine has these instructions.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn new() -> Option<Self> {
+        None
+    }
+
+    /// Runs a kernel with these instructions.
+    #[inline(always)]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn run<K: Kernel>(kernel: K) -> K::Output {
+                kernel.run()
+            }
+            // SAFETY: the token exists only where the machine has these features.
+            unsafe { run(kernel) }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        kernel.run()
+    }
+}
+
+impl Avx512 {
+    /// The proof, where the machine has these instructions.
+    #[cfg(target_arch = "x86_64")]
+    pub fn new() -> Option<Self> {
+        let found = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2")
+            && is_x86_feature_detected!("gfni");
+        Avx2::new().filter(|_| found).map(|_| Self(()))
+    }
+
+    /// The proof, where the machine has these instructions.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn new() -> Option<Self> {
+        None
+    }
+
+    /// AVX2, which is always there too.
+    pub fn avx2(self) -> Avx2 {
+        Avx2(())
+    }
+
+    /// Runs a kernel with these instructions.
+    #[inline(always)]
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+            #[target_feature(enable = "avx512vbmi,avx512vbmi2,gfni")]
+            fn run<K: Kernel>(kernel: K) -> K::Output {
+                kernel.run()
+            }
+            // SAFETY: the token exists only where the machine has these features.
+            unsafe { run(kernel) }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        kernel.run()
+    }
 }
 
 impl Level {
-    /// Every level, best first.
-    const ALL: [Self; 3] = [Self::Avx512, Self::Avx2, Self::Portable];
-
     /// The best level of this machine.
     pub fn detect() -> Self {
         Self::available().next().unwrap_or(Self::Portable)
@@ -24,72 +133,28 @@ impl Level {
 
     /// Every level of this machine, best first.
     pub fn available() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|level| level.is_available())
+        let wide = Avx512::new().map(Self::Avx512);
+        let narrow = Avx2::new().map(Self::Avx2);
+        wide.into_iter().chain(narrow).chain([Self::Portable])
     }
 
-    /// Whether this machine has it.
-    #[cfg(target_arch = "x86_64")]
-    pub fn is_available(self) -> bool {
+    /// AVX2, if this level has it.
+    #[inline(always)]
+    pub fn avx2(self) -> Option<Avx2> {
         match self {
-            Self::Portable => true,
-            Self::Avx2 => {
-                is_x86_feature_detected!("avx2")
-                    && is_x86_feature_detected!("bmi1")
-                    && is_x86_feature_detected!("bmi2")
-                    && is_x86_feature_detected!("lzcnt")
-                    && is_x86_feature_detected!("popcnt")
-            }
-            Self::Avx512 => {
-                Self::Avx2.is_available()
-                    && is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512bw")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512vbmi")
-                    && is_x86_feature_detected!("avx512vbmi2")
-                    && is_x86_feature_detected!("gfni")
-            }
+            Self::Portable => None,
+            Self::Avx2(avx2) => Some(avx2),
+            Self::Avx512(avx512) => Some(avx512.avx2()),
         }
     }
 
-    /// Whether this machine has it.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn is_available(self) -> bool {
-        self == Self::Portable
-    }
-
-    /// This level, or the best one below it that the machine has.
-    pub(crate) fn or_available(self) -> Self {
-        let below = |level: &Self| *level <= self;
-        Self::available().find(below).unwrap_or(Self::Portable)
-    }
-
-    /// Runs `f` compiled for this level, which the machine must have: what is inlined into it may
-    /// use the level's instructions.
+    /// Runs a kernel as compiled for this level.
     #[inline(always)]
-    pub(crate) fn run<R>(self, f: impl FnOnce() -> R) -> R {
+    pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => {
-                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-                fn run<R>(f: impl FnOnce() -> R) -> R {
-                    f()
-                }
-                // SAFETY: a context has only levels that the machine has.
-                unsafe { run(f) }
-            }
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => {
-                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-                #[target_feature(enable = "avx512vbmi,avx512vbmi2,gfni")]
-                fn run<R>(f: impl FnOnce() -> R) -> R {
-                    f()
-                }
-                // SAFETY: a context has only levels that the machine has.
-                unsafe { run(f) }
-            }
-            _ => f(),
+            Self::Portable => kernel.run(),
+            Self::Avx2(avx2) => avx2.run(kernel),
+            Self::Avx512(avx512) => avx512.run(kernel),
         }
     }
 }

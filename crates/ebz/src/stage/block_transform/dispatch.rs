@@ -35,16 +35,12 @@ impl Dispatch for f64 {
 
 /// Runs with the instructions of `simd`.
 pub fn dispatch<K: Kernel>(simd: Level, kernel: K) -> K::Output {
-    match simd {
+    match simd.avx2() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 if simd.is_available() => {
-            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            fn with_avx2<K: Kernel>(kernel: K) -> K::Output {
-                kernel.run::<<K::Element as Dispatch>::Avx2>()
-            }
-            // SAFETY: this machine has these instructions.
-            unsafe { with_avx2(kernel) }
-        }
+        Some(avx2) => avx2.run(
+            #[inline(always)]
+            || kernel.run::<<K::Element as Dispatch>::Avx2>(),
+        ),
         _ => kernel.run::<Portable>(),
     }
 }

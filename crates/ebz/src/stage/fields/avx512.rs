@@ -1,12 +1,13 @@
 //! The inner loops with AVX-512: 64 fields at a time.
 
+use crate::simd::Avx512;
 use std::arch::x86_64::*;
 
 /// Fields of more bits are not packed here.
 pub(super) const WIDEST: u32 = 6;
 
 /// Packs as many times 64 fields as there are; returns the number of fields done.
-pub(super) fn pack(fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
+pub(super) fn pack(_: Avx512, fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn with_avx512(fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
         let mask = _mm512_set1_epi8((0xffu8 >> (8 - width)).cast_signed());
@@ -35,13 +36,13 @@ pub(super) fn pack(fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
         64 * blocks.len()
     }
     assert!((1..=WIDEST).contains(&width));
-    // SAFETY: called for `Level::Avx512`, which includes these features.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_avx512(fields, width, packed) }
 }
 
 /// Unpacks as many times 64 fields as whole vectors can be read for; returns the number of fields
 /// done.
-pub(super) fn unpack(packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
+pub(super) fn unpack(_: Avx512, packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn with_avx512(packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
         let mask = _mm512_set1_epi8((0xffu8 >> (8 - width)).cast_signed());
@@ -64,7 +65,7 @@ pub(super) fn unpack(packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
         done
     }
     assert!((1..=8).contains(&width));
-    // SAFETY: called for `Level::Avx512`, which includes these features.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_avx512(packed, width, fields) }
 }
 

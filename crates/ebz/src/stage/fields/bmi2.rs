@@ -1,25 +1,26 @@
 //! The inner loops with instructions made for this.
 
+use crate::simd::Avx2;
 use std::arch::x86_64::{_pdep_u64, _pext_u64};
 
 /// See [`super::pack_octets`].
-pub(super) fn pack(fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
+pub(super) fn pack(_: Avx2, fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
     #[target_feature(enable = "bmi2")]
     fn with_bmi2(fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
         let mask = super::spaced(width, 8);
         super::pack_octets(fields, width, packed, |word, _| _pext_u64(word, mask))
     }
-    // SAFETY: called for `Level::Avx2` and above, which include this feature.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_bmi2(fields, width, packed) }
 }
 
 /// See [`super::unpack_octets`].
-pub(super) fn unpack(packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
+pub(super) fn unpack(_: Avx2, packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
     #[target_feature(enable = "bmi2")]
     fn with_bmi2(packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
         let mask = super::spaced(width, 8);
         super::unpack_octets(packed, width, fields, |word, _| _pdep_u64(word, mask))
     }
-    // SAFETY: called for `Level::Avx2` and above, which include this feature.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_bmi2(packed, width, fields) }
 }

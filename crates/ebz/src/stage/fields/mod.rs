@@ -18,9 +18,13 @@ pub(crate) fn pack(fields: &[u8], width: u32, simd: Level, out: &mut Vec<u8>) {
     let packed = &mut out[start..];
     let done = match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if width <= avx512::WIDEST => avx512::pack(fields, width, packed),
+        Level::Avx512(avx512) if width <= avx512::WIDEST => {
+            avx512::pack(avx512, fields, width, packed)
+        }
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => bmi2::pack(fields, width, packed),
+        Level::Avx512(avx512) => bmi2::pack(avx512.avx2(), fields, width, packed),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(avx2) => bmi2::pack(avx2, fields, width, packed),
         _ => pack_octets(fields, width, packed, gather),
     };
     let mut packed = &mut packed[done / 8 * width as usize..];
@@ -37,9 +41,9 @@ pub(crate) fn pack(fields: &[u8], width: u32, simd: Level, out: &mut Vec<u8>) {
 pub(crate) fn unpack(packed: &[u8], width: u32, simd: Level, fields: &mut [u8]) {
     let done = match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => avx512::unpack(packed, width, fields),
+        Level::Avx512(avx512) => avx512::unpack(avx512, packed, width, fields),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => bmi2::unpack(packed, width, fields),
+        Level::Avx2(avx2) => bmi2::unpack(avx2, packed, width, fields),
         _ => unpack_octets(packed, width, fields, scatter),
     };
     let mut rest = &packed[done / 8 * width as usize..];

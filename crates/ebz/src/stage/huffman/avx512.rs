@@ -4,12 +4,13 @@
 use super::bmi2::Writer;
 use super::codes::split;
 use super::{ALPHABET, Book};
+use crate::simd::Avx512;
 use std::arch::x86_64::*;
 
 /// Symbols at a time.
 const BLOCK: usize = 64;
 
-pub(super) fn encode_stream(symbols: &[u8], book: &Book, stream: &mut [u8]) -> usize {
+pub(super) fn encode_stream(_: Avx512, symbols: &[u8], book: &Book, stream: &mut [u8]) -> usize {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,bmi1,bmi2")]
     fn with_avx512(symbols: &[u8], book: &Book, stream: &mut [u8]) -> usize {
         let mut writer = Writer::new(stream, symbols.len());
@@ -67,7 +68,7 @@ pub(super) fn encode_stream(symbols: &[u8], book: &Book, stream: &mut [u8]) -> u
         }
         writer.finish()
     }
-    // SAFETY: called for `Level::Avx512`, which includes these features.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_avx512(symbols, book, stream) }
 }
 

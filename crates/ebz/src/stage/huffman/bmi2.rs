@@ -5,8 +5,14 @@ use super::Table;
 use super::codes::{Codes, join, longest_stream};
 use super::stream::{LOOKUPS, Stream, safe_rounds};
 use super::table::{ENTRIES, SYMBOLS_AT, count_of};
+use crate::simd::Avx2;
 
-pub(super) fn encode_stream(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]) -> usize {
+pub(super) fn encode_stream(
+    _: Avx2,
+    symbols: &[u8],
+    codes: &Codes<'_>,
+    stream: &mut [u8],
+) -> usize {
     /// The same steps as the portable loop, without bounds checks of the stream: twice as fast.
     #[target_feature(enable = "bmi1,bmi2")]
     fn with_bmi2(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]) -> usize {
@@ -30,7 +36,7 @@ pub(super) fn encode_stream(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]
         }
         writer.finish()
     }
-    // SAFETY: called for `Level::Avx2` and above, which include these features.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_bmi2(symbols, codes, stream) }
 }
 
@@ -88,6 +94,7 @@ const MARK: u64 = 1 << 63;
 
 /// Decodes the streams in turns, as far as whole words can be read and written in each of them.
 pub(super) fn decode_bulk<const STREAMS: usize>(
+    _: Avx2,
     streams: &mut [Stream<'_>; STREAMS],
     table: &Table,
 ) {
@@ -141,6 +148,6 @@ pub(super) fn decode_bulk<const STREAMS: usize>(
             }
         }
     }
-    // SAFETY: called for `Level::Avx2` and above, which include these features.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_bmi2(streams, table) }
 }

@@ -27,7 +27,7 @@ impl<'a> Codes<'a> {
             share < 1 << (MAX_LENGTH - 6)
         };
         // Vectors of symbols need none.
-        let worthwhile = simd < Level::Avx512 && symbols >= 1 << 14 && rarely_large();
+        let worthwhile = !matches!(simd, Level::Avx512(_)) && symbols >= 1 << 14 && rarely_large();
         let single = book.codes();
         let pairs = worthwhile.then(|| {
             let mut pairs = Box::new([0; PAIRED * PAIRED]);

@@ -51,9 +51,9 @@ fn bulk<const N: usize>(streams: &mut [Stream<'_>; STREAMS], table: &Table, simd
     let Some(streams) = streams.first_chunk_mut::<N>() else {
         return;
     };
-    match simd {
+    match simd.avx2() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => super::bmi2::decode_bulk(streams, table),
+        Some(avx2) => super::bmi2::decode_bulk(avx2, streams, table),
         _ => decode_bulk(streams, table),
     }
 }

@@ -36,9 +36,9 @@ pub fn encode(symbols: &[u8], book: &Book, simd: Level, scratch: &mut Vec<u8>, o
 fn encode_stream(symbols: &[u8], codes: &Codes<'_>, simd: Level, stream: &mut [u8]) -> usize {
     match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => super::avx512::encode_stream(symbols, codes.book, stream),
+        Level::Avx512(avx512) => super::avx512::encode_stream(avx512, symbols, codes.book, stream),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => super::bmi2::encode_stream(symbols, codes, stream),
+        Level::Avx2(avx2) => super::bmi2::encode_stream(avx2, symbols, codes, stream),
         _ => encode_stream_portable(symbols, codes, stream),
     }
 }

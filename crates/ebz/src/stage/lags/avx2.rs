@@ -1,12 +1,13 @@
 //! Prefix sums, which the compiler does not vectorise by itself.
 
 use super::UNIT;
+use crate::simd::Avx2;
 use std::arch::x86_64::*;
 
 /// Sums up a unit of 32-bit numbers from `last` on.
 #[inline(always)]
-pub(super) fn prefix_sum_u32(last: u32, unit: &[u32; UNIT], sums: &mut [u32; UNIT]) {
-    // SAFETY: callers come here only at levels that have these instructions.
+pub(super) fn prefix_sum_u32(_: Avx2, last: u32, unit: &[u32; UNIT], sums: &mut [u32; UNIT]) {
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { prefix_sum_u32_avx2(last, unit, sums) }
 }
 
@@ -34,8 +35,8 @@ fn prefix_sum_u32_avx2(last: u32, unit: &[u32; UNIT], sums: &mut [u32; UNIT]) {
 
 /// Sums up a unit from `last` on.
 #[inline(always)]
-pub(super) fn prefix_sum(last: u16, unit: &[u16; UNIT], sums: &mut [u16; UNIT]) {
-    // SAFETY: callers come here only at levels that have these instructions.
+pub(super) fn prefix_sum(_: Avx2, last: u16, unit: &[u16; UNIT], sums: &mut [u16; UNIT]) {
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { prefix_sum_avx2(last, unit, sums) }
 }
 

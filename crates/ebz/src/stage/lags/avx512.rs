@@ -1,12 +1,13 @@
 //! Prefix sums with AVX-512.
 
 use super::UNIT;
+use crate::simd::Avx512;
 use std::arch::x86_64::*;
 
 /// Sums up a unit from `last` on.
 #[inline(always)]
-pub(super) fn prefix_sum(last: u16, unit: &[u16; UNIT], sums: &mut [u16; UNIT]) {
-    // SAFETY: callers come here only at levels that have these instructions.
+pub(super) fn prefix_sum(_: Avx512, last: u16, unit: &[u16; UNIT], sums: &mut [u16; UNIT]) {
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { prefix_sum_avx512(last, unit, sums) }
 }
 

@@ -170,17 +170,17 @@ impl<W: Word> Differences<W> {
 #[inline(always)]
 fn prefix_sum<W: Word>(level: Level, mut last: W, unit: &[W; UNIT], sums: &mut [W; UNIT]) {
     #[cfg(target_arch = "x86_64")]
-    if level != Level::Portable {
+    if let Some(avx2) = level.avx2() {
         let narrow = bytemuck::try_cast_ref(unit).ok();
         if let Some((unit, sums)) = narrow.zip(bytemuck::try_cast_mut(sums).ok()) {
             return match level {
-                Level::Avx512 => avx512::prefix_sum(last.part(0), unit, sums),
-                _ => avx2::prefix_sum(last.part(0), unit, sums),
+                Level::Avx512(avx512) => avx512::prefix_sum(avx512, last.part(0), unit, sums),
+                _ => avx2::prefix_sum(avx2, last.part(0), unit, sums),
             };
         }
         let wide = bytemuck::try_cast_ref(unit).ok();
         if let Some((unit, sums)) = wide.zip(bytemuck::try_cast_mut(sums).ok()) {
-            return avx2::prefix_sum_u32(last.signed() as u32, unit, sums);
+            return avx2::prefix_sum_u32(avx2, last.signed() as u32, unit, sums);
         }
     }
     let _ = level;

@@ -1,12 +1,13 @@
 //! The inner loops with instructions that move the bits of a mask together or apart.
 
+use crate::simd::Avx2;
 use std::arch::x86_64::{_pdep_u64, _pext_u64};
 
 /// The lowest and the highest bit of each byte.
 const LOWEST: u64 = 0x0101_0101_0101_0101;
 const HIGHEST: u64 = LOWEST << 7;
 
-pub(super) fn compact(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
+pub(super) fn compact(_: Avx2, octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
     #[target_feature(enable = "bmi2,popcnt")]
     fn with_bmi2(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
         super::compact_octets(octets, present, kept, |word| {
@@ -16,11 +17,11 @@ pub(super) fn compact(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -
             (_pext_u64(nonzero, HIGHEST) as u8, _pext_u64(word, bytes))
         })
     }
-    // SAFETY: called for `Level::Avx2` and above, which include these features.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_bmi2(octets, present, kept) }
 }
 
-pub(super) fn expand(present: &[u8], kept: &[u8], octets: &mut [[u8; 8]]) {
+pub(super) fn expand(_: Avx2, present: &[u8], kept: &[u8], octets: &mut [[u8; 8]]) {
     #[target_feature(enable = "bmi2,popcnt")]
     fn with_bmi2(present: &[u8], kept: &[u8], octets: &mut [[u8; 8]]) {
         super::expand_octets(present, kept, octets, |bits, word| {
@@ -28,6 +29,6 @@ pub(super) fn expand(present: &[u8], kept: &[u8], octets: &mut [[u8; 8]]) {
             _pdep_u64(word, bytes)
         });
     }
-    // SAFETY: called for `Level::Avx2` and above, which include these features.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_bmi2(present, kept, octets) }
 }

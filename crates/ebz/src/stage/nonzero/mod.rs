@@ -12,9 +12,9 @@ pub(crate) fn compact(bytes: &[u8], simd: Level, present: &mut Vec<u8>, kept: &m
     present.resize(octets.len(), 0);
     // Whole words are written.
     kept.resize(bytes.len() + 8, 0);
-    let count = match simd {
+    let count = match simd.avx2() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => bmi2::compact(octets, present, kept),
+        Some(avx2) => bmi2::compact(avx2, octets, present, kept),
         _ => compact_octets(octets, present, kept, gather),
     };
     kept.truncate(count);
@@ -23,9 +23,9 @@ pub(crate) fn compact(bytes: &[u8], simd: Level, present: &mut Vec<u8>, kept: &m
 /// Undoes [`compact`]: fills `bytes`, with zeros where too few were kept.
 pub(crate) fn expand(present: &[u8], kept: &[u8], simd: Level, bytes: &mut [u8]) {
     let (octets, _) = bytes.as_chunks_mut::<8>();
-    match simd {
+    match simd.avx2() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => bmi2::expand(present, kept, octets),
+        Some(avx2) => bmi2::expand(avx2, present, kept, octets),
         _ => expand_octets(present, kept, octets, scatter),
     }
 }

@@ -1,15 +1,10 @@
 //! The inner loops for 16-bit residuals with byte shuffles: eight residuals at a time are moved
 //! together or apart as a table says for each mask.
 
-use super::{Kernels, MASKS};
+use super::MASKS;
+use crate::simd::Avx2;
 use crate::stage::UNIT;
 use std::arch::x86_64::*;
-
-pub(super) const KERNELS: Kernels<u16> = Kernels {
-    masks,
-    compact,
-    expand,
-};
 
 /// For each mask, the bytes of eight residuals that are to stand first, second and so on.
 static TOGETHER: [[u8; 16]; 256] = shuffles(true);
@@ -39,7 +34,7 @@ const fn shuffles(together: bool) -> [[u8; 16]; 256] {
     table
 }
 
-fn masks(unit: &[u16; UNIT]) -> ([u8; MASKS], usize) {
+pub(super) fn masks(_: Avx2, unit: &[u16; UNIT]) -> ([u8; MASKS], usize) {
     #[target_feature(enable = "avx2,popcnt")]
     fn with_avx2(unit: &[u16; UNIT]) -> ([u8; MASKS], usize) {
         let mut masks = [0; MASKS];
@@ -60,15 +55,15 @@ fn masks(unit: &[u16; UNIT]) -> ([u8; MASKS], usize) {
         }
         (masks, count)
     }
-    // SAFETY: these kernels are used for `Level::Avx2` and above.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_avx2(unit) }
 }
 
-fn compact(unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16]) {
+pub(super) fn compact(_: Avx2, unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16; UNIT]) {
     #[target_feature(enable = "avx2,popcnt")]
-    fn with_avx2(unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16]) {
+    fn with_avx2(unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16; UNIT]) {
         // Every store writes eight values at or before the place that the octet has in the unit.
-        let mut to = out[..UNIT].as_mut_ptr();
+        let mut to = out.as_mut_ptr();
         for (octet, &mask) in unit.chunks_exact(8).zip(masks) {
             // SAFETY: an octet is 16 bytes; octet j is stored at most at place 8 j of 256.
             unsafe {
@@ -79,15 +74,15 @@ fn compact(unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16]) {
             }
         }
     }
-    // SAFETY: these kernels are used for `Level::Avx2` and above.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_avx2(unit, masks, out) }
 }
 
-fn expand(values: &[u16], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
+pub(super) fn expand(_: Avx2, values: &[u16; UNIT], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
     #[target_feature(enable = "avx2,popcnt")]
-    fn with_avx2(values: &[u16], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
+    fn with_avx2(values: &[u16; UNIT], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
         // Every load reads eight values at or before the place that the octet has in the unit.
-        let mut from = values[..UNIT].as_ptr();
+        let mut from = values.as_ptr();
         for (octet, &mask) in unit.chunks_exact_mut(8).zip(masks) {
             // SAFETY: an octet is 16 bytes; octet j is loaded at most from place 8 j of 256.
             unsafe {
@@ -98,6 +93,6 @@ fn expand(values: &[u16], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
             }
         }
     }
-    // SAFETY: these kernels are used for `Level::Avx2` and above.
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { with_avx2(values, masks, unit) }
 }

@@ -35,36 +35,47 @@ const FULL: Label = 8;
 /// Labels are below this.
 pub(crate) const LABELS: u8 = 16;
 
-/// The inner loops for residuals of type `V`.
-#[derive(Clone, Copy)]
-struct Kernels<W> {
-    /// Which residuals of a unit are not zero, and how many.
-    masks: fn(&[W; UNIT]) -> ([u8; MASKS], usize),
-    /// Moves residuals that are not zero to the front of a buffer of at least `UNIT`.
-    compact: fn(&[W; UNIT], &[u8; MASKS], &mut [W]),
-    /// Moves residuals from the front of a buffer, which holds at least `UNIT` and as many as the masks have
-    /// bits, to where the masks say, and zeros elsewhere.
-    expand: fn(&[W], &[u8; MASKS], &mut [W; UNIT]),
+/// Which residuals of a unit are not zero, eight to a byte, and how many.
+#[inline(always)]
+fn present<W: Word>(unit: &[W; UNIT], simd: Level) -> ([u8; MASKS], usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(avx2), Ok(unit)) = (simd.avx2(), bytemuck::try_cast_ref(unit)) {
+        return avx2::masks(avx2, unit);
+    }
+    let _ = simd;
+    portable::masks(unit)
 }
 
-impl<W: Word> Kernels<W> {
-    #[inline(always)]
-    fn of(simd: Level) -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if simd >= Level::Avx2
-            && let Some(kernels) = (&avx2::KERNELS as &dyn std::any::Any).downcast_ref::<Self>()
-        {
-            return *kernels;
-        }
-        let _ = simd;
-        portable::kernels()
+/// Moves residuals that are not zero to the front of `out`.
+#[inline(always)]
+fn compact<W: Word>(unit: &[W; UNIT], masks: &[u8; MASKS], simd: Level, out: &mut [W; UNIT]) {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(avx2), Ok(unit)) = (simd.avx2(), bytemuck::try_cast_ref(unit))
+        && let Ok(out) = bytemuck::try_cast_mut(out)
+    {
+        return avx2::compact(avx2, unit, masks, out);
     }
+    let _ = (masks, simd);
+    portable::compact(unit, out);
+}
+
+/// Moves residuals from the front of `values` to where the masks say, and zeros elsewhere.
+#[inline(always)]
+fn expand<W: Word>(values: &[W; UNIT], masks: &[u8; MASKS], simd: Level, unit: &mut [W; UNIT]) {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(avx2), Ok(values)) = (simd.avx2(), bytemuck::try_cast_ref(values))
+        && let Ok(unit) = bytemuck::try_cast_mut(unit)
+    {
+        return avx2::expand(avx2, values, masks, unit);
+    }
+    let _ = simd;
+    portable::expand(values, masks, unit);
 }
 
 /// Which residuals of a unit are not zero, eight to a byte.
 #[inline(always)]
 pub(crate) fn masks<W: Word>(unit: &[W; UNIT], simd: Level) -> [u8; MASKS] {
-    (Kernels::<W>::of(simd).masks)(unit).0
+    present(unit, simd).0
 }
 
 /// Residuals without their zeros. Its memory is kept from chunk to chunk.
@@ -120,8 +131,7 @@ impl<W: Word> Occupancy<W> {
     /// Appends a unit.
     #[inline(always)]
     pub fn forward(&mut self, unit: &[W; UNIT], simd: Level) {
-        let kernels = Kernels::<W>::of(simd);
-        let (masks, present) = (kernels.masks)(unit);
+        let (masks, present) = present(unit, simd);
         if present == 0 {
             self.labels.push(EMPTY);
             return;
@@ -129,14 +139,16 @@ impl<W: Word> Occupancy<W> {
         let number = size_of_residuals(unit);
         let group = &mut self.groups[number];
         group.reserve(group.count + UNIT);
-        let out = &mut group.values[group.count..];
+        let Some(out) = group.values[group.count..].first_chunk_mut() else {
+            return;
+        };
         if present > UNIT - MIN_ZEROS_FOR_MASK {
             self.labels.push(number as Label | FULL);
-            copy(unit, &mut out[..UNIT]);
+            copy(unit, out);
             group.count += UNIT;
         } else {
             self.labels.push(number as Label);
-            (kernels.compact)(unit, &masks, out);
+            compact(unit, &masks, simd, out);
             group.masks.extend_from_slice(&masks);
             group.count += present;
         }
@@ -199,7 +211,8 @@ impl<W: Word> Occupancy<W> {
         } else {
             let masks = &group.masks[at.masks[number]..];
             let masks = masks.first_chunk().ok_or_else(missing)?;
-            (Kernels::<W>::of(simd).expand)(values, masks, unit);
+            let values = values.first_chunk().ok_or_else(missing)?;
+            expand(values, masks, simd, unit);
             at.masks[number] += MASKS;
             at.values[number] += ones(masks);
         }

@@ -1,18 +1,10 @@
 //! The inner loops in plain Rust.
 
-use super::{Kernels, MASKS};
+use super::MASKS;
 use crate::element::word::Word;
 use crate::stage::UNIT;
 
-pub(super) fn kernels<W: Word>() -> Kernels<W> {
-    Kernels {
-        masks,
-        compact,
-        expand,
-    }
-}
-
-fn masks<W: Word>(unit: &[W; UNIT]) -> ([u8; MASKS], usize) {
+pub(super) fn masks<W: Word>(unit: &[W; UNIT]) -> ([u8; MASKS], usize) {
     let masks = std::array::from_fn(|j| {
         let octet = unit[8 * j..8 * j + 8].iter().enumerate();
         octet.fold(0, |mask, (i, &r)| mask | u8::from(r != W::default()) << i)
@@ -20,8 +12,7 @@ fn masks<W: Word>(unit: &[W; UNIT]) -> ([u8; MASKS], usize) {
     (masks, super::ones(&masks))
 }
 
-fn compact<W: Word>(unit: &[W; UNIT], _: &[u8; MASKS], out: &mut [W]) {
-    let out = &mut out[..UNIT];
+pub(super) fn compact<W: Word>(unit: &[W; UNIT], out: &mut [W; UNIT]) {
     let mut count = 0;
     for &residual in unit {
         out[count % UNIT] = residual;
@@ -29,7 +20,7 @@ fn compact<W: Word>(unit: &[W; UNIT], _: &[u8; MASKS], out: &mut [W]) {
     }
 }
 
-fn expand<W: Word>(values: &[W], masks: &[u8; MASKS], unit: &mut [W; UNIT]) {
+pub(super) fn expand<W: Word>(values: &[W; UNIT], masks: &[u8; MASKS], unit: &mut [W; UNIT]) {
     let mut count = 0;
     for (octet, mask) in unit.chunks_exact_mut(8).zip(masks) {
         for (i, residual) in octet.iter_mut().enumerate() {

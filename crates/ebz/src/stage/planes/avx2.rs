@@ -5,21 +5,27 @@
 //! these vectors leaves a plane in each, 8 adjacent values in every byte. High bytes alike.
 
 use super::{DENSE, MAX_UNIT, PLANE, Shape, UNIT};
+use crate::simd::Avx2;
 use std::arch::x86_64::*;
 
 type Vector = __m256i;
 
 /// Encodes a unit; returns its shape and length.
 #[inline(always)]
-pub(super) fn encode(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
-    // SAFETY: callers come here only where the machine has these instructions (Level::Avx2).
+pub(super) fn encode(_: Avx2, unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { encode_avx2(unit, out) }
 }
 
 /// Decodes a unit of this shape; returns its length.
 #[inline(always)]
-pub(super) fn decode(shape: Shape, bytes: &[u8; MAX_UNIT], unit: &mut [u16; UNIT]) -> usize {
-    // SAFETY: callers come here only where the machine has these instructions (Level::Avx2).
+pub(super) fn decode(
+    _: Avx2,
+    shape: Shape,
+    bytes: &[u8; MAX_UNIT],
+    unit: &mut [u16; UNIT],
+) -> usize {
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { decode_avx2(shape, bytes, unit) }
 }
 

@@ -5,19 +5,25 @@
 
 use super::avx2::nonzero_bytes;
 use super::{DENSE, MAX_UNIT, PLANE, Shape, UNIT};
+use crate::simd::Avx512;
 use std::arch::x86_64::*;
 
 /// Encodes a unit; returns its shape and length.
 #[inline(always)]
-pub(super) fn encode(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
-    // SAFETY: callers come here only where the machine has these instructions (Level::Avx512).
+pub(super) fn encode(_: Avx512, unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { encode_avx512(unit, out) }
 }
 
 /// Decodes a unit of this shape; returns its length.
 #[inline(always)]
-pub(super) fn decode(shape: Shape, bytes: &[u8; MAX_UNIT], unit: &mut [u16; UNIT]) -> usize {
-    // SAFETY: callers come here only where the machine has these instructions (Level::Avx512).
+pub(super) fn decode(
+    _: Avx512,
+    shape: Shape,
+    bytes: &[u8; MAX_UNIT],
+    unit: &mut [u16; UNIT],
+) -> usize {
+    // SAFETY: the token exists only where the machine has these features.
     unsafe { decode_avx512(shape, bytes, unit) }
 }
 

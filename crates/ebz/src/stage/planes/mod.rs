@@ -76,9 +76,9 @@ static SHAPES: [Shape; CODES] = {
 pub(crate) fn encode(level: Level, unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (u8, usize) {
     let (shape, length) = match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => avx2::encode(unit, out),
+        Level::Avx2(avx2) => avx2::encode(avx2, unit, out),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => avx512::encode(unit, out),
+        Level::Avx512(avx512) => avx512::encode(avx512, unit, out),
         _ => portable::encode(unit, out),
     };
     (shape.code(), length)
@@ -110,9 +110,9 @@ pub(crate) fn decode(
     };
     let length = match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => avx2::decode(*shape, window, unit),
+        Level::Avx2(avx2) => avx2::decode(avx2, *shape, window, unit),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => avx512::decode(*shape, window, unit),
+        Level::Avx512(avx512) => avx512::decode(avx512, *shape, window, unit),
         _ => portable::decode(*shape, window, unit),
     };
     if length > bytes.len() {

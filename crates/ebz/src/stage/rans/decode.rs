@@ -26,7 +26,7 @@ impl Decoder {
         context_count: usize,
         bytes: &'a [u8],
     ) -> Result<&'a [u8]> {
-        self.level = Some(level.or_available());
+        self.level = Some(level);
         self.state.position = 0;
         self.state.states = [LOWEST; LANES];
         self.rare.clear();

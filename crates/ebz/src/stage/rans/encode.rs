@@ -51,7 +51,7 @@ impl Encoder {
         state.words.resize(places.len() + LANES, 0);
         state.rare.clear();
         let mut states = [LOWEST; LANES];
-        let start = kernels::encode(level.or_available(), state, places, &mut states);
+        let start = kernels::encode(level, state, places, &mut states);
         // 3. States, rare symbols, words.
         for state in states {
             // Above LOWEST, so that lanes that coded next to nothing take few bits.

@@ -15,7 +15,7 @@ use ebz::{Array, Bound, ElementType};
 use ebz_sim::picture::{Slice, VIRIDIS};
 use ebz_sim::stencil::roofline::Machine;
 use ebz_sim::stencil::run::{Plan, Run, run};
-use ebz_sim::stencil::{Errors, Instructions, Kernel, compare, heat, lbm, srad};
+use ebz_sim::stencil::{Errors, Kernel, compare, heat, lbm, srad};
 use ebz_sim::team;
 use ebz_store::grid::{Grid, State};
 use ebz_store::io::Rate;
@@ -27,7 +27,7 @@ const PIXELS: usize = 1200;
 
 pub fn heat(args: &Heat) -> Result<Outcome> {
     let grid = axes(&args.grid, "64x64x64")?;
-    let kernel = heat::Heat::new(grid, args.diffusion, instructions())?;
+    let kernel = heat::Heat::new(grid, args.diffusion, Level::detect())?;
     simulate(&kernel, &args.sweep)
 }
 
@@ -38,7 +38,7 @@ pub fn lbm(args: &Lbm) -> Result<Outcome> {
         Scene::Cavity => lbm::Scene::Cavity,
     };
     let grid = axes(&args.grid, "512x1024")?;
-    let kernel = lbm::Lbm::new(grid, scene, args.tau, args.velocity, instructions())?;
+    let kernel = lbm::Lbm::new(grid, scene, args.tau, args.velocity, Level::detect())?;
     simulate(&kernel, &args.sweep)
 }
 
@@ -49,17 +49,13 @@ pub fn srad(args: &Srad) -> Result<Outcome> {
         rho: args.rho,
     };
     let kernel = match &args.image {
-        Some(path) => srad::Srad::of(image(path)?, parameters, instructions())?,
+        Some(path) => srad::Srad::of(image(path)?, parameters, Level::detect())?,
         None => {
             let grid = axes(&args.grid, "512x512")?;
-            srad::Srad::synthetic(grid, parameters, instructions())?
+            srad::Srad::synthetic(grid, parameters, Level::detect())?
         }
     };
     simulate(&kernel, &args.sweep)
-}
-
-fn instructions() -> Instructions {
-    Instructions::up_to(Level::detect())
 }
 
 fn axes<const N: usize>(grid: &Extents, example: &str) -> Result<[usize; N]> {

@@ -38,12 +38,13 @@ macro_rules! memory {
                 words: &mut [$pattern; LANES],
             ) {
                 match self {
-                    // SAFETY: the machine has the level; the rest as the caller promises.
+                    // SAFETY: a level exists only where the machine has its instructions; the rest is as
+                    // the caller promises.
                     #[cfg(target_arch = "x86_64")]
-                    Self::Avx2 => unsafe { super::avx2::$gather(bytes, bits, words) },
+                    Self::Avx2(_) => unsafe { super::avx2::$gather(bytes, bits, words) },
                     // SAFETY: the same.
                     #[cfg(target_arch = "x86_64")]
-                    Self::Avx512 => unsafe { super::avx512::$gather(bytes, bits, words) },
+                    Self::Avx512(_) => unsafe { super::avx512::$gather(bytes, bits, words) },
                     _ => portable::gather(bytes, bits, words),
                 }
             }
@@ -57,9 +58,10 @@ macro_rules! memory {
                 at: usize,
             ) {
                 match self {
-                    // SAFETY: the machine has the level; the rest as the caller promises.
+                    // SAFETY: a level exists only where the machine has its instructions; the rest is as
+                    // the caller promises.
                     #[cfg(target_arch = "x86_64")]
-                    Self::Avx2 | Self::Avx512 => unsafe {
+                    Self::Avx2(_) | Self::Avx512(_) => unsafe {
                         super::avx2::$scatter(tile, out, starts, at);
                     },
                     _ => portable::scatter(tile, out, starts, at),

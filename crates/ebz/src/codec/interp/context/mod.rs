@@ -94,9 +94,9 @@ impl Contexts {
 /// Computes the contexts of `count` values.
 pub(super) fn classify(isa: Isa, around: &Around<'_>, count: usize, out: &mut Contexts) {
     match isa {
-        // SAFETY: a context has only levels that the machine has.
+        // SAFETY: a level exists only where the machine has its instructions.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 | Isa::Avx512 => unsafe { avx2::classify(around, count, out) },
+        Isa::Avx2(_) | Isa::Avx512(_) => unsafe { avx2::classify(around, count, out) },
         _ => portable(around, count, out),
     }
 }

@@ -1,7 +1,7 @@
 //! The vectors of both element types with AVX2.
 //!
 //! The functions of [`Single`] and [`Double`] are safe to name but only right to run where AVX2 is
-//! available: `dispatch` sees to that, and they are reached in no other way.
+//! available: `dispatch` names them only with the token in hand, and no one else does.
 
 mod double;
 mod planes;

@@ -19,12 +19,12 @@ pub(super) fn encode(
     states: &mut [u32; LANES],
 ) -> usize {
     match level {
-        // SAFETY: the caller has made sure that the machine has the level.
+        // SAFETY: a level exists only where the machine has its instructions.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512::encode(encoder, places, states) },
+        Level::Avx512(_) => unsafe { avx512::encode(encoder, places, states) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2::encode(encoder, places, states) },
+        Level::Avx2(_) => unsafe { avx2::encode(encoder, places, states) },
         _ => portable::encode(encoder, places, states),
     }
 }
@@ -38,12 +38,12 @@ pub(super) fn decode(
     symbols: &mut [u8],
 ) -> Result<bool> {
     match level {
-        // SAFETY: the caller has made sure that the machine has the level.
+        // SAFETY: a level exists only where the machine has its instructions.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512::decode(decoder, words, contexts, symbols) },
+        Level::Avx512(_) => unsafe { avx512::decode(decoder, words, contexts, symbols) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2::decode(decoder, words, contexts, symbols) },
+        Level::Avx2(_) => unsafe { avx2::decode(decoder, words, contexts, symbols) },
         _ => portable::decode(decoder, words, contexts, symbols),
     }
 }

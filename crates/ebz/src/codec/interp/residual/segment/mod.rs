@@ -28,12 +28,12 @@ pub(super) fn split(
     out: &mut BitWriter,
 ) {
     match isa {
-        // SAFETY: a context has only levels that the machine has.
+        // SAFETY: a level exists only where the machine has its instructions.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { avx512::split(residuals, sums, floors, out) },
+        Isa::Avx512(_) => unsafe { avx512::split(residuals, sums, floors, out) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { avx2::split(residuals, sums, floors, out) },
+        Isa::Avx2(_) => unsafe { avx2::split(residuals, sums, floors, out) },
         _ => portable::split(residuals, sums, floors, out),
     }
 }
@@ -48,12 +48,12 @@ pub(super) fn merge(
     bits: &mut BitReader<'_>,
 ) {
     match isa {
-        // SAFETY: a context has only levels that the machine has.
+        // SAFETY: a level exists only where the machine has its instructions.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { avx512::merge(residuals, sums, floors, bits) },
+        Isa::Avx512(_) => unsafe { avx512::merge(residuals, sums, floors, bits) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { avx2::merge(residuals, sums, floors, bits) },
+        Isa::Avx2(_) => unsafe { avx2::merge(residuals, sums, floors, bits) },
         _ => portable::merge(residuals, sums, floors, bits),
     }
 }
@@ -62,12 +62,12 @@ pub(super) fn merge(
 #[inline(always)]
 pub(super) fn lanes_above(isa: Isa, residuals: &[i16; LANES], most: i16) -> u32 {
     match isa {
-        // SAFETY: a context has only levels that the machine has.
+        // SAFETY: a level exists only where the machine has its instructions.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { avx512::lanes_above(residuals, most) },
+        Isa::Avx512(_) => unsafe { avx512::lanes_above(residuals, most) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { avx2::lanes_above(residuals, most) },
+        Isa::Avx2(_) => unsafe { avx2::lanes_above(residuals, most) },
         _ => portable::lanes_above(residuals, most),
     }
 }
