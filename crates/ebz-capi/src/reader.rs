@@ -3,7 +3,7 @@
 use crate::EBZ_MAX_AXES;
 use crate::array::{Layout, element, list};
 use crate::status::{Failure, required, required_mut, run, text};
-use ebz::container::Source;
+use ebz::Source;
 use ebz::{Bound, ElementType, Reader};
 use std::ffi::{c_char, c_void};
 use std::fs::File;

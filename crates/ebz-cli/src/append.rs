@@ -4,7 +4,7 @@ use crate::cleanup::{self, Guard, Undo};
 use crate::output::explain;
 use crate::report;
 use anyhow::{Context, Result, bail};
-use ebz::container::LockedFile;
+use ebz::LockedFile;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};

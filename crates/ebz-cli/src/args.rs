@@ -458,11 +458,9 @@ pub struct Memory {
 
 impl Memory {
     pub fn limits(&self) -> Limits {
-        let default = Limits::default();
-        Limits {
-            max_memory: self.max_memory.unwrap_or(default.max_memory),
-            ..default
-        }
+        let mut limits = Limits::default();
+        limits.max_memory = self.max_memory.unwrap_or(limits.max_memory);
+        limits
     }
 }
 

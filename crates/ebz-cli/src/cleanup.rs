@@ -1,7 +1,7 @@
 //! Nothing half-written stays behind, whether a command fails or is stopped by Ctrl-C.
 
 use anyhow::{Context, Result};
-use ebz::container::LockedFile;
+use ebz::LockedFile;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,7 +4,7 @@ use crate::array::{Element, read, with_type, write};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::source::{Input, Piece, limits, open};
-use ebz::container::Source;
+use ebz::Source;
 use ebz::{Bound as ErrorBound, ElementType, Frame, Writer};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! Where streams come from: memory of Python objects, files, or pieces of a remote object.
 
-use ebz::container::Source;
+use ebz::Source;
 use ebz::{Error, Limits, Result};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -76,8 +76,8 @@ pub fn open<S: Source>(source: S, threads: usize, limits: Limits) -> ebz::Result
 /// The limits that the caller names, and the library's own for the others.
 pub fn limits(max_bytes: Option<u64>, max_memory: Option<u64>) -> Limits {
     let default = Limits::default();
-    Limits {
-        max_bytes: max_bytes.unwrap_or(default.max_bytes),
-        max_memory: max_memory.unwrap_or(default.max_memory),
-    }
+    Limits::new(
+        max_bytes.unwrap_or(default.max_bytes),
+        max_memory.unwrap_or(default.max_memory),
+    )
 }

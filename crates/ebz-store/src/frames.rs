@@ -1,11 +1,11 @@
 //! Frames out: whole, or slab by slab into the threads that need them.
 
 use crate::coding::Coding;
+use crate::frame_storage::StoredFrames;
 use crate::io::AlignedBuffer;
 use crate::options::{Plan, Policy, StoreOptions, no_frame};
 use crate::prefetch::{Prefetch, Ready, decode_whole};
 use crate::report::Report;
-use crate::shelf::Library;
 use ebz::{Element, Error, Result};
 use std::ops::Range;
 use std::path::Path;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// What a store kept.
 pub(crate) enum Kept {
     Values(Vec<Vec<AlignedBuffer>>),
-    Coded(Arc<Library>),
+    Coded(Arc<StoredFrames>),
 }
 
 /// A series of frames that is being read.
@@ -41,7 +41,7 @@ impl<T: Element> Frames<T> {
     /// The frames of a complete file, which must all have one shape. Of the options, servants,
     /// buffers, direct, rate and pinning count.
     pub fn of_file(path: impl AsRef<Path>, plan: Plan, options: StoreOptions) -> Result<Self> {
-        let library = Library::open::<T>(path.as_ref(), &options)?;
+        let library = StoredFrames::open::<T>(path.as_ref(), &options)?;
         let first = library.first_plan();
         let first = first.ok_or_else(|| Error::invalid("the file holds no frames"))?;
         let coding = Coding::of(first, &options, library.counters().clone());

@@ -10,6 +10,7 @@
 
 mod coding;
 mod failure;
+mod frame_storage;
 mod frames;
 pub mod grid;
 pub mod io;
@@ -18,7 +19,6 @@ mod pieces;
 mod prefetch;
 mod report;
 mod servants;
-mod shelf;
 mod store;
 
 pub use frames::{Frames, OpenFrame};

@@ -11,10 +11,10 @@
 
 use crate::coding::Coding;
 use crate::failure::catch;
+use crate::frame_storage::{Fetched, StoredFrames};
 use crate::io::AlignedBuffer;
 use crate::options::StoreOptions;
 use crate::servants::{gone, pin, spawn};
-use crate::shelf::{Fetched, Library};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use ebz::{Element, Result};
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub(crate) struct Prefetch<T> {
 impl<T: Element> Prefetch<T> {
     /// Begins to read the frames of a plan.
     pub fn start(
-        library: Arc<Library>,
+        library: Arc<StoredFrames>,
         coding: Arc<Coding>,
         options: &StoreOptions,
         plan: Vec<usize>,

@@ -15,9 +15,9 @@
 
 use crate::coding::Coding;
 use crate::failure::Failure;
+use crate::frame_storage::{FrameSink, StoredFrames};
 use crate::options::StoreOptions;
 use crate::pieces::Coded;
-use crate::shelf::{Library, Shelf};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use ebz::{Element, Error, Result};
 use std::collections::BTreeMap;
@@ -48,11 +48,11 @@ pub(crate) struct Servants<T> {
     coding: Arc<Coding>,
     failure: Arc<Failure>,
     coders: Vec<JoinHandle<()>>,
-    mover: Option<JoinHandle<Shelf>>,
+    mover: Option<JoinHandle<FrameSink>>,
 }
 
 impl<T: Element> Servants<T> {
-    pub fn start(coding: Arc<Coding>, shelf: Shelf, options: &StoreOptions) -> Result<Self> {
+    pub fn start(coding: Arc<Coding>, storage: FrameSink, options: &StoreOptions) -> Result<Self> {
         let failure: Arc<Failure> = Arc::default();
         let slabs = coding.cut.slabs();
         let (wholes, whole_queue) = unbounded();
@@ -89,7 +89,7 @@ impl<T: Element> Servants<T> {
         let shared = failure.clone();
         let give_back = give_coded.clone();
         let mover = spawn("mover", pin(options, 0), move || {
-            move_frames(shelf, coded_queue, &shared, |coded| {
+            move_frames(storage, coded_queue, &shared, |coded| {
                 let home = if coded.by_slabs {
                     &give_coded
                 } else {
@@ -158,17 +158,17 @@ impl<T: Element> Servants<T> {
     }
 
     /// Waits until everything is stored.
-    pub fn finish(mut self) -> Result<Library> {
+    pub fn finish(mut self) -> Result<StoredFrames> {
         let counters = self.coding.counters.clone();
-        let shelf = counters.write_wait.time(|| self.stop());
+        let storage = counters.write_wait.time(|| self.stop());
         self.failure.check()?;
-        shelf.ok_or_else(gone)?.finish()
+        storage.ok_or_else(gone)?.finish()
     }
 }
 
 impl<T> Servants<T> {
     /// Ends the servants, once they are through.
-    fn stop(&mut self) -> Option<Shelf> {
+    fn stop(&mut self) -> Option<FrameSink> {
         self.queues = None;
         for coder in self.coders.drain(..) {
             // Its work is guarded; a panic elsewhere has been printed, and its frame is missing.
@@ -186,22 +186,22 @@ impl<T> Drop for Servants<T> {
 
 /// Moves coded frames in the order of their numbers, until nobody can send any more.
 fn move_frames(
-    mut shelf: Shelf,
+    mut storage: FrameSink,
     queue: Receiver<Coded>,
     failure: &Failure,
     give_back: impl Fn(Coded),
-) -> Shelf {
+) -> FrameSink {
     let mut early = BTreeMap::new();
     let mut next = 0;
     for coded in queue {
         early.insert(coded.number, coded);
         while let Some(due) = early.remove(&next) {
-            failure.guard(|| shelf.place(&due));
+            failure.guard(|| storage.store(&due));
             give_back(due);
             next += 1;
         }
     }
-    shelf
+    storage
 }
 
 /// Starts a thread, bound to a core if there is one for it.

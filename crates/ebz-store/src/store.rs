@@ -2,13 +2,13 @@
 
 use crate::coding::Coding;
 use crate::failure::{Failure, lock};
+use crate::frame_storage::FrameSink;
 use crate::frames::{Frames, Kept};
 use crate::io::AlignedBuffer;
 use crate::options::{Plan, Policy, StoreOptions};
 use crate::pieces::{Coded, Pieces};
 use crate::report::Report;
 use crate::servants::Servants;
-use crate::shelf::Shelf;
 use ebz::{Element, Error, Result, Tolerance, View};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -45,7 +45,7 @@ struct Arena {
 
 /// Without servants there is one coded frame at a time.
 struct InLine {
-    shelf: Shelf,
+    storage: FrameSink,
     spare: Option<Coded>,
     /// Behind an error within a frame nothing more can be written.
     failure: Failure,
@@ -56,7 +56,7 @@ impl<T: Element> FrameStore<T> {
     pub fn create(shape: &[usize], options: StoreOptions) -> Result<Self> {
         let coding = Arc::new(Coding::new::<T>(shape, &options)?);
         let mut direct = false;
-        let shelf = || Shelf::new(&options, coding.options(), coding.counters.clone());
+        let storage = || FrameSink::new(&options, coding.options(), coding.counters.clone());
         let place = match options.policy {
             Policy::Memory => {
                 let mut arena = Arena::default();
@@ -66,18 +66,18 @@ impl<T: Element> FrameStore<T> {
                 Place::Memory(arena)
             }
             Policy::CompressedDisk => {
-                let shelf = shelf()?;
-                direct = shelf.is_direct();
+                let storage = storage()?;
+                direct = storage.is_direct();
                 Place::InLine(Box::new(Mutex::new(InLine {
-                    shelf,
+                    storage,
                     spare: None,
                     failure: Failure::default(),
                 })))
             }
             Policy::Disk | Policy::CompressedDiskServants | Policy::CompressedMemory => {
-                let shelf = shelf()?;
-                direct = shelf.is_direct();
-                Place::Served(Servants::start(coding.clone(), shelf, &options)?)
+                let storage = storage()?;
+                direct = storage.is_direct();
+                Place::Served(Servants::start(coding.clone(), storage, &options)?)
             }
         };
         Ok(Self {
@@ -193,7 +193,7 @@ impl<T: Element> FrameStore<T> {
                 let line = line.into_inner();
                 let line = line.unwrap_or_else(std::sync::PoisonError::into_inner);
                 line.failure.check()?;
-                Kept::Coded(Arc::new(line.shelf.finish()?))
+                Kept::Coded(Arc::new(line.storage.finish()?))
             }
             Place::Served(servants) => Kept::Coded(Arc::new(servants.finish()?)),
         };
@@ -245,7 +245,7 @@ impl InLine {
     }
 
     fn keep(&mut self, coded: Coded, coding: &Coding) -> Result<()> {
-        let place = || self.failure.guard(|| self.shelf.place(&coded));
+        let place = || self.failure.guard(|| self.storage.store(&coded));
         coding.counters.write_wait.time(place);
         self.spare = Some(coded);
         self.failure.check()

@@ -10,7 +10,9 @@
 //!
 //! DIRECTORY holds files named `name_AxBxC.f32` or `.f64`. Bounds are relative to the value range.
 
-use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::codec::{Params, by_name};
+use ebz::engine::Context;
+use ebz::internals::{Dims, Task};
 use ebz::{Element, FillValues, Tolerance};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};

@@ -4,8 +4,8 @@
 //! cargo bench --bench rans
 //! ```
 
+use ebz::internals::rans::{Decoder, Encoder, LANES, place};
 use ebz::simd::Level;
-use ebz::stage::rans::{Decoder, Encoder, LANES, place};
 use std::time::{Duration, Instant};
 
 const SYMBOLS: usize = 1 << 22;

@@ -5,7 +5,9 @@
 //! cargo bench --bench zfp_family
 //! ```
 
-use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::codec::{Params, by_name};
+use ebz::engine::Context;
+use ebz::internals::{Dims, Task};
 use ebz::simd::Level;
 use ebz::{Element, FillValues, Tolerance};
 use std::time::{Duration, Instant};

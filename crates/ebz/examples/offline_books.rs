@@ -10,8 +10,10 @@
 //! symbols take the same number of bits per value, by the rule that a bound twice as large saves
 //! one bit. Then every field has the same weight.
 
-use ebz::codec::ceaz::{frequencies, offline_books};
-use ebz::codec::{Context, Dims, Params, Task};
+use ebz::codec::Params;
+use ebz::engine::Context;
+use ebz::internals::{Dims, Task};
+use ebz::internals::{frequencies, offline_books};
 use ebz::{Element, Error, FillValues, FiniteRange, Result, Tolerance};
 use std::io::{Read, Write};
 
@@ -100,7 +102,7 @@ fn add_field<T: Element>(values: &[T], dims: Dims, sums: &mut Sums) {
     let mut context = Context::default();
     let mut bound = 1e-3 * FiniteRange::of(values, &FillValues::NONE).extent();
     for target in RATES {
-        let mut found = ebz::codec::ceaz::Frequencies::default();
+        let mut found = ebz::internals::Frequencies::default();
         for _ in 0..6 {
             let task = Task {
                 dims,

@@ -1,9 +1,29 @@
 //! Error-bounded compression of floating-point arrays at memory speed.
 //!
-//! ```text
-//! array ─► chunks ─► codec ─► records ─► .ebz stream          (compress)
-//! array ◄─ chunks ◄─ codec ◄─ records ◄─ .ebz stream          (decompress)
 //! ```
+//! use ebz::{Bound, Options, View};
+//!
+//! let values: Vec<f32> = (0..32 * 32).map(|i| (i as f32 * 0.01).sin()).collect();
+//! let view = View::new(&values, &[32, 32])?;
+//! let bytes = ebz::compress(&view, &Options::new(Bound::Abs(1e-3)))?;
+//! let back = ebz::decompress::<f32>(&bytes)?;
+//! assert_eq!(back.shape(), [32, 32]);
+//! assert!(back.values().iter().zip(&values).all(|(a, b)| (a - b).abs() <= 1e-3));
+//! # Ok::<(), ebz::Error>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | compress and decompress arrays in memory | [`compress`], [`decompress`], [`Options`], [`Bound`] |
+//! | write a file of one or several arrays, append to it | [`Writer`], [`LockedFile`] |
+//! | read an array or a part of it | [`Reader`], [`Frame`]; from a pipe [`StreamReader`] |
+//! | know the codecs and their parameters | [`codec`] |
+//! | measure errors | [`metrics`] |
+//! | encode and decode frames piece by piece | [`slab`] |
+//! | bring another device | [`engine`] |
+//!
+//! Bytes are the same for every thread count, instruction set and way to call. Decoders trust nothing:
+//! whatever the bytes, the result is `Ok` or `Err`, and [`Limits`] bound the memory.
 
 #[cfg(not(target_endian = "little"))]
 compile_error!("ebz streams are little-endian and are written as memory holds them");
@@ -11,13 +31,13 @@ compile_error!("ebz streams are little-endian and are written as memory holds th
 mod allocate;
 mod array;
 mod bits;
-pub mod bound;
+mod bound;
 mod chunk;
 pub mod codec;
-pub mod container;
+mod container;
 mod durable;
-pub mod element;
-pub mod error;
+mod element;
+mod error;
 mod fill;
 pub mod hdf5;
 pub mod metrics;
@@ -26,34 +46,43 @@ mod parallel;
 mod request;
 mod search;
 pub mod simd;
-#[doc(hidden)]
-pub mod stage;
+mod stage;
 mod workspace;
 
 pub use array::{Array, FiniteRange, FoundFill, MAX_AXES, ValueScan, View, ViewMut, element_count};
 pub use bound::{Bound, BoundKind, Tolerance};
 pub use chunk::{FrameHeader, Grid, WriterVersion};
 pub use container::{
-    FORMAT_VERSION, Frame, FrameStats, Limits, Reader, StreamReader, Writer, max_compressed_size,
-    recover,
+    FORMAT_VERSION, Frame, FrameStats, Limits, LockedFile, Reader, Recovered, Source, StreamReader,
+    Writer, max_compressed_size, recover, recover_within,
 };
-/// Frames piece by piece, for programs that hold them in parts.
-pub mod slab {
-    pub use crate::chunk::{Form, FramePlan};
-    pub use crate::container::{EncodedSlab, FrameWriter, SlabCoder};
-}
-
-/// Who encodes and decodes chunks: the seam for a GPU.
-pub mod engine {
-    pub use crate::chunk::{Body, Cpu, EncodedChunks, Engine, Form, FramePlan, Target, Values};
-}
-
 pub use durable::{sync_file, sync_folder};
 pub use element::{Element, ElementType};
 pub use error::{Error, Result};
 pub use fill::{Fill, FillValues, MAX_FILL_VALUES};
 pub use options::Options;
 pub use search::{Landing, Searched};
+
+/// Frames piece by piece, for programs that hold them in parts.
+pub mod slab {
+    pub use crate::chunk::FramePlan;
+    pub use crate::container::{EncodedSlab, FrameWriter, SlabCoder};
+}
+
+/// Who encodes and decodes chunks: the seam for a GPU.
+pub mod engine {
+    pub use crate::chunk::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
+    pub use crate::workspace::Context;
+}
+
+/// Parts that the project's own tests, benchmarks and tools reach for; not stable.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::codec::Codec;
+    pub use crate::codec::ceaz::{Frequencies, frequencies, offline_books};
+    pub use crate::request::{Dims, Task};
+    pub use crate::stage::rans;
+}
 
 /// Compresses an array to a stream of its own.
 pub fn compress<T: Element>(view: &View<'_, T>, options: &Options) -> Result<Vec<u8>> {
@@ -81,6 +110,18 @@ pub fn decompress<T: Element>(bytes: &[u8]) -> Result<Array<T>> {
 pub fn decompress_into<T: Element>(bytes: &[u8], out: &mut ViewMut<'_, T>) -> Result<()> {
     Reader::from_source(bytes)?.frame(0)?.read_into(out)
 }
+
+// What users share between threads.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Options>();
+    shared::<Error>();
+    shared::<Array<f64>>();
+    shared::<Reader<Vec<u8>>>();
+    shared::<Writer<Vec<u8>>>();
+    shared::<slab::SlabCoder>();
+    shared::<slab::FramePlan>();
+};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

@@ -7,6 +7,7 @@ use crate::fill::Fill;
 use crate::simd::Level;
 
 /// How to compress an array.
+#[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct Options {
     /// What may change.

@@ -12,7 +12,7 @@ pub struct Context {
     simd: Level,
     /// Decoded values go past the caches, because the output is too large to be found there later.
     pub streaming: bool,
-    scratch: Vec<Box<dyn Any + Send>>,
+    scratch: Vec<Box<dyn Any + Send + Sync>>,
 }
 
 thread_local! {
@@ -57,14 +57,14 @@ impl Context {
     }
 
     /// Takes this worker's scratch of type `S`, as the last user put it back, or a default one.
-    pub fn take<S: Any + Send + Default>(&mut self) -> Box<S> {
+    pub fn take<S: Any + Send + Sync + Default>(&mut self) -> Box<S> {
         let at = self.scratch.iter().position(|s| s.is::<S>());
         at.and_then(|i| self.scratch.swap_remove(i).downcast().ok())
             .unwrap_or_default()
     }
 
     /// Puts scratch back for the next chunk.
-    pub fn put_back<S: Any + Send>(&mut self, scratch: Box<S>) {
+    pub fn put_back<S: Any + Send + Sync>(&mut self, scratch: Box<S>) {
         self.scratch.push(scratch);
     }
 }

@@ -1,6 +1,6 @@
 //! Appending: one writer at a time, readers meanwhile, and what a writer leaves that does not finish.
 
-use ebz::container::LockedFile;
+use ebz::LockedFile;
 use ebz::{Bound, Error, Options, Reader, StreamReader, View, Writer};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,6 +1,8 @@
 //! What `ceaz` promises beyond what every codec does.
 
-use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::codec::{Params, by_name};
+use ebz::engine::Context;
+use ebz::internals::{Dims, Task};
 use ebz::simd::Level;
 use ebz::{Element, FillValues, Tolerance};
 

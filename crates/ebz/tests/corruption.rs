@@ -138,10 +138,7 @@ fn limits_hold_before_memory_is_reserved() {
     let file = layout::file(&layout::frame_body(&[2, 500], &[2, 500]), &[(3, raw)], None);
     let open = || Reader::from_source(&file[..]).unwrap();
     assert_eq!(open().read::<f32>().unwrap().values(), [0.0; 1000]);
-    let limits = Limits {
-        max_bytes: 3999,
-        ..Limits::default()
-    };
+    let limits = Limits::new(3999, Limits::default().max_memory);
     let reader = open().limits(limits);
     assert!(matches!(reader.read::<f32>(), Err(Error::LimitExceeded(_))));
     assert!(reader.region::<f32>(&[0..2, 1..500]).is_ok());

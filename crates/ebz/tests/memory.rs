@@ -1,7 +1,9 @@
 //! Memory of decoders under attack: at most a constant times the output, whatever the bytes claim.
 //! The only test of its program, so that nothing else allocates meanwhile.
 
-use ebz::codec::{Context, Entry, Params, TABLE, Task};
+use ebz::codec::{Entry, Params, TABLE};
+use ebz::engine::Context;
+use ebz::internals::Task;
 use ebz::{Element, FillValues};
 use ebz_testkit::conformance::{dims, tolerances};
 use ebz_testkit::corruption::decode_garbage;

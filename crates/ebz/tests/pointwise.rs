@@ -1,6 +1,8 @@
 //! The pointwise bound of every codec that offers it, on bit patterns of every kind.
 
-use ebz::codec::{Context, Dims, Entry, Params, TABLE, Task};
+use ebz::codec::{Entry, Params, TABLE};
+use ebz::engine::Context;
+use ebz::internals::{Dims, Task};
 use ebz::simd::Level;
 use ebz::{BoundKind, Element, FillValues, Tolerance};
 use ebz_testkit::exact;

@@ -141,7 +141,7 @@ proptest! {
         let mut target = ViewMut::strided(&mut memory, &field.shape, &strides, offset).unwrap();
         Reader::from_source(&stored[..]).unwrap().frame(0).unwrap().region_into(&whole, &mut target).unwrap();
         let view = View::strided(&memory, &field.shape, &strides, offset).unwrap();
-        let options = Options { fill: field.marks(), ..case.options() };
+        let options = case.options().fill(field.marks());
         prop_assert_eq!(ebz::compress(&view, &options).unwrap(), ebz::compress(&flat, &options).unwrap());
     }
 }

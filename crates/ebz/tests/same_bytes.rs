@@ -1,7 +1,8 @@
 //! The bytes of a file depend on values and options only: not on the way an array is handed over, nor
 //! on threads, instruction sets, or who codes its parts.
 
-use ebz::codec::{Context, Entry, TABLE};
+use ebz::codec::{Entry, TABLE};
+use ebz::engine::Context;
 use ebz::engine::{Cpu, EncodedChunks, Engine, Target, Values};
 use ebz::simd::Level;
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};

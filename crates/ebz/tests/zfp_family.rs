@@ -1,6 +1,8 @@
 //! The promises of the zfp family, for every codec of it, on every instruction set.
 
-use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::codec::{Params, by_name};
+use ebz::engine::Context;
+use ebz::internals::{Dims, Task};
 use ebz::simd::Level;
 use ebz::{Element, Error, FillValues, Tolerance};
 

@@ -4,7 +4,9 @@
 //! `zfp_family speed [FILE…]` times one thread next to memcpy, by default on 256³ waves.
 //! Files are raw and named like `density_64x128x128.f32`.
 
-use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::codec::{Params, by_name};
+use ebz::engine::Context;
+use ebz::internals::{Dims, Task};
 use ebz::{Element, FillValues, Tolerance};
 use ebz_peers::Goal;
 

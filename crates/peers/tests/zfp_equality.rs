@@ -1,6 +1,8 @@
 //! With the same number of planes kept, the zfp family decodes to zfp's values, bit for bit.
 
-use ebz::codec::{Context, Dims, Params, Task, by_name};
+use ebz::codec::{Params, by_name};
+use ebz::engine::Context;
+use ebz::internals::{Dims, Task};
 use ebz::{Element, FillValues, Tolerance};
 use ebz_peers::{Goal, Peer};
 

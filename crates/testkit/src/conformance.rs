@@ -4,7 +4,9 @@
 
 use crate::exact;
 use crate::fields::Field;
-use ebz::codec::{Context, Dims, Entry, Params, Task};
+use ebz::codec::{Entry, Params};
+use ebz::engine::Context;
+use ebz::internals::{Dims, Task};
 use ebz::simd::Level;
 use ebz::{Bound, BoundKind, Element, FiniteRange, Options, Reader, StreamReader, Tolerance, View};
 
@@ -115,10 +117,7 @@ fn ways() -> impl Iterator<Item = (Level, usize)> {
 pub fn file<T: Element>(field: &Field<T>, options: &Options) -> Result<usize, String> {
     let text = |error: ebz::Error| error.to_string();
     let view = View::new(&field.values, &field.shape).map_err(text)?;
-    let options = Options {
-        fill: field.marks(),
-        ..options.clone()
-    };
+    let options = options.clone().fill(field.marks());
     let mut bytes = Vec::new();
     let mut stats = None;
     for (simd, threads) in ways() {

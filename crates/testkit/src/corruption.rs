@@ -3,7 +3,9 @@
 use crate::conformance::{dims, tolerances};
 use crate::fields::{Content, Field};
 use crate::random::Random;
-use ebz::codec::{Context, Entry, Params, TABLE, Task};
+use ebz::codec::{Entry, Params, TABLE};
+use ebz::engine::Context;
+use ebz::internals::Task;
 use ebz::simd::Level;
 use ebz::{Bound, Element, ElementType, Error, FillValues, Limits, Options, Reader};
 use ebz::{StreamReader, View, Writer};
@@ -60,10 +62,7 @@ fn small_file<T: Element>(entry: &Entry, bound: Bound) -> Result<SmallFile, Erro
 }
 
 /// More than any file of the tests needs.
-pub const SMALL: Limits = Limits {
-    max_bytes: u64::MAX,
-    max_memory: 1 << 30,
-};
+pub const SMALL: Limits = Limits::new(u64::MAX, 1 << 30);
 
 /// Reads every frame of a file with random access, as raw values.
 pub fn read_all(bytes: &[u8], level: Level) -> Result<Vec<Vec<u8>>, Error> {

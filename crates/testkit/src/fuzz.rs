@@ -6,7 +6,8 @@ use crate::corruption::{self, SMALL, SmallFile};
 use crate::fields::Field;
 use crate::layout;
 use ebz::StreamReader;
-use ebz::codec::{Context, TABLE};
+use ebz::codec::TABLE;
+use ebz::engine::Context;
 use ebz::simd::Level;
 use ebz::{Bound, BoundKind, Element, ElementType, FillValues, Limits, Options, Reader};
 use std::io::Write;
@@ -50,10 +51,7 @@ pub fn container(bytes: &[u8]) {
     let Ok(reader) = Reader::from_source(bytes) else {
         return;
     };
-    let limits = Limits {
-        max_bytes: MOST as u64,
-        ..SMALL
-    };
+    let limits = Limits::new(MOST as u64, SMALL.max_memory);
     let reader = reader.limits(limits).threads(1);
     for number in 0..reader.frames().min(8) {
         let Ok(frame) = reader.frame(number) else {
@@ -134,7 +132,7 @@ pub fn decode(bytes: &[u8]) {
     let entry = &TABLE[usize::from(codec) % TABLE.len()];
     let extent = |byte: u8| usize::from(byte) % 24 + 1;
     let dims = dims(&[extent(nz), extent(ny), extent(nx) * 3]);
-    fn into<T: Element>(entry: &ebz::codec::Entry, payload: &[u8], dims: ebz::codec::Dims) {
+    fn into<T: Element>(entry: &ebz::codec::Entry, payload: &[u8], dims: ebz::internals::Dims) {
         for level in Level::available() {
             let mut out = vec![T::default(); dims.len()];
             let mut context = Context::new(level);

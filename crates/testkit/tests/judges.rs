@@ -1,6 +1,8 @@
 //! The checks themselves: a codec that breaks a promise must be caught.
 
-use ebz::codec::{Codec, Context, Dims, Entry, Info, Task};
+use ebz::codec::{Entry, Info};
+use ebz::engine::Context;
+use ebz::internals::{Codec, Dims, Task};
 use ebz::simd::Level;
 use ebz::{BoundKind, Element, Error, Result, Tolerance};
 use ebz_testkit::conformance::{Bench, Verdict};

@@ -6,7 +6,7 @@ use crate::input::open_file;
 use crate::output::Output;
 use crate::report;
 use anyhow::{Context, Result, ensure};
-use ebz::container::recover_within;
+use ebz::recover_within;
 use std::ops::Range;
 use std::path::Path;
 

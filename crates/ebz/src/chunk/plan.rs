@@ -14,6 +14,7 @@ use crate::simd::Level;
 use std::ops::Range;
 
 /// Everything that a file says about one of its arrays.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct FrameHeader {
     /// Type of the elements.

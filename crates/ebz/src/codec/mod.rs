@@ -4,7 +4,7 @@
 //! threads. The container, the front ends, the tests and the benchmarks all iterate the table, so
 //! that a new codec is one folder and one row.
 
-pub mod ceaz;
+pub(crate) mod ceaz;
 mod de_zfp;
 mod fre;
 mod fz;
@@ -13,14 +13,16 @@ mod raw;
 mod zfp_family;
 mod zfp_v;
 
-pub use crate::request::{Dims, Param, Params, Task};
-pub use crate::workspace::Context;
+pub(crate) use crate::request::{Dims, Task};
+pub use crate::request::{Param, Params};
+pub(crate) use crate::workspace::Context;
 
 use crate::bound::BoundKind;
 use crate::element::{Element, ElementType};
 use crate::error::{Error, Result};
 
 /// A codec. Implementations are zero-sized; [`Entry::of`] makes a table row from one.
+#[doc(hidden)]
 pub trait Codec {
     /// Number in the format, name, and what it offers.
     const INFO: Info;
@@ -160,6 +162,7 @@ impl std::fmt::Debug for Entry {
 
 impl Entry {
     /// The row of a codec.
+    #[doc(hidden)]
     pub const fn of<C: Codec>() -> Self {
         Self {
             info: C::INFO,
@@ -186,6 +189,7 @@ impl Entry {
     }
 
     /// See [`Codec::encode`].
+    #[doc(hidden)]
     pub fn encode<T: Element>(
         &self,
         values: &[T],
@@ -200,6 +204,7 @@ impl Entry {
     }
 
     /// See [`Codec::decode`].
+    #[doc(hidden)]
     pub fn decode<T: Element>(
         &self,
         bytes: &[u8],

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use std::ops::Range;
 
 /// What a reader accepts of a stream before it reserves memory.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// The most bytes of an array in memory; by default there is no other limit than the next one.
@@ -40,6 +41,14 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Both limits, in bytes.
+    pub const fn new(max_bytes: u64, max_memory: u64) -> Self {
+        Self {
+            max_bytes,
+            max_memory,
+        }
+    }
+
     /// Whether so many bytes of an array may be read to memory.
     pub(super) fn check_array(&self, bytes: u64) -> Result<()> {
         if bytes > self.max_bytes {

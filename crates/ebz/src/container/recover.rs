@@ -20,6 +20,7 @@ use std::io::Write;
 use std::ops::Range;
 
 /// What became of one frame.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Recovered {
     /// Its number in the damaged file.

@@ -48,6 +48,7 @@ pub struct Writer<W> {
 }
 
 /// What became of a frame.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct FrameStats {
     /// Bytes of the array.

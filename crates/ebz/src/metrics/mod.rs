@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 ///
 /// *Ordinary* values of the original are finite and not the fill value; errors are theirs. The
 /// others must come back as they are.
+#[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Metrics {
     /// Number of values.

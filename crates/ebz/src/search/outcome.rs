@@ -5,6 +5,7 @@ use crate::bound::Tolerance;
 use std::cmp::Ordering;
 
 /// How a bound was found for a `ratio` or a `psnr`.
+#[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Searched {
     /// The ratio or PSNR of the frame, as if it were alone in its file.

@@ -1,4 +1,4 @@
-//! Where coded frames live: a file or memory. Frames go in one after the other and come out in any
+//! Storage of coded frames, in a file or in memory: written one after the other, read in any
 //! order.
 
 use crate::failure::lock;
@@ -22,8 +22,8 @@ struct Entry {
     memory: Option<Arc<Vec<u8>>>,
 }
 
-/// Takes frames.
-pub(crate) struct Shelf {
+/// Stores frames.
+pub(crate) struct FrameSink {
     file: Option<(Writer<Output>, Output)>,
     entries: Vec<Entry>,
     counters: Arc<Counters>,
@@ -44,7 +44,7 @@ impl Write for Output {
     }
 }
 
-impl Shelf {
+impl FrameSink {
     pub fn new(options: &StoreOptions, coding: &Options, counters: Arc<Counters>) -> Result<Self> {
         let mut direct = false;
         let file = match options.file_path()? {
@@ -70,8 +70,8 @@ impl Shelf {
         self.direct
     }
 
-    /// Keeps a frame. When this returns, a file holds it even if the process is killed.
-    pub fn place(&mut self, coded: &Coded) -> Result<()> {
+    /// Stores a frame. When this returns, a file holds it even if the process is killed.
+    pub fn store(&mut self, coded: &Coded) -> Result<()> {
         let counters = self.counters.clone();
         let entry = counters.write.time(|| match &mut self.file {
             Some((writer, output)) => to_file(writer, output, coded),
@@ -88,7 +88,7 @@ impl Shelf {
     }
 
     /// Completes the file; from now on it can be read.
-    pub fn finish(self) -> Result<Library> {
+    pub fn finish(self) -> Result<StoredFrames> {
         let mut file = None;
         if let Some((writer, output)) = self.file {
             drop(writer.finish()?);
@@ -98,7 +98,7 @@ impl Shelf {
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
             file = Some(writer.finish()?);
         }
-        Ok(Library {
+        Ok(StoredFrames {
             file,
             entries: self.entries,
             counters: self.counters,
@@ -144,8 +144,8 @@ fn to_memory(coded: &Coded) -> Result<Entry> {
     })
 }
 
-/// Gives frames.
-pub(crate) struct Library {
+/// Reads stored frames.
+pub(crate) struct StoredFrames {
     file: Option<DirectFile>,
     entries: Vec<Entry>,
     counters: Arc<Counters>,
@@ -164,7 +164,7 @@ enum Bytes {
     Held(Arc<Vec<u8>>),
 }
 
-impl Library {
+impl StoredFrames {
     /// The frames of a complete file, whose every frame has the first one's shape and cutting.
     pub fn open<T: Element>(path: &Path, options: &StoreOptions) -> Result<Self> {
         let reader = Reader::open(path)?;
