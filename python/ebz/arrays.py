@@ -9,15 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InvalidType
 
-FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
+
+#: Bytes of the types of NumPy that are compressed.
+SIZES = (2, 4, 8)
 
 #: Whole numbers up to this one are numbers of `float64`.
 EXACT = 1 << 53
 
 
 def readable(values: ArrayLike) -> NDArray[Any]:
-    """An aligned array of native `float32` or `float64`; a copy only where it is not one already.
+    """An aligned array of native values that are compressed; a copy only where it is not one already.
 
     Arrays of the other byte order and unaligned ones are converted, lists of numbers become arrays
     of `float64`. Every other type is an `InvalidType`, because a silent conversion would change
@@ -30,15 +32,21 @@ def readable(values: ArrayLike) -> NDArray[Any]:
         )
     array = np.asarray(values)
     dtype = array.dtype
-    if dtype == FLOAT32 or dtype == FLOAT64:
+    if is_compressed(dtype):
+        if not dtype.isnative:
+            return array.astype(dtype.newbyteorder("="))
         return array if array.flags.aligned else array.copy()
-    if dtype.kind == "f" and dtype.itemsize in (4, 8):
-        return array.astype(dtype.newbyteorder("="))
     if isinstance(values, (list, tuple, int)) and dtype.kind in "iu":
         if array.size == 0 or (array.min() >= -EXACT and array.max() <= EXACT):
             return array.astype(FLOAT64)
         raise InvalidType(f"whole numbers beyond {EXACT} have no exact value of float64")
     raise rejected(dtype)
+
+
+def is_compressed(dtype: np.dtype[Any]) -> bool:
+    """Whether values of a type are compressed: `float16`, `float32`, `float64`, and the `bfloat16` of
+    the package ml_dtypes."""
+    return (dtype.kind == "f" and dtype.itemsize in SIZES) or dtype.name == "bfloat16"
 
 
 def rejected(dtype: np.dtype[Any]) -> InvalidType:
@@ -51,8 +59,6 @@ def _advice(dtype: np.dtype[Any]) -> str:
         case "c":
             part = "float32" if dtype.itemsize == 8 else "float64"
             return f"compress its parts, with a.view(numpy.{part})"
-        case "f" if dtype.itemsize == 2:
-            return "widen it without loss, with a.astype(numpy.float32)"
         case "f":
             return "round it, with a.astype(numpy.float64)"
         case "i" | "u" | "b" if dtype.itemsize <= 2:

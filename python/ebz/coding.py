@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from .arrays import readable, stream
+from .arrays import is_compressed, readable, stream
 from .errors import InvalidArgument
 from .settings import Fill, Params, count, fill_text, limit, options, plain
 
@@ -44,7 +44,7 @@ def compress(
     params: Params | None = None,
     metadata: Any = None,
 ) -> bytes:
-    """Compress an array of `float32` or `float64` to a stream that describes itself.
+    """Compress an array of `float16`, `bfloat16`, `float32` or `float64` to a stream that describes itself.
 
     Give exactly one bound:
 
@@ -113,7 +113,7 @@ def decompress_into(data: Buffer, out: NDArray[Any], *, threads: int = 1) -> Non
         raise TypeError(f"a NumPy array is needed to decompress into, not {type(out).__name__}")
     threads = count("threads", threads)
     flags = out.flags
-    if flags.forc and flags.aligned and out.dtype.isnative and out.dtype.kind == "f":
+    if flags.forc and flags.aligned and out.dtype.isnative and is_compressed(out.dtype):
         _core.decompress_into(stream(data), out, threads)
         return
     if not flags.writeable:

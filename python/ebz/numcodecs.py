@@ -25,7 +25,7 @@ __all__ = ["Ebz"]
 
 
 class Ebz(Configured, Codec):  # type: ignore[misc]
-    """Chunks of `float32` or `float64` values as `.ebz` streams.
+    """Chunks of floating-point values as `.ebz` streams.
 
     The keyword arguments are those of `ebz.compress`. A `range`, `psnr` or `ratio` is that of each
     chunk by itself. This kind of codec is not told the fill value of the array: values that

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .arrays import is_compressed
 from .errors import InvalidArgument, InvalidType, UnsupportedError
 from .settings import BOUNDS, Settings
 
@@ -129,7 +130,7 @@ def _chosen(
             if name in named:
                 raise InvalidType(
                     f"variable {name!r} holds {variable.dtype} of shape {variable.shape}: only "
-                    "float32 and float64 with at least one value along every axis are compressed"
+                    "float16, bfloat16, float32 and float64 with at least one value along every axis are compressed"
                 )
             continue
         if _is_packed(variable) and name not in named:
@@ -149,18 +150,17 @@ def _auxiliary(dataset: xarray.Dataset) -> set[str]:
 
 
 def _is_taken(variable: xarray.Variable) -> bool:
-    is_float = variable.dtype.kind == "f" and variable.dtype.itemsize in (4, 8)
-    return bool(is_float and variable.shape and 0 not in variable.shape)
+    return bool(is_compressed(variable.dtype) and variable.shape and 0 not in variable.shape)
 
 
 def _is_packed(variable: xarray.Variable) -> bool:
     """Whether the values are floating-point numbers in memory only."""
-    return bool(np.dtype(variable.encoding.get("dtype", variable.dtype)).kind != "f")
+    return not is_compressed(np.dtype(variable.encoding.get("dtype", variable.dtype)))
 
 
 def _stored_type(variable: xarray.Variable) -> np.dtype[Any]:
     dtype: np.dtype[Any] = np.dtype(variable.encoding.get("dtype", variable.dtype))
-    return dtype if dtype.kind == "f" and dtype.itemsize in (4, 8) else np.dtype(variable.dtype)
+    return dtype if is_compressed(dtype) else np.dtype(variable.dtype)
 
 
 def _merged(settings: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The codec for Zarr format 3: `zarr.create_array(..., serializer=ebz.zarr.Ebz(range=1e-3))`.
 
-It turns chunks of `float32` and `float64` into `.ebz` streams by itself, so that no other codec is
+It turns chunks of `float16`, `bfloat16`, `float32` and `float64` into `.ebz` streams by itself, so that no other codec is
 needed. Zarr finds it by its name, `ebz`, when an array is opened.
 """
 
@@ -17,7 +17,7 @@ from zarr.abc.store import RangeByteRequest, Store
 from zarr.storage import StorePath
 
 from . import _core
-from .arrays import readable, rejected, stream
+from .arrays import is_compressed, readable, rejected, stream
 from .errors import CorruptError, InvalidArgument, TruncatedError
 from .selection import Selection
 from .settings import Configured, Settings
@@ -72,7 +72,7 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
         """Refuse arrays that cannot be compressed, when they are made."""
         native = dtype.to_native_dtype()
-        if native.kind != "f" or native.itemsize not in (4, 8):
+        if not is_compressed(native):
             raise rejected(native)
         chunk = self.settings.get("chunk")
         if chunk is not None and len(chunk) != len(shape):

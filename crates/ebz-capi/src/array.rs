@@ -19,7 +19,7 @@ pub fn element(number: i32) -> Result<ElementType, Failure> {
     ElementType::ALL
         .into_iter()
         .find(known)
-        .ok_or_else(|| Failure::invalid("the type must be EBZ_F32 or EBZ_F64"))
+        .ok_or_else(|| Failure::invalid("the type must be EBZ_F16, EBZ_BF16, EBZ_F32 or EBZ_F64"))
 }
 
 /// Numbers of an array of C, such as a shape.

@@ -15,6 +15,10 @@ use std::ffi::c_char;
 pub const EBZ_F32: i32 = 1;
 /// Values of 8 bytes: IEEE 754 binary64 (double).
 pub const EBZ_F64: i32 = 2;
+/// Values of 2 bytes: IEEE 754 binary16 (_Float16).
+pub const EBZ_F16: i32 = 3;
+/// Values of 2 bytes: the upper half of a binary32 (__bf16).
+pub const EBZ_BF16: i32 = 4;
 
 /// The most axes of an array.
 pub const EBZ_MAX_AXES: usize = 16;

@@ -3,8 +3,7 @@
 use crate::EBZ_MAX_AXES;
 use crate::array::{Layout, element, list};
 use crate::status::{Failure, required, required_mut, run, text};
-use ebz::Source;
-use ebz::{Bound, ElementType, Reader};
+use ebz::{Bound, Reader, Source, with_type};
 use std::ffi::{c_char, c_void};
 use std::fs::File;
 
@@ -16,7 +15,7 @@ pub struct ebz_reader(Reader<File>);
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ebz_info {
-    /// EBZ_F32 or EBZ_F64.
+    /// EBZ_F16, EBZ_BF16, EBZ_F32 or EBZ_F64.
     pub r#type: i32,
     /// Kind of the bound that holds for every value: EBZ_ABS, EBZ_POINTWISE, EBZ_PRECISION or
     /// EBZ_LOSSLESS.
@@ -140,14 +139,9 @@ pub unsafe extern "C" fn ebz_reader_read(
                 .collect();
             let region = region.ok_or_else(|| Failure::invalid("the region is too large"))?;
             let frame = required(reader, "reader")?.0.frame(frame)?;
-            match element(r#type)? {
-                ElementType::F32 => {
-                    frame.region_into::<f32>(&region, &mut layout.view_mut(values)?)?
-                }
-                ElementType::F64 => {
-                    frame.region_into::<f64>(&region, &mut layout.view_mut(values)?)?
-                }
-            }
+            with_type!(element(r#type)?, T => {
+                frame.region_into::<T>(&region, &mut layout.view_mut(values)?)
+            })?;
             Ok(())
         })
     }

@@ -4,7 +4,7 @@ use crate::array::{Layout, element};
 use crate::options::ebz_options;
 use crate::reader::ebz_info;
 use crate::status::{Failure, required, required_mut, run};
-use ebz::{Element, ElementType, Error, Reader, Writer};
+use ebz::{Element, Error, Reader, Writer, with_type};
 use std::ffi::{c_char, c_void};
 
 /// The most bytes that ebz_compress can need for an array of this type and shape.
@@ -64,10 +64,8 @@ pub unsafe extern "C" fn ebz_compress(
             }
             required(out.cast::<u8>(), "out")?;
             let out = std::slice::from_raw_parts_mut(out.cast::<u8>(), capacity);
-            *size = match element(r#type)? {
-                ElementType::F32 => compress::<f32>(options, &layout, values, out)?,
-                ElementType::F64 => compress::<f64>(options, &layout, values, out)?,
-            };
+            *size =
+                with_type!(element(r#type)?, T => compress::<T>(options, &layout, values, out))?;
             Ok(())
         })
     }
@@ -143,10 +141,7 @@ pub unsafe extern "C" fn ebz_decompress(
             let layout = Layout::new(axes, shape, strides)?;
             let reader = Reader::from_source(stream(bytes, size)?)?.threads(threads);
             let frame = reader.frame(0)?;
-            match element(r#type)? {
-                ElementType::F32 => frame.read_into::<f32>(&mut layout.view_mut(values)?)?,
-                ElementType::F64 => frame.read_into::<f64>(&mut layout.view_mut(values)?)?,
-            }
+            with_type!(element(r#type)?, T => frame.read_into::<T>(&mut layout.view_mut(values)?))?;
             Ok(())
         })
     }

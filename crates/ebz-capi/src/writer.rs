@@ -3,7 +3,7 @@
 use crate::array::{Layout, element};
 use crate::options::ebz_options;
 use crate::status::{Failure, required, required_mut, run, text};
-use ebz::{ElementType, Error, Options, Writer};
+use ebz::{Error, Options, Writer, with_type};
 use std::ffi::{c_char, c_void};
 use std::fs::File;
 
@@ -83,10 +83,7 @@ pub unsafe extern "C" fn ebz_writer_frame(
         run(message, || {
             let layout = Layout::new(axes, shape, strides)?;
             let writer = &mut required_mut(writer, "writer")?.0;
-            match element(r#type)? {
-                ElementType::F32 => writer.frame(&layout.view::<f32>(values)?)?,
-                ElementType::F64 => writer.frame(&layout.view::<f64>(values)?)?,
-            };
+            with_type!(element(r#type)?, T => writer.frame(&layout.view::<T>(values)?))?;
             Ok(())
         })
     }

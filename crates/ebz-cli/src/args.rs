@@ -312,8 +312,8 @@ pub enum Program {
 
 #[derive(Debug, Clone, Group)]
 pub struct Layout {
-    /// Type of the values: f32 or f64 (.npy tells it itself) [default: the end of the name, as in wave.f32]
-    #[arg(short = 't', long = "type", value_name = "f32|f64")]
+    /// Type of the values: f16, bf16, f32 or f64 (.npy tells it itself) [default: the end of the name, as in wave.f32]
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
     pub element: Option<ElementType>,
     /// Extents, slowest axis first (.npy tells them itself) [default: from the name, as in wave_100x500x500.f32]
     #[arg(short, long, value_name = "100x500x500", value_parser = extents)]

@@ -16,7 +16,7 @@ use crate::npy::{self, Header};
 use crate::report;
 use crate::temporary::temporary;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use ebz::{Element, ElementType, Fill, Limits, Reader, ValueScan, element_count};
+use ebz::{Element, ElementType, Fill, Limits, Reader, ValueScan, element_count, with_type};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -252,10 +252,7 @@ impl Field {
 
     /// The range of the values and what marks missing data, by several threads where it is a file.
     pub fn scan(&mut self, fill: Fill, threads: usize, bar: &ProgressBar) -> Result<ValueScan> {
-        match self.element {
-            ElementType::F32 => self.scan_as::<f32>(fill, threads, bar),
-            ElementType::F64 => self.scan_as::<f64>(fill, threads, bar),
-        }
+        with_type!(self.element, T => self.scan_as::<T>(fill, threads, bar))
     }
 
     fn scan_as<T: Element>(
@@ -349,12 +346,15 @@ fn check_size(name: &str, size: u64, element: ElementType, shape: &[usize]) -> R
         size > 0,
         "{name} is empty, but {shape} of {element} takes {needed} bytes"
     );
-    let other = ElementType::ALL
-        .iter()
-        .find(|other| values * other.size() as u64 == size);
-    let hint = match other {
-        Some(other) => format!("it fits -t {other}"),
-        None => "check shape and type".into(),
+    let fits = |other: &ElementType| values * other.size() as u64 == size;
+    let others: Vec<_> = ElementType::ALL
+        .into_iter()
+        .filter(fits)
+        .map(|other| format!("-t {other}"))
+        .collect();
+    let hint = match others.is_empty() {
+        false => format!("it fits {}", others.join(" or ")),
+        true => "check shape and type".into(),
     };
     bail!("{name} holds {size} bytes, but {shape} of {element} takes {needed}: {hint}")
 }

@@ -67,16 +67,17 @@ impl Header {
     }
 
     /// The header of a little-endian array in C order.
-    pub fn bytes(element: ElementType, shape: &[usize]) -> Vec<u8> {
+    pub fn bytes(element: ElementType, shape: &[usize]) -> Result<Vec<u8>> {
+        let descr = descr(element).with_context(|| {
+            format!("NumPy has no {element}: write raw values, to a name without .npy")
+        })?;
         let extents: String = shape.iter().map(|extent| format!("{extent}, ")).collect();
         let extents = match shape.len() {
             0 | 1 => extents.trim_end(),
             _ => extents.trim_end_matches(", "),
         };
-        let mut text = format!(
-            "{{'descr': '<f{}', 'fortran_order': False, 'shape': ({extents}), }}",
-            element.size()
-        );
+        let mut text =
+            format!("{{'descr': '<{descr}', 'fortran_order': False, 'shape': ({extents}), }}");
         // Spaces and a line end up to a multiple of 64 bytes.
         let total = (10 + text.len() + 1).next_multiple_of(64);
         text.extend(std::iter::repeat_n(' ', total - 10 - text.len() - 1));
@@ -86,7 +87,7 @@ impl Header {
         // At most 16 axes: far below 2^16 bytes.
         bytes.extend((text.len() as u16).to_le_bytes());
         bytes.extend(text.as_bytes());
-        bytes
+        Ok(bytes)
     }
 }
 
@@ -108,23 +109,31 @@ fn element(text: &str) -> Result<(ElementType, bool)> {
     else {
         bail!("the .npy file holds records: save each field as an array of its own");
     };
-    Ok(match name {
-        "<f4" | "=f4" => (ElementType::F32, false),
-        "<f8" | "=f8" => (ElementType::F64, false),
-        ">f4" => (ElementType::F32, true),
-        ">f8" => (ElementType::F64, true),
+    let plain = name.trim_start_matches(['<', '=', '>']);
+    let mut all = ElementType::ALL.into_iter();
+    match all.find(|element| descr(*element) == Some(plain)) {
+        Some(element) if plain.len() < name.len() => Ok((element, name.starts_with('>'))),
         _ => bail!(
-            "the .npy file holds '{name}' values, but ebz takes f32 and f64: {}",
+            "the .npy file holds '{name}' values, but ebz takes f2, f4 and f8: {}",
             advice(name)
         ),
-    })
+    }
+}
+
+/// What NumPy calls a type, if it has it.
+fn descr(element: ElementType) -> Option<&'static str> {
+    match element {
+        ElementType::F16 => Some("f2"),
+        ElementType::F32 => Some("f4"),
+        ElementType::F64 => Some("f8"),
+        ElementType::BF16 => None,
+    }
 }
 
 /// What to do with values of another type, so that nothing is lost without a word.
 fn advice(name: &str) -> &'static str {
     let name = name.trim_start_matches(['<', '>', '=', '|']);
     match name.as_bytes() {
-        b"f2" => "a.astype('f4') keeps every value",
         b"i1" | b"u1" | b"b1" | b"i2" | b"u2" => {
             "a.astype('f4') keeps every value; so does a lossless compressor for integers"
         }
@@ -135,6 +144,10 @@ fn advice(name: &str) -> &'static str {
         [b'i' | b'u', ..] => {
             "a.astype('f8') keeps whole numbers up to 2^53 only; use a lossless compressor for \
              integers beyond"
+        }
+        b"V2" => {
+            "if they are bfloat16, save them raw with a.tofile and name type and shape with \
+             -t bf16 -s"
         }
         [b'c', ..] => "save the parts as two arrays, a.real and a.imag, and compress each",
         [b'f', ..] => "a.astype('f8') rounds them to 53 bits",
@@ -160,7 +173,10 @@ mod tests {
     fn what_is_written_is_read() {
         for shape in [vec![], vec![5], vec![2, 3], vec![0, 7, 1, 4]] {
             for element in ElementType::ALL {
-                let bytes = Header::bytes(element, &shape);
+                let Ok(bytes) = Header::bytes(element, &shape) else {
+                    assert_eq!(element, ElementType::BF16);
+                    continue;
+                };
                 assert_eq!(bytes.len() % 64, 0);
                 let header = Header::read(&mut &bytes[..]).unwrap();
                 let expected = Header {
@@ -190,6 +206,9 @@ mod tests {
         assert!(told("<i4").contains("2^24"));
         assert!(told("|u1").contains("keeps every value"));
         assert!(told("<U7").contains("f4 or f8"));
+        assert!(told("<V2").contains("-t bf16"));
+        assert!(told("f4").contains("f2, f4 and f8"));
+        assert_eq!(element("'>f2'").unwrap(), (ElementType::F16, true));
     }
 
     #[test]

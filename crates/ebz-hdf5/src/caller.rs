@@ -1,7 +1,6 @@
 //! The copy of HDF5 that calls us, and its functions.
 
-use crate::element_of_size;
-use ebz::{ElementType, Error, Result};
+use ebz::{Element, ElementType, Error, Result, with_type};
 use libc::{c_char, c_int, c_uint, c_void, size_t};
 use std::ffi::{CStr, CString};
 
@@ -21,10 +20,42 @@ const MAX_WORDS: usize = 256;
 
 /// `H5T_class_t` and `H5T_order_t`.
 const CLASS_FLOAT: c_int = 1;
+const ORDER_LITTLE: c_int = 0;
 const ORDER_BIG: c_int = 1;
+
+/// `H5T_norm_t`: the leading bit of a mantissa is not stored.
+const NORM_IMPLIED: c_int = 0;
 
 /// `H5D_FILL_VALUE_UNDEFINED`: chunks are cleared instead.
 const FILL_UNDEFINED: c_int = 0;
+
+/// Where HDF5 finds the parts of a floating-point number, in bits from the lowest.
+#[derive(Debug, PartialEq)]
+struct Format {
+    bits: size_t,
+    sign: size_t,
+    exponent: size_t,
+    exponent_bits: size_t,
+    fraction: size_t,
+    fraction_bits: size_t,
+    bias: size_t,
+}
+
+impl Format {
+    fn of<T: Element>() -> Self {
+        let (bits, fraction_bits) = (8 * T::SIZE, T::FRACTION_BITS as usize);
+        let exponent_bits = bits - 1 - fraction_bits;
+        Self {
+            bits,
+            sign: bits - 1,
+            exponent: fraction_bits,
+            exponent_bits,
+            fraction: 0,
+            fraction_bits,
+            bias: (1 << (exponent_bits - 1)) - 1,
+        }
+    }
+}
 
 /// A loaded copy of HDF5.
 pub struct Library(*mut c_void);
@@ -85,40 +116,71 @@ impl Library {
     /// The element type of a datatype, and whether its bytes are in big-endian order; an error for
     /// types that the filter does not take.
     pub fn element(&self, datatype: Hid) -> Result<(ElementType, bool)> {
-        type Equal = unsafe extern "C" fn(Hid, Hid) -> c_int;
         type Number = unsafe extern "C" fn(Hid) -> c_int;
         type Size = unsafe extern "C" fn(Hid) -> size_t;
+        type Fields = unsafe extern "C" fn(
+            Hid,
+            *mut size_t,
+            *mut size_t,
+            *mut size_t,
+            *mut size_t,
+            *mut size_t,
+        ) -> Herr;
         // SAFETY: the types of these functions in HDF5's headers; the handle is HDF5's own.
-        let (class, order, size, equal) = unsafe {
+        let (number, size) = unsafe {
             (
-                self.function::<Number>(c"H5Tget_class")?(datatype),
-                self.function::<Number>(c"H5Tget_order"),
-                self.function::<Size>(c"H5Tget_size")?(datatype),
-                self.function::<Equal>(c"H5Tequal")?,
+                |name: &CStr| Ok::<_, Error>(self.function::<Number>(name)?(datatype)),
+                |name: &CStr| Ok::<_, Error>(self.function::<Size>(name)?(datatype)),
             )
         };
-        let advice = "ebz compresses float32 and float64";
-        if class != CLASS_FLOAT {
+        let advice = "ebz compresses float16, bfloat16, float32 and float64";
+        if number(c"H5Tget_class")? != CLASS_FLOAT {
             return Err(Error::unsupported(format!(
                 "this dataset holds no floating-point numbers, but {advice}: create it without \
                  the filter"
             )));
         }
-        // SAFETY: as above; only asked for numbers.
-        let is_big = unsafe { order?(datatype) } == ORDER_BIG;
-        let standard = |name| -> Result<bool> {
-            // SAFETY: as above.
-            Ok(unsafe { equal(datatype, self.global(name)?) } > 0)
+        let order = number(c"H5Tget_order")?;
+        let bytes = size(c"H5Tget_size")?;
+        let [
+            mut sign,
+            mut exponent,
+            mut exponent_bits,
+            mut fraction,
+            mut fraction_bits,
+        ] = [0; 5];
+        // SAFETY: as above, for numbers; all pointers are valid for a write.
+        let status = unsafe {
+            self.function::<Fields>(c"H5Tget_fields")?(
+                datatype,
+                &mut sign,
+                &mut exponent,
+                &mut exponent_bits,
+                &mut fraction,
+                &mut fraction_bits,
+            )
         };
-        let names = match is_big {
-            false => [c"H5T_IEEE_F32LE_g", c"H5T_IEEE_F64LE_g"],
-            true => [c"H5T_IEEE_F32BE_g", c"H5T_IEEE_F64BE_g"],
+        succeeded(status, "H5Tget_fields")?;
+        let found = Format {
+            bits: size(c"H5Tget_precision")?,
+            sign,
+            exponent,
+            exponent_bits,
+            fraction,
+            fraction_bits,
+            bias: size(c"H5Tget_ebias")?,
         };
-        match element_of_size(size) {
-            Some(ElementType::F32) if standard(names[0])? => Ok((ElementType::F32, is_big)),
-            Some(ElementType::F64) if standard(names[1])? => Ok((ElementType::F64, is_big)),
-            _ => Err(Error::unsupported(format!(
-                "this dataset holds floating-point numbers of {size} bytes, but {advice}"
+        let same = |element: &ElementType| {
+            element.size() == bytes && with_type!(*element, T => Format::of::<T>()) == found
+        };
+        let plain = number(c"H5Tget_offset")? == 0
+            && number(c"H5Tget_norm")? == NORM_IMPLIED
+            && [ORDER_LITTLE, ORDER_BIG].contains(&order);
+        let element = ElementType::ALL.into_iter().find(same).filter(|_| plain);
+        match element {
+            Some(element) => Ok((element, order == ORDER_BIG)),
+            None => Err(Error::unsupported(format!(
+                "this dataset holds floating-point numbers of {bytes} bytes, but {advice}"
             ))),
         }
     }
@@ -247,11 +309,7 @@ impl Library {
         if is_big {
             bytes[..element.size()].reverse();
         }
-        let [b0, b1, b2, b3, ..] = bytes;
-        Ok(match element {
-            ElementType::F32 => f32::from_le_bytes([b0, b1, b2, b3]).into(),
-            ElementType::F64 => f64::from_le_bytes(bytes),
-        })
+        Ok(with_type!(element, T => T::from_word(u64::from_le_bytes(bytes)).to_f64()))
     }
 
     /// Makes a message the error stack of the thread, to which HDF5 adds its own account.

@@ -3,7 +3,7 @@
 use crate::memory::Buffer;
 use ebz::hdf5::{double, from_words, halves};
 use ebz::{Bound, Element, ElementType, Error, Fill, FillValues, MAX_AXES, Options};
-use ebz::{Reader, Result, Tolerance, ValueScan, View, ViewMut};
+use ebz::{Reader, Result, Tolerance, ValueScan, View, ViewMut, with_type};
 
 /// What the words say of the chunks of a dataset, behind the options: element type, padding, number
 /// of axes, extents.
@@ -94,10 +94,7 @@ pub fn encode(words: &[u32], bytes: &[u8]) -> Result<Vec<u8>> {
         bytes = &swapped;
         options.metadata = Some(serde_json::json!({ ORDER_KEY: ORDER_BIG }));
     }
-    match local.element {
-        ElementType::F32 => encode_as::<f32>(&options, &local, bytes),
-        ElementType::F64 => encode_as::<f64>(&options, &local, bytes),
-    }
+    with_type!(local.element, T => encode_as::<T>(&options, &local, bytes))
 }
 
 /// Reverses the bytes of every value.
@@ -165,10 +162,7 @@ pub fn decode(words: &[u32], bytes: &[u8]) -> Result<Buffer> {
     let mut out = Buffer::zeroed(length)?;
     let shape = header.shape();
     let memory = out.bytes_mut();
-    match header.element {
-        ElementType::F32 => frame.read_into::<f32>(&mut view(memory, shape)?)?,
-        ElementType::F64 => frame.read_into::<f64>(&mut view(memory, shape)?)?,
-    }
+    with_type!(header.element, T => frame.read_into::<T>(&mut view(memory, shape)?))?;
     let order = header.metadata.get(ORDER_KEY);
     let is_big = told.map_or(order.is_some_and(|order| order == ORDER_BIG), |local| {
         local.is_big

@@ -17,7 +17,7 @@ mod tools;
 
 use caller::{Herr, Hid, Library};
 use chunk::Local;
-use ebz::{ElementType, Error, Result};
+use ebz::{Error, Result};
 use libc::{c_char, c_int, c_uint, c_void, size_t};
 use memory::Buffer;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -186,9 +186,4 @@ unsafe fn slice<'a, T>(data: *const T, length: usize) -> &'a [T] {
     }
     // SAFETY: as promised by the caller.
     unsafe { std::slice::from_raw_parts(data, length) }
-}
-
-/// The element type of this size.
-fn element_of_size(size: usize) -> Option<ElementType> {
-    ElementType::ALL.into_iter().find(|e| e.size() == size)
 }

@@ -1,46 +1,64 @@
 //! NumPy arrays as views of the library, without a copy.
 
 use crate::error::{Error, Result};
-use ebz::{View, ViewMut};
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
+use ebz::{ElementType, View, ViewMut, with_type};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 
 /// An element type that both sides know.
 pub trait Element: ebz::Element + numpy::Element {}
-impl Element for f32 {}
-impl Element for f64 {}
+impl<T: ebz::Element + numpy::Element> Element for T {}
 
-/// An array of one of the element types.
-pub enum Typed<'a, 'py> {
-    F32(&'a Bound<'py, PyArrayDyn<f32>>),
-    F64(&'a Bound<'py, PyArrayDyn<f64>>),
-}
-
-/// Runs the same expression with an array of either element type.
-macro_rules! with_type {
+/// Runs the same expression with an array of any element type.
+macro_rules! with_array {
     ($array:expr, $name:ident => $body:expr) => {
-        match $crate::array::Typed::of($array)? {
-            $crate::array::Typed::F32($name) => $body,
-            $crate::array::Typed::F64($name) => $body,
-        }
+        ebz::with_type!($crate::array::element_of($array)?, T => {
+            let $name = $array.cast::<numpy::PyArrayDyn<T>>().map_err(pyo3::PyErr::from)?;
+            $body
+        })
     };
 }
-pub(crate) use with_type;
+pub(crate) use with_array;
 
-impl<'a, 'py> Typed<'a, 'py> {
-    /// Finds the element type.
-    pub fn of(array: &'a Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(array) = array.cast() {
-            return Ok(Self::F32(array));
-        }
-        match array.cast() {
-            Ok(array) => Ok(Self::F64(array)),
-            Err(_) => Err(PyTypeError::new_err(
-                "an array of float32 or float64 is needed",
-            )),
-        }
+/// NumPy's name of an element type.
+pub fn dtype(element: ElementType) -> &'static str {
+    with_type!(element, T => <T as ebz::Element>::NAMES[1])
+}
+
+/// Makes the element type known to NumPy, where that takes another package.
+pub fn import_dtype(py: Python<'_>, element: ElementType) -> PyResult<()> {
+    static IMPORTED: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    if element == ElementType::BF16 {
+        let import = || py.import("ml_dtypes").map(Bound::unbind);
+        IMPORTED.get_or_try_init(py, import).map_err(|_| {
+            PyImportError::new_err("bfloat16 needs the package ml_dtypes: pip install ml_dtypes")
+        })?;
     }
+    Ok(())
+}
+
+/// The element type of an array.
+pub fn element_of(array: &Bound<'_, PyAny>) -> PyResult<ElementType> {
+    let is = |element: &ElementType| match element {
+        // NumPy itself does not have it, and asking for its type would fail.
+        ElementType::BF16 => false,
+        _ => with_type!(*element, T => array.cast::<PyArrayDyn<T>>().is_ok()),
+    };
+    if let Some(element) = ElementType::ALL.into_iter().find(is) {
+        return Ok(element);
+    }
+    if let Ok(untyped) = array.cast::<PyUntypedArray>()
+        && untyped.dtype().getattr("name")?.extract::<String>()? == dtype(ElementType::BF16)
+    {
+        import_dtype(array.py(), ElementType::BF16)?;
+        return Ok(ElementType::BF16);
+    }
+    let known = ElementType::ALL.map(dtype).join(", ");
+    Err(PyTypeError::new_err(format!(
+        "an array of one of {known} is needed"
+    )))
 }
 
 /// Where the elements of an array lie: strides in elements, and the memory from the lowest to the
@@ -55,7 +73,7 @@ struct Layout {
 
 impl Layout {
     fn of<T: Element>(array: &Bound<'_, PyArrayDyn<T>>) -> Result<Self> {
-        let size = T::SIZE as isize;
+        let size = size_of::<T>() as isize;
         if !array.data().is_aligned() {
             return Err(PyTypeError::new_err("an aligned array is needed").into());
         }

@@ -1,6 +1,6 @@
 //! Whole arrays: compress, decompress, compare.
 
-use crate::array::{Element, read, with_type, write};
+use crate::array::{Element, read, with_array, write};
 use crate::error::Result;
 use crate::file::read_region;
 use crate::options::Options;
@@ -22,7 +22,7 @@ pub fn compress<'py>(array: &Bound<'py, PyAny>, options: &Options) -> Result<Bou
     // The size is known only at the end, and bytes of Python cannot grow: so the stream is made
     // elsewhere, in memory that is warm because the thread has used it before, and copied.
     let mut stream = SCRATCH.take();
-    let coded = with_type!(array, a => {
+    let coded = with_array!(array, a => {
         read(a, |view| ebz::compress_into(&view, &options.0, &mut stream).map(drop))
     });
     let bytes = coded.map(|()| PyBytes::new(array.py(), &stream));
@@ -67,7 +67,7 @@ pub fn metadata(stream: Stream<'_>) -> Result<String> {
 pub fn decompress_into(stream: Stream<'_>, out: &Bound<'_, PyAny>, threads: usize) -> Result<()> {
     let reader = open(stream.as_slice()?, threads, Limits::default())?;
     let frame = reader.frame(0)?;
-    with_type!(out, a => write(a, |mut view| frame.read_into(&mut view)))
+    with_array!(out, a => write(a, |mut view| frame.read_into(&mut view)))
 }
 
 /// How far a contiguous array is from its original.
@@ -80,7 +80,7 @@ pub fn compare<'py>(
     threads: usize,
 ) -> Result<Bound<'py, PyDict>> {
     let fill: Fill = fill.parse()?;
-    let metrics = with_type!(original, a => {
+    let metrics = with_array!(original, a => {
         let Ok(b) = decoded.cast() else {
             return Err(PyTypeError::new_err("arrays of one type are needed").into());
         };

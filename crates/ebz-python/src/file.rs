@@ -1,11 +1,10 @@
 //! Files and parts of arrays.
 
-use crate::array::{Element, read, with_type, write};
+use crate::array::{Element, dtype, import_dtype, read, with_array, write};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::source::{Input, Piece, limits, open};
-use ebz::Source;
-use ebz::{Bound as ErrorBound, ElementType, Frame, Writer};
+use ebz::{Bound as ErrorBound, Frame, Source, Writer, with_type};
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -22,7 +21,7 @@ pub fn save(
     append: bool,
 ) -> Result<()> {
     let options = options.0.clone();
-    let saved = with_type!(array, a => read(a, |view| {
+    let saved = with_array!(array, a => read(a, |view| {
         let mut writer = match append {
             true => Writer::append(&path, options)?,
             false => Writer::create(&path, options)?,
@@ -73,6 +72,7 @@ impl Reader {
         let header = frame.header();
         let facts = PyDict::new(py);
         facts.set_item("shape", header.shape())?;
+        import_dtype(py, header.element)?;
         facts.set_item("dtype", dtype(header.element))?;
         facts.set_item("chunk", header.grid.chunk())?;
         facts.set_item("codec", ebz::codec::by_id(header.codec)?.info.name)?;
@@ -105,13 +105,6 @@ fn ranges(region: Vec<(usize, usize)>) -> Vec<Range<usize>> {
     region.into_iter().map(|(start, end)| start..end).collect()
 }
 
-fn dtype(element: ElementType) -> &'static str {
-    match element {
-        ElementType::F32 => "float32",
-        ElementType::F64 => "float64",
-    }
-}
-
 /// Name and number of a bound.
 fn bound(bound: ErrorBound) -> (&'static str, f64) {
     (bound.kind().name(), bound.value())
@@ -125,10 +118,9 @@ pub fn read_region<'py, S: Source>(
 ) -> Result<Bound<'py, PyAny>> {
     // Before memory is reserved: the shape is only what the stream claims.
     frame.check_region(region)?;
-    match frame.header().element {
-        ElementType::F32 => read_region_as::<f32, S>(py, frame, region),
-        ElementType::F64 => read_region_as::<f64, S>(py, frame, region),
-    }
+    let element = frame.header().element;
+    import_dtype(py, element)?;
+    with_type!(element, T => read_region_as::<T, S>(py, frame, region))
 }
 
 fn read_region_as<'py, T: Element, S: Source>(

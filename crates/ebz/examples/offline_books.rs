@@ -12,9 +12,8 @@
 
 use ebz::codec::Params;
 use ebz::engine::Context;
-use ebz::internals::{Dims, Task};
-use ebz::internals::{frequencies, offline_books};
-use ebz::{Element, Error, FillValues, FiniteRange, Result, Tolerance};
+use ebz::internals::{Dims, Float, Task, frequencies, offline_books};
+use ebz::{Error, FillValues, FiniteRange, Result, Tolerance};
 use std::io::{Read, Write};
 
 /// Bits per value that fields are aligned to, one after the other.
@@ -97,7 +96,7 @@ fn dims_of(name: &str) -> Option<Dims> {
     })
 }
 
-fn add_field<T: Element>(values: &[T], dims: Dims, sums: &mut Sums) {
+fn add_field<T: Float>(values: &[T], dims: Dims, sums: &mut Sums) {
     let params = Params::default();
     let mut context = Context::default();
     let mut bound = 1e-3 * FiniteRange::of(values, &FillValues::NONE).extent();

@@ -57,7 +57,7 @@ pub use container::{
     Writer, max_compressed_size, recover, recover_within,
 };
 pub use durable::{sync_file, sync_folder};
-pub use element::{Element, ElementType};
+pub use element::{Element, ElementType, bf16, f16};
 pub use error::{Error, Result};
 pub use fill::{Fill, FillValues, MAX_FILL_VALUES};
 pub use options::Options;
@@ -80,6 +80,7 @@ pub mod engine {
 pub mod internals {
     pub use crate::codec::Codec;
     pub use crate::codec::ceaz::{Frequencies, frequencies, offline_books};
+    pub use crate::element::Float;
     pub use crate::request::{Dims, Task};
     pub use crate::stage::rans;
 }

@@ -1,7 +1,7 @@
 //! Every codec of the table × element type × shape × content × tolerance, at chunk and file level.
 
 use ebz::codec::{Entry, TABLE};
-use ebz::{Bound, Element, Options};
+use ebz::{Bound, Element, ElementType, Options, bf16, f16, with_type};
 use ebz_testkit::conformance::{self, Bench, Verdict};
 use ebz_testkit::fields::{AnyField, Content, Field, shared_fields};
 
@@ -49,9 +49,10 @@ const FILES: &[(&[usize], Option<&[usize]>)] = &[
     (&[1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2], None),
 ];
 
-fn both(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Content) {
-    of::<f32>(verdict, entry, shape, content);
-    of::<f64>(verdict, entry, shape, content);
+fn every_type(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Content) {
+    for element in ElementType::ALL {
+        with_type!(element, T => of::<T>(verdict, entry, shape, content));
+    }
 
     fn of<T: Element>(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Content) {
         let field: Field<T> = content.field(shape, 1);
@@ -72,7 +73,7 @@ fn every_chunk_keeps_every_promise() {
     for entry in TABLE {
         for shape in CHUNKS {
             for content in Content::ALL {
-                both(&mut verdict, entry, shape, content);
+                every_type(&mut verdict, entry, shape, content);
             }
         }
     }
@@ -90,7 +91,7 @@ fn large_chunks_keep_every_promise() {
                 Content::Specials,
                 Content::FillHuge,
             ] {
-                both(&mut verdict, entry, shape, content);
+                every_type(&mut verdict, entry, shape, content);
             }
         }
     }
@@ -137,8 +138,9 @@ fn every_file_keeps_every_promise() {
     }
     let mut verdict = Verdict::default();
     for entry in TABLE {
-        of::<f32>(&mut verdict, entry);
-        of::<f64>(&mut verdict, entry);
+        for element in ElementType::ALL {
+            with_type!(element, T => of::<T>(&mut verdict, entry));
+        }
     }
     verdict.finish("files");
 }
@@ -170,7 +172,11 @@ fn real_fields_keep_their_bounds() {
     let mut verdict = Verdict::default();
     for field in &fields {
         match field {
-            AnyField::F32(field) => of(&mut verdict, field),
+            AnyField::F32(field) => {
+                of(&mut verdict, field);
+                of(&mut verdict, &field.rounded::<f16>());
+                of(&mut verdict, &field.rounded::<bf16>());
+            }
             AnyField::F64(field) => of(&mut verdict, field),
         }
     }

@@ -148,6 +148,12 @@ fn double_precision() {
 }
 
 #[test]
+fn sixteen_bits() {
+    every_codec::<ebz::f16>(&SHAPES[..2]);
+    every_codec::<ebz::bf16>(&SHAPES[2..3]);
+}
+
+#[test]
 fn a_large_field() {
     for codec in ["fz", "ceaz", "interp"] {
         let entry = ebz::codec::by_name(codec).unwrap();

@@ -1,7 +1,7 @@
 //! Damage of every kind to small files of every codec, and garbage for every decoder.
 
 use ebz::codec::TABLE;
-use ebz::{Error, Limits, Reader};
+use ebz::{ElementType, Error, Limits, Reader, with_type};
 use ebz_testkit::conformance::Verdict;
 use ebz_testkit::corruption::{decode_garbage, is_refused, is_saved, small_files, stream_all};
 use ebz_testkit::{fuzz, layout};
@@ -66,14 +66,13 @@ fn garbage_harms_no_decoder() {
                 slowest = slowest.max(start.elapsed());
             };
             let label = |element| format!("{} {element} {shape:?}", entry.info.name);
-            verdict.case(
-                || label("f32"),
-                || decode_garbage::<f32>(entry, shape, 200, &mut observe),
-            );
-            verdict.case(
-                || label("f64"),
-                || decode_garbage::<f64>(entry, shape, 200, &mut observe),
-            );
+            for element in ElementType::ALL {
+                let garbage = with_type!(element, T => decode_garbage::<T>);
+                verdict.case(
+                    || label(element.name()),
+                    || garbage(entry, shape, 200, &mut observe),
+                );
+            }
             // A good chunk of this size takes microseconds.
             assert!(
                 slowest < Duration::from_secs(2),

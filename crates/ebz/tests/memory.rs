@@ -4,7 +4,7 @@
 use ebz::codec::{Entry, Params, TABLE};
 use ebz::engine::Context;
 use ebz::internals::Task;
-use ebz::{Element, FillValues};
+use ebz::{Element, FillValues, f16};
 use ebz_testkit::conformance::{dims, tolerances};
 use ebz_testkit::corruption::decode_garbage;
 use ebz_testkit::fields::{Content, Field};
@@ -37,6 +37,8 @@ fn garbage_takes_no_more_memory_than_a_good_chunk_may() {
         for shape in [&[5][..], &[3000], &[12, 13, 14]] {
             decode_garbage::<f32>(entry, shape, 100, &mut observe).unwrap();
             decode_garbage::<f64>(entry, shape, 100, &mut observe).unwrap();
+            let mut widened = |output: usize, decode: &mut dyn FnMut()| observe(2 * output, decode);
+            decode_garbage::<f16>(entry, shape, 100, &mut widened).unwrap();
         }
         println!("{}: at most {most} bytes", entry.info.name);
         // Good chunks, large enough that the tables do not matter.
@@ -45,6 +47,7 @@ fn garbage_takes_no_more_memory_than_a_good_chunk_may() {
             for content in [Content::Waves, Content::Specials] {
                 times = times.max(times_output::<f32>(entry, content, shape));
                 times = times.max(times_output::<f64>(entry, content, shape));
+                times = times.max(times_output::<f16>(entry, content, shape));
             }
         }
         println!("{}: {times:.2} times the output", entry.info.name);
@@ -55,7 +58,8 @@ fn garbage_takes_no_more_memory_than_a_good_chunk_may() {
 fn times_output<T: Element>(entry: &Entry, content: Content, shape: &[usize]) -> f64 {
     let field: Field<T> = content.field(shape, 3);
     let mut out = vec![T::default(); field.values.len()];
-    let output = size_of_val(&out[..]);
+    // Of the type that codecs compute in.
+    let output = out.len() * size_of::<T::Wide>();
     let mut most = 0;
     for tolerance in tolerances(entry, &field) {
         let task = Task {
@@ -68,7 +72,7 @@ fn times_output<T: Element>(entry: &Entry, content: Content, shape: &[usize]) ->
         let mut context = Context::default();
         let encoded = entry.encode(&field.values, &task, &mut context, &mut good);
         encoded.unwrap();
-        if good.len() >= output {
+        if good.len() >= size_of_val(&out[..]) {
             // Would be stored raw.
             continue;
         }

@@ -1,7 +1,7 @@
 //! Values that mark missing data are found without being named, and nothing else is.
 
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
-use ebz::{Bound, Element, Fill, FillValues, Options, Reader, ValueScan, View, Writer};
+use ebz::{Bound, Element, Fill, FillValues, Options, Reader, ValueScan, View, Writer, bf16, f16};
 use ebz_testkit::fields::{self, AnyField, Field};
 use ebz_testkit::random::Random;
 
@@ -180,6 +180,17 @@ fn every_mark_is_found_in_usual_fields() {
                     _ => found_with::<f64>(mark, share, range, false),
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn marks_of_sixteen_bits_are_found() {
+    for (i, mark) in [-999.0, -9999.0, -99.9, 1e20].into_iter().enumerate() {
+        let areas = i % 2 == 0;
+        found_with::<bf16>(mark, 0.3, (-2.0, 35.0), areas);
+        if mark < 1e5 {
+            found_with::<f16>(mark, 0.3, (180.0, 320.0), areas);
         }
     }
 }

@@ -4,7 +4,7 @@ use ebz::codec::{Entry, Params, TABLE};
 use ebz::engine::Context;
 use ebz::internals::{Dims, Task};
 use ebz::simd::Level;
-use ebz::{BoundKind, Element, FillValues, Tolerance};
+use ebz::{BoundKind, Element, FillValues, Tolerance, bf16, f16};
 use ebz_testkit::exact;
 use proptest::prelude::*;
 
@@ -68,7 +68,8 @@ fn every_codec<T: Element>(values: &[T], bound: f64, fill: FillValues) {
 /// A value of any sign and fraction, from one of `binades` that begin at `exponent`; a value of
 /// any bits at all if there are none.
 fn value<T: Element>(bits: u64, exponent: u64, binades: u64) -> T {
-    let (fraction, exponents) = if T::SIZE == 4 { (23, 8) } else { (52, 11) };
+    let fraction = T::FRACTION_BITS;
+    let exponents = 8 * T::SIZE as u32 - 1 - fraction;
     let mask = ((1u64 << exponents) - 1) << fraction;
     let rotated = bits.rotate_left(29);
     let chosen = rotated
@@ -102,6 +103,8 @@ proptest! {
     ) {
         every_codec(&values::<f32>(&bits, exponent, binades, rarity), bound, FillValues::NONE);
         every_codec(&values::<f64>(&bits, exponent, binades, rarity), bound, FillValues::NONE);
+        every_codec(&values::<f16>(&bits, exponent, binades, rarity), bound, FillValues::NONE);
+        every_codec(&values::<bf16>(&bits, exponent, binades, rarity), bound, FillValues::NONE);
     }
 }
 
@@ -119,6 +122,8 @@ fn ends_of_binades_keep_the_bound() {
             every_codec(&values, bound, FillValues::NONE);
         }
     }
+    check::<f16>(f16::ONE.to_word(), 10);
+    check::<bf16>(bf16::ONE.to_word(), 7);
     check::<f32>(1.0f32.to_bits().into(), 23);
     check::<f64>(1.0f64.to_bits(), 52);
 }
@@ -153,6 +158,8 @@ fn awkward_values_are_exact_or_within() {
             }
         }
     }
+    check::<f16>(&awkward);
+    check::<bf16>(&awkward);
     check::<f32>(&awkward);
     check::<f64>(&awkward);
 }

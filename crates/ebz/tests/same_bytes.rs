@@ -6,7 +6,7 @@ use ebz::engine::Context;
 use ebz::engine::{Cpu, EncodedChunks, Engine, Target, Values};
 use ebz::simd::Level;
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
-use ebz::{Bound, BoundKind, Element, Options, ValueScan, View, Writer};
+use ebz::{Bound, BoundKind, Element, Options, ValueScan, View, Writer, bf16, f16};
 use ebz_store::{FrameStore, Policy, StoreOptions};
 use ebz_testkit::fields::{Content, Field};
 use std::sync::Arc;
@@ -179,6 +179,16 @@ fn check<T: Element>(entry: &Entry) {
 fn every_way_of_writing_f32_gives_the_same_file() {
     for entry in TABLE {
         check::<f32>(entry);
+    }
+}
+
+#[test]
+fn every_way_of_writing_sixteen_bits_gives_the_same_file() {
+    for (i, entry) in TABLE.iter().enumerate() {
+        match i % 2 {
+            0 => check::<f16>(entry),
+            _ => check::<bf16>(entry),
+        }
     }
 }
 

@@ -212,7 +212,7 @@ pub fn tolerances<T: Element>(entry: &Entry, field: &Field<T>) -> Vec<Tolerance>
         _ => 1.0,
     };
     // A resolution below that of the type, and the largest and smallest of all bounds.
-    let resolution = if T::SIZE == 4 { 1e-9 } else { 1e-18 };
+    let resolution = 0.01 * 0.5f64.powi(T::FRACTION_BITS as i32);
     let mut all = Vec::new();
     for kind in entry.info.tolerances {
         match kind {

@@ -8,7 +8,7 @@ use ebz::engine::Context;
 use ebz::internals::Task;
 use ebz::simd::Level;
 use ebz::{Bound, Element, ElementType, Error, FillValues, Limits, Options, Reader};
-use ebz::{StreamReader, View, Writer};
+use ebz::{StreamReader, View, Writer, with_type};
 
 /// A file small enough to damage in every way.
 #[derive(Debug, Clone)]
@@ -31,8 +31,9 @@ pub fn small_files() -> Result<Vec<SmallFile>, Error> {
                 _ => 1e-2,
             };
             let bound = Bound::new(*kind, value)?;
-            files.push(small_file::<f32>(entry, bound)?);
-            files.push(small_file::<f64>(entry, bound)?);
+            for element in ElementType::ALL {
+                files.push(with_type!(element, T => small_file::<T>(entry, bound))?);
+            }
         }
     }
     Ok(files)
@@ -73,9 +74,8 @@ pub fn read_all(bytes: &[u8], level: Level) -> Result<Vec<Vec<u8>>, Error> {
     (0..reader.frames())
         .map(|number| {
             let frame = reader.frame(number)?;
-            Ok(match frame.header().element {
-                ElementType::F32 => bytemuck::cast_slice(frame.read::<f32>()?.values()).to_vec(),
-                ElementType::F64 => bytemuck::cast_slice(frame.read::<f64>()?.values()).to_vec(),
+            with_type!(frame.header().element, T => {
+                Ok(bytemuck::cast_slice(frame.read::<T>()?.values()).to_vec())
             })
         })
         .collect()

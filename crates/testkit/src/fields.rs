@@ -27,6 +27,22 @@ impl<T> Field<T> {
     }
 }
 
+impl<T: Element> Field<T> {
+    /// The same in another element type.
+    pub fn rounded<U: Element>(&self) -> Field<U> {
+        Field {
+            name: format!("{} as {}", self.name, U::TYPE),
+            values: self
+                .values
+                .iter()
+                .map(|x| U::from_f64(x.to_f64()))
+                .collect(),
+            shape: self.shape.clone(),
+            fill: self.fill,
+        }
+    }
+}
+
 /// A real field of either element type.
 #[derive(Debug, Clone)]
 pub enum AnyField {
@@ -127,7 +143,6 @@ impl Content {
             })
         };
         let land = index.iter().sum::<usize>() % 40 < 13;
-        let double = T::SIZE == 8;
         T::from_f64(match self {
             Self::Smooth => smooth(10.0),
             Self::Waves => {
@@ -159,9 +174,9 @@ impl Content {
             Self::FillHuge if land => 1e20,
             Self::FillLow if land => -999.0,
             Self::FillHuge | Self::FillLow => smooth(2.0),
-            Self::HugeOffset => 1e6 + smooth(0.01),
+            Self::HugeOffset => largest::<T>().sqrt().clamp(4e4, 1e6) + smooth(0.01),
             Self::DynamicRange => {
-                let most = if double { 300.0 } else { 37.0 };
+                let most = largest::<T>().log10().floor().min(300.0) - 1.0;
                 let magnitude = 10f64.powf((random.unit() * 2.0 - 1.0) * most);
                 if random.below(2) == 0 {
                     magnitude
@@ -169,48 +184,43 @@ impl Content {
                     -magnitude
                 }
             }
-            Self::Tiny => smooth(1.0) * if double { 1e-308 } else { 1e-38 },
+            Self::Tiny => smooth(1.0) * T::from_word(1 << T::FRACTION_BITS).to_f64(),
         })
     }
 }
 
+/// The pattern of infinity.
+fn infinity<T: Element>() -> u64 {
+    (1 << (8 * T::SIZE - 1)) - (1 << T::FRACTION_BITS)
+}
+
+/// The largest finite value.
+fn largest<T: Element>() -> f64 {
+    T::from_word(infinity::<T>() - 1).to_f64()
+}
+
 /// Values that break careless arithmetic.
 pub fn specials<T: Element>() -> Vec<T> {
-    let words: &[u64] = if T::SIZE == 4 {
-        // Signalling, quiet, negative and full payloads; infinities; zeros; subnormals; extremes.
-        &[
-            0x7f80_0001,
-            0x7fc0_0000,
-            0xffc1_2345,
-            0x7fff_ffff,
-            0x7f80_0000,
-            0xff80_0000,
-            0,
-            0x8000_0000,
-            1,
-            0x807f_ffff,
-            0x0080_0000,
-            0x7f7f_ffff,
-            0xff7f_ffff,
-        ]
-    } else {
-        &[
-            0x7ff0_0000_0000_0001,
-            0x7ff8_0000_0000_0000,
-            0xfff8_1234_5678_9abc,
-            0x7fff_ffff_ffff_ffff,
-            0x7ff0_0000_0000_0000,
-            0xfff0_0000_0000_0000,
-            0,
-            0x8000_0000_0000_0000,
-            1,
-            0x800f_ffff_ffff_ffff,
-            0x0010_0000_0000_0000,
-            0x7fef_ffff_ffff_ffff,
-            0xffef_ffff_ffff_ffff,
-        ]
-    };
-    words.iter().map(|&word| T::from_word(word)).collect()
+    let infinity = infinity::<T>();
+    let (sign, normal) = (1 << (8 * T::SIZE - 1), 1 << T::FRACTION_BITS);
+    let (quiet, payload) = (normal / 2, 0x1234_5678_9abc >> (52 - T::FRACTION_BITS));
+    // Signalling, quiet, negative and full payloads; infinities; zeros; subnormals; extremes.
+    let words = [
+        infinity | 1,
+        infinity | quiet,
+        sign | infinity | quiet | payload,
+        sign - 1,
+        infinity,
+        sign | infinity,
+        0,
+        sign,
+        1,
+        sign | (normal - 1),
+        normal,
+        infinity - 1,
+        sign | (infinity - 1),
+    ];
+    words.map(T::from_word).to_vec()
 }
 
 /// The folder of the workspace.

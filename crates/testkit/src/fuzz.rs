@@ -9,7 +9,7 @@ use ebz::StreamReader;
 use ebz::codec::TABLE;
 use ebz::engine::Context;
 use ebz::simd::Level;
-use ebz::{Bound, BoundKind, Element, ElementType, FillValues, Limits, Options, Reader};
+use ebz::{Bound, BoundKind, Element, ElementType, FillValues, Limits, Options, Reader, with_type};
 use std::io::Write;
 use std::sync::LazyLock;
 
@@ -46,6 +46,11 @@ impl Write for Bounded {
     }
 }
 
+/// One of the element types.
+fn element_type(byte: u8) -> ElementType {
+    ElementType::ALL[usize::from(byte) % ElementType::ALL.len()]
+}
+
 /// Opens the bytes as a file, and reads and verifies whatever frames they claim.
 pub fn container(bytes: &[u8]) {
     let Ok(reader) = Reader::from_source(bytes) else {
@@ -59,10 +64,7 @@ pub fn container(bytes: &[u8]) {
         };
         let _ = frame.verify();
         let shape = frame.header().shape().to_vec();
-        match frame.header().element {
-            ElementType::F32 => drop(frame.read::<f32>()),
-            ElementType::F64 => drop(frame.read::<f64>()),
-        }
+        with_type!(frame.header().element, T => drop(frame.read::<T>()));
         let corner: Vec<_> = shape.iter().map(|&n| n / 2..n.min(n / 2 + 2)).collect();
         let _ = frame.write_region(&corner, &mut Bounded(0));
     }
@@ -126,7 +128,7 @@ pub fn edited(bytes: &[u8]) {
 
 /// The front of the bytes chooses a codec, an element type and extents; the rest is a chunk.
 pub fn decode(bytes: &[u8]) {
-    let Some((&[codec, double, nz, ny, nx], payload)) = bytes.split_first_chunk() else {
+    let Some((&[codec, element, nz, ny, nx], payload)) = bytes.split_first_chunk() else {
         return;
     };
     let entry = &TABLE[usize::from(codec) % TABLE.len()];
@@ -139,16 +141,13 @@ pub fn decode(bytes: &[u8]) {
             let _ = entry.decode(payload, dims, &mut context, &mut out);
         }
     }
-    match double % 2 {
-        0 => into::<f32>(entry, payload, dims),
-        _ => into::<f64>(entry, payload, dims),
-    }
+    with_type!(element_type(element), T => into::<T>(entry, payload, dims));
 }
 
 /// The front of the bytes chooses a codec, an element type, a bound and extents; the rest are the
 /// values, repeated as needed. Every promise must be kept.
 pub fn round_trip(bytes: &[u8]) {
-    let Some((&[codec, double, kind, bound_low, bound_high, nz, ny, nx], values)) =
+    let Some((&[codec, element, kind, bound_low, bound_high, nz, ny, nx], values)) =
         bytes.split_first_chunk()
     else {
         return;
@@ -192,8 +191,5 @@ pub fn round_trip(bytes: &[u8]) {
         let result = conformance::file(&field, &options.chunk(&[2, 5, 7]));
         result.unwrap_or_else(|what| panic!("{} file: {what}", entry.info.name));
     }
-    match double % 2 {
-        0 => run::<f32>(entry, bound, &shape, values),
-        _ => run::<f64>(entry, bound, &shape, values),
-    }
+    with_type!(element_type(element), T => run::<T>(entry, bound, &shape, values));
 }

@@ -8,7 +8,7 @@ use crate::fields::{Content, Field, workspace};
 use crate::layout;
 use ebz::codec::TABLE;
 use ebz::simd::Level;
-use ebz::{Bound, BoundKind, Element, Error, Options, View, Writer};
+use ebz::{Bound, BoundKind, Element, ElementType, Error, Options, View, Writer, with_type};
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -33,8 +33,9 @@ pub fn all() -> Vec<Golden> {
     for entry in TABLE {
         let codec = entry.info.name;
         for &kind in entry.info.tolerances {
-            all.push(of_codec::<f32>(codec, kind));
-            all.push(of_codec::<f64>(codec, kind));
+            for element in ElementType::ALL {
+                all.push(with_type!(element, T => of_codec::<T>(codec, kind)));
+            }
         }
     }
     for (case, make) in ERRORS {

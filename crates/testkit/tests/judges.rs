@@ -2,9 +2,9 @@
 
 use ebz::codec::{Entry, Info};
 use ebz::engine::Context;
-use ebz::internals::{Codec, Dims, Task};
+use ebz::internals::{Codec, Dims, Float, Task};
 use ebz::simd::Level;
-use ebz::{BoundKind, Element, Error, Result, Tolerance};
+use ebz::{BoundKind, Error, Result, Tolerance};
 use ebz_testkit::conformance::{Bench, Verdict};
 use ebz_testkit::corruption::decode_garbage;
 use ebz_testkit::fields::{Content, Field};
@@ -34,7 +34,7 @@ impl<const WRONG: u8> Codec for Sloppy<WRONG> {
         rewrites_exactly: None,
     };
 
-    fn encode<T: Element>(
+    fn encode<T: Float>(
         values: &[T],
         task: &Task<'_>,
         context: &mut Context,
@@ -67,12 +67,7 @@ impl<const WRONG: u8> Codec for Sloppy<WRONG> {
         Ok(())
     }
 
-    fn decode<T: Element>(
-        bytes: &[u8],
-        _: Dims,
-        context: &mut Context,
-        out: &mut [T],
-    ) -> Result<()> {
+    fn decode<T: Float>(bytes: &[u8], _: Dims, context: &mut Context, out: &mut [T]) -> Result<()> {
         let length = (out.len() - 1) * T::SIZE + 1;
         if WRONG == PANIC {
             assert_eq!(bytes.len(), length);

@@ -15,8 +15,8 @@ use cpu_time::ThreadTime;
 use ebz::codec::{self, Entry, Params};
 use ebz::metrics::{Comparison, Metrics, Setup};
 use ebz::{
-    Bound, BoundKind, Element, ElementType, Fill, FillValues, FiniteRange, Options, Reader,
-    Tolerance, ValueScan, View, ViewMut,
+    Bound, BoundKind, Element, Fill, FillValues, FiniteRange, Options, Reader, Tolerance,
+    ValueScan, View, ViewMut, with_type,
 };
 use serde_json::json;
 use std::hint::black_box;
@@ -54,10 +54,9 @@ pub fn run(args: &Bench) -> Result<Outcome> {
     let mut inputs = Vec::new();
     for path in &args.inputs {
         let mut field = Field::open(path, &args.layout, &std::env::temp_dir(), args.talk.quiet)?;
-        inputs.push(match field.element {
-            ElementType::F32 => measure_input::<f32>(&mut field, args, &codecs, &params, &bounds)?,
-            ElementType::F64 => measure_input::<f64>(&mut field, args, &codecs, &params, &bounds)?,
-        });
+        inputs.push(with_type!(field.element, T => {
+            measure_input::<T>(&mut field, args, &codecs, &params, &bounds)
+        })?);
     }
     if args.talk.json {
         report::say_json(&inputs.into())?;

@@ -11,7 +11,7 @@ use crate::progress;
 use crate::report;
 use anyhow::{Result, ensure};
 use ebz::metrics::{Comparison, Metrics, Setup};
-use ebz::{Element, ElementType, Fill, Tolerance};
+use ebz::{Element, Fill, Tolerance, with_type};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -118,10 +118,7 @@ pub fn measure(
     check: &Check,
     plot: Option<&mut Plot>,
 ) -> Result<Metrics> {
-    match original.element {
-        ElementType::F32 => measure_as::<f32>(original, decoded, check, plot),
-        ElementType::F64 => measure_as::<f64>(original, decoded, check, plot),
-    }
+    with_type!(original.element, T => measure_as::<T>(original, decoded, check, plot))
 }
 
 fn measure_as<T: Element>(

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail, ensure};
 use ebz::metrics::Metrics;
 use ebz::{
     Bound, Element, ElementType, FoundFill, FrameStats, Landing, Limits, Options, Searched,
-    Tolerance, View, Writer,
+    Tolerance, View, Writer, with_type,
 };
 use serde_json::json;
 use std::io::{ErrorKind, Read, Write};
@@ -187,10 +187,7 @@ impl Job<'_> {
         input: &mut (dyn Read + Send),
     ) -> ebz::Result<(FrameStats, usize, W)> {
         let frame = writer.frames();
-        let stats = match self.element {
-            ElementType::F32 => self.frame::<f32, W>(&mut writer, input)?,
-            ElementType::F64 => self.frame::<f64, W>(&mut writer, input)?,
-        };
+        let stats = with_type!(self.element, T => self.frame::<T, W>(&mut writer, input))?;
         Ok((stats, frame, writer.finish()?))
     }
 

@@ -75,7 +75,7 @@ fn from_file(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
     }
     let mut output = Output::create(path, &args.force, args.quiet)?;
     if as_npy {
-        output.write_all(&Header::bytes(header.element, &shape))?;
+        output.write_all(&Header::bytes(header.element, &shape)?)?;
     }
     let bytes = (values * header.element.size()) as u64;
     let bar = progress::bar(bytes, "decompress", args.quiet);
@@ -121,7 +121,7 @@ fn from_pipe(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
         match &first {
             None => {
                 if as_npy {
-                    output.write_all(&Header::bytes(header.element, header.shape()))?;
+                    output.write_all(&Header::bytes(header.element, header.shape())?)?;
                 }
                 first = Some(header);
             }

@@ -3,7 +3,7 @@
 use super::PIECE;
 use crate::npy::Header;
 use anyhow::{Context, Result};
-use ebz::{ElementType, element_count};
+use ebz::{element_count, with_type};
 use std::fs::File;
 use std::io::{Read, Write};
 
@@ -39,10 +39,7 @@ pub fn convert(
         }
     }
     if transposed {
-        match header.element {
-            ElementType::F32 => write_transposed::<u32>(&whole, &header.shape, out)?,
-            ElementType::F64 => write_transposed::<u64>(&whole, &header.shape, out)?,
-        }
+        with_type!(header.element, T => write_transposed::<T>(&whole, &header.shape, out))?;
     }
     Ok(())
 }

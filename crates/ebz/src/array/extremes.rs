@@ -1,7 +1,7 @@
 //! The most extreme values of an array and how often they occur, in one pass that can be split.
 
 use super::FiniteRange;
-use crate::element::Element;
+use crate::element::{Element, ElementType};
 use crate::fill::FillValues;
 
 /// Distinct values kept at either end.
@@ -15,11 +15,14 @@ const BLOCK: usize = 1024;
 pub(super) struct Extremes {
     pub high: Vec<(f64, u64)>,
     pub low: Vec<(f64, u64)>,
+    /// Type of the values, if there are any.
+    pub element: Option<ElementType>,
 }
 
 impl Extremes {
     /// Adds values; NaN and infinities do not count.
     pub fn add<T: Element>(&mut self, values: &[T]) {
+        self.element = Some(T::TYPE);
         for block in values.chunks(BLOCK) {
             let range = FiniteRange::of(block, &FillValues::NONE);
             if range.min > range.max {
@@ -36,6 +39,7 @@ impl Extremes {
 
     /// Adds the values of another part of the array.
     pub fn join(&mut self, other: &Self) {
+        self.element = self.element.or(other.element);
         for &(value, times) in &other.high {
             enter(&mut self.high, value, times, |a, b| a > b);
         }

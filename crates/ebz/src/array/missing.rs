@@ -5,6 +5,7 @@
 //! part of their extent; or repeat, and lie outside by many times their extent.
 
 use super::extremes::Extremes;
+use crate::element::{Element, ElementType, with_type};
 use crate::fill::FillValues;
 
 /// Numbers that conventions and programs use for missing data, without the negative ones of those
@@ -68,9 +69,15 @@ const UNKNOWN_OTHERS: usize = 3;
 /// as a mass that all particles share, have more.
 const UNKNOWN_DIGITS: usize = 3;
 
-/// Whether conventions use this number for missing data, in single or double precision.
-pub(super) fn is_known(value: f64) -> bool {
-    let same = |known: f64| value == known || value == f64::from(known as f32);
+/// Whether conventions use this number for missing data, in single or double precision or, in arrays
+/// of 16-bit elements, as one of these.
+pub(super) fn is_known(value: f64, element: Option<ElementType>) -> bool {
+    let narrow = element.filter(|element| element.size() == 2);
+    let same = |known: f64| {
+        value == known
+            || value == f64::from(known as f32)
+            || narrow.is_some_and(|t| with_type!(t, T => value == T::from_f64(known).to_f64()))
+    };
     EITHER_SIGN.iter().any(|&known| same(known) || same(-known))
         || ONE_SIGN.iter().any(|&known| same(known))
 }
@@ -90,6 +97,7 @@ fn is_round(value: f64) -> bool {
 struct Rest<'a> {
     here: &'a [(f64, u64)],
     there: &'a [(f64, u64)],
+    element: Option<ElementType>,
 }
 
 impl Rest<'_> {
@@ -105,7 +113,8 @@ impl Rest<'_> {
 
     /// How many of the outermost values here mark missing data.
     fn missing(&self) -> usize {
-        let known = self.here.iter().take_while(|(value, _)| is_known(*value));
+        let is_known = |(value, _): &&(f64, u64)| is_known(*value, self.element);
+        let known = self.here.iter().take_while(is_known);
         let known = known.count();
         if let Some(count) = (1..=known).find(|&count| self.is_far(count)) {
             return count;
@@ -158,7 +167,15 @@ pub(super) fn find(extremes: &Extremes, room: usize) -> (FillValues, Extremes) {
     let mut rest = extremes.clone();
     let mut found = FillValues::NONE;
     loop {
-        let missing = |here, there| Rest { here, there }.missing();
+        let element = extremes.element;
+        let missing = |here, there| {
+            let rest = Rest {
+                here,
+                there,
+                element,
+            };
+            rest.missing()
+        };
         let high = missing(&rest.high, &rest.low);
         let low = match high {
             0 => missing(&rest.low, &rest.high),
@@ -184,7 +201,8 @@ pub(super) fn find(extremes: &Extremes, room: usize) -> (FillValues, Extremes) {
 /// The numbers that conventions use at either end of the values; at most `room`.
 pub(super) fn known(extremes: &Extremes, room: usize) -> FillValues {
     let ends = [&extremes.high, &extremes.low];
-    let known = |end: &Vec<(f64, u64)>| end.iter().take_while(|(x, _)| is_known(*x)).count();
+    let is_known = |(value, _): &&(f64, u64)| is_known(*value, extremes.element);
+    let known = |end: &Vec<(f64, u64)>| end.iter().take_while(is_known).count();
     let mut values = FillValues::NONE;
     for &(value, _) in ends.iter().flat_map(|end| &end[..known(end)]) {
         if values.as_slice().len() == room || values.push(value).is_err() {

@@ -148,7 +148,8 @@ pub(crate) fn chunk_fill<T: Element>(level: Level, values: &[T], named: &FillVal
         true => FiniteRange::of_all(level, values),
         false => FiniteRange::of(values, named),
     };
-    if !missing::is_known(range.min) && !missing::is_known(range.max) {
+    let is_known = |value| missing::is_known(value, Some(T::TYPE));
+    if !is_known(range.min) && !is_known(range.max) {
         return FoundFill::default();
     }
     let mut scan = ValueScan::new(Fill::AutoAnd(*named));

@@ -9,6 +9,7 @@ mod de_zfp;
 mod fre;
 mod fz;
 mod interp;
+mod narrow;
 mod raw;
 mod zfp_family;
 mod zfp_v;
@@ -18,7 +19,7 @@ pub use crate::request::{Param, Params};
 pub(crate) use crate::workspace::Context;
 
 use crate::bound::BoundKind;
-use crate::element::{Element, ElementType};
+use crate::element::{Element, Float};
 use crate::error::{Error, Result};
 
 /// A codec. Implementations are zero-sized; [`Entry::of`] makes a table row from one.
@@ -41,7 +42,7 @@ pub trait Codec {
     /// exactly. The bytes depend on `values` and `task` only. A result that is not smaller than the
     /// raw values is thrown away by the caller, who stores the chunk raw; so an encoder may
     /// stop as soon as it has appended that much.
-    fn encode<T: Element>(
+    fn encode<T: Float>(
         values: &[T],
         task: &Task<'_>,
         context: &mut Context,
@@ -52,7 +53,7 @@ pub trait Codec {
     ///
     /// The bytes have passed their checksum but are not trusted: whatever they are, the result is
     /// `Ok` or `Err`, without a panic and without memory beyond a constant times `out`.
-    fn decode<T: Element>(
+    fn decode<T: Float>(
         bytes: &[u8],
         dims: Dims,
         context: &mut Context,
@@ -90,14 +91,14 @@ pub struct Info {
 
 type Encode<T> = fn(&[T], &Task<'_>, &mut Context, &mut Vec<u8>) -> Result<()>;
 
-/// A codec's functions for one element type.
+/// A codec's functions for one type that it computes in.
 #[derive(Clone, Copy)]
 struct Coder<T> {
     encode: Encode<T>,
     decode: fn(&[u8], Dims, &mut Context, &mut [T]) -> Result<()>,
 }
 
-impl<T: Element> Coder<T> {
+impl<T: Float> Coder<T> {
     const fn of<C: Codec>() -> Self {
         Self {
             encode: C::encode::<T>,
@@ -106,7 +107,7 @@ impl<T: Element> Coder<T> {
     }
 }
 
-/// A row of the table: a codec's functions for every element type.
+/// A row of the table: a codec's functions for the types that it computes in.
 pub struct Entry {
     /// What the codec is and offers.
     pub info: Info,
@@ -197,9 +198,26 @@ impl Entry {
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        match T::TYPE {
-            ElementType::F32 => (self.f32.encode)(bytemuck::cast_slice(values), task, context, out),
-            ElementType::F64 => (self.f64.encode)(bytemuck::cast_slice(values), task, context, out),
+        match self.info.id {
+            RAW => {
+                raw::store(values, out);
+                Ok(())
+            }
+            _ if is_narrow::<T>() => narrow::encode(self, values, task, context, out),
+            _ => self.encode_wide::<T::Wide>(bytemuck::cast_slice(values), task, context, out),
+        }
+    }
+
+    fn encode_wide<T: Float>(
+        &self,
+        values: &[T],
+        task: &Task<'_>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        match T::SIZE {
+            8 => (self.f64.encode)(bytemuck::cast_slice(values), task, context, out),
+            _ => (self.f32.encode)(bytemuck::cast_slice(values), task, context, out),
         }
     }
 
@@ -212,13 +230,28 @@ impl Entry {
         context: &mut Context,
         out: &mut [T],
     ) -> Result<()> {
-        match T::TYPE {
-            ElementType::F32 => {
-                (self.f32.decode)(bytes, dims, context, bytemuck::cast_slice_mut(out))
-            }
-            ElementType::F64 => {
-                (self.f64.decode)(bytes, dims, context, bytemuck::cast_slice_mut(out))
-            }
+        match self.info.id {
+            RAW => raw::load(bytes, out),
+            _ if is_narrow::<T>() => narrow::decode(self, bytes, dims, context, out),
+            _ => self.decode_wide::<T::Wide>(bytes, dims, context, bytemuck::cast_slice_mut(out)),
         }
     }
+
+    fn decode_wide<T: Float>(
+        &self,
+        bytes: &[u8],
+        dims: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Result<()> {
+        match T::SIZE {
+            8 => (self.f64.decode)(bytes, dims, context, bytemuck::cast_slice_mut(out)),
+            _ => (self.f32.decode)(bytes, dims, context, bytemuck::cast_slice_mut(out)),
+        }
+    }
+}
+
+/// Whether codecs compute in a wider type.
+const fn is_narrow<T: Element>() -> bool {
+    T::SIZE < T::Wide::SIZE
 }

@@ -2,7 +2,7 @@
 
 use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::BoundKind;
-use crate::element::Element;
+use crate::element::Float;
 use crate::error::{Error, Result};
 use crate::stage::block_transform::{self, PlaneCode, Scratch, Settings};
 use std::marker::PhantomData;
@@ -49,7 +49,7 @@ impl<C: Member> Codec for ZfpFamily<C> {
         segment_size::<C>(params).map(|_| ())
     }
 
-    fn encode<T: Element>(
+    fn encode<T: Float>(
         values: &[T],
         task: &Task<'_>,
         context: &mut Context,
@@ -68,7 +68,7 @@ impl<C: Member> Codec for ZfpFamily<C> {
         result
     }
 
-    fn decode<T: Element>(
+    fn decode<T: Float>(
         bytes: &[u8],
         dims: Dims,
         context: &mut Context,

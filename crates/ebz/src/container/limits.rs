@@ -4,6 +4,7 @@
 use super::memory;
 pub(super) use crate::allocate::{no_memory, resize, zeroed};
 use crate::chunk::Grid;
+use crate::element::ElementType;
 use crate::error::{Error, Result};
 use std::ops::Range;
 
@@ -101,11 +102,12 @@ impl Limits {
 }
 
 /// The most memory that a worker needs for a chunk of a frame: decoder, what it decodes to, and the
-/// part that is wanted of that.
-pub(super) fn chunk_memory(grid: &Grid, element_size: usize) -> u64 {
+/// part that is wanted of that. Narrow elements take half as much of the latter, and are widened in
+/// the rest.
+pub(super) fn chunk_memory(grid: &Grid, element: ElementType) -> u64 {
     let values: usize = grid.chunk().iter().product();
     (values as u64)
-        .saturating_mul(element_size as u64)
+        .saturating_mul(element.wide_size() as u64)
         .saturating_mul(SCRATCH_TIMES + 2)
         .saturating_add(SCRATCH)
 }

@@ -8,7 +8,7 @@ use super::source::Source;
 use super::surplus::{bytes_behind_end, early_end};
 use crate::array::{Array, ViewMut, display, scatter};
 use crate::chunk::{ChunkCoder, Cpu, Engine, FrameHeader, FramePlan, extents, intersect};
-use crate::element::{Element, ElementType};
+use crate::element::{Element, with_type};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::simd::Level;
@@ -369,10 +369,7 @@ impl<S: Source> Frame<'_, S> {
         region: &[Range<usize>],
         out: &mut (dyn Write + Send),
     ) -> Result<()> {
-        match self.header.element {
-            ElementType::F32 => self.write_region_as::<f32>(region, out),
-            ElementType::F64 => self.write_region_as::<f64>(region, out),
-        }
+        with_type!(self.header.element, T => self.write_region_as::<T>(region, out))
     }
 
     fn write_region_as<T: Element>(
@@ -502,7 +499,7 @@ impl<S: Source> Frame<'_, S> {
     /// each, beside the `held` bytes of the output.
     fn workers(&self, jobs: usize, held: u64, slab: u64, streaming: bool) -> Result<Vec<Worker>> {
         let threads = parallel::threads(self.reader.threads).min(jobs).max(1);
-        let chunk = limits::chunk_memory(&self.header.grid, self.header.element.size());
+        let chunk = limits::chunk_memory(&self.header.grid, self.header.element);
         let each = chunk.saturating_add(self.largest).saturating_add(slab);
         let threads = self.reader.limits.workers(threads, held, each)?;
         // Threads other than this one are new, so there is only one context to reuse.

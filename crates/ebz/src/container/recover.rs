@@ -12,7 +12,7 @@ use super::source::Source;
 use super::writer::Writer;
 use crate::bound::Bound;
 use crate::chunk::{Form, FrameHeader, MAX_CHUNK_BYTES};
-use crate::element::ElementType;
+use crate::element::{Element, ElementType, with_type};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ pub fn recover_within<S: Source, W: Write + Send>(
             allowed -= loss;
             writer.copy_frame(&found.header, |number, body| {
                 let Some(&(form, place)) = found.chunks.get(&number) else {
-                    body.extend_from_slice(nan(found.header.element));
+                    body.extend_from_slice(&nan(found.header.element));
                     return Ok(Form::Constant);
                 };
                 body.extend_from_slice(source.fetch(
@@ -103,13 +103,8 @@ pub fn recover_within<S: Source, W: Write + Send>(
 }
 
 /// The bytes of a NaN.
-fn nan(element: ElementType) -> &'static [u8] {
-    const F32: [u8; 4] = f32::NAN.to_le_bytes();
-    const F64: [u8; 8] = f64::NAN.to_le_bytes();
-    match element {
-        ElementType::F32 => &F32,
-        ElementType::F64 => &F64,
-    }
+fn nan(element: ElementType) -> Vec<u8> {
+    with_type!(element, T => bytemuck::bytes_of(&T::from_f64(f64::NAN)).to_vec())
 }
 
 /// The readable parts of a frame.

@@ -140,7 +140,7 @@ impl<R: Read + Send> StreamReader<R> {
         let whole: Vec<_> = grid.shape().iter().map(|&n| 0..n).collect();
         // As values and, if it did not shrink, as read.
         let slab = limits::slab_memory(grid, &whole, T::SIZE).saturating_mul(2);
-        let each = limits::chunk_memory(grid, T::SIZE).saturating_add(slab);
+        let each = limits::chunk_memory(grid, T::TYPE).saturating_add(slab);
         let threads = self.limits.workers(threads, 0, each)?;
         let mut workers: Vec<_> = (0..threads)
             .map(|_| Worker {

@@ -15,7 +15,7 @@ use crate::bound::{Bound, Tolerance};
 use crate::chunk::{
     EncodedChunks, EncodedFrame, Engine, Form, FrameHeader, FramePlan, Input, Pool, Stream,
 };
-use crate::element::{Element, ElementType};
+use crate::element::{Element, ElementType, with_type};
 use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues};
 use crate::options::Options;
@@ -443,10 +443,7 @@ pub fn max_compressed_size(
         Ok(tolerance) => vec![tolerance],
         Err(_) => vec![Tolerance::Abs(1.0), Tolerance::Lossless],
     };
-    let plan = |tolerance| match element {
-        ElementType::F32 => FramePlan::new::<f32>(shape, tolerance, options),
-        ElementType::F64 => FramePlan::new::<f64>(shape, tolerance, options),
-    };
+    let plan = |tolerance| with_type!(element, T => FramePlan::new::<T>(shape, tolerance, options));
     let longest_fill = FillValues::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
     let mut longest = 0;
     let mut frame = Vec::new();

@@ -1,11 +1,16 @@
 //! The numbers that an array is made of.
+//!
+//! [`Element`] is what arrays store. Codecs compute in the types of [`Float`], `f32` and `f64`; elements of
+//! 16 bits are widened for them and narrowed again ([`Element::to_wide`], [`Element::from_wide`]).
 
-pub(crate) mod place;
+pub(crate) mod log_lattice;
 pub(crate) mod real;
+mod sixteen;
 pub(crate) mod word;
 
 use crate::error::{Error, Result};
-use place::Placed;
+pub use half::{bf16, f16};
+use log_lattice::LogLattice;
 
 /// Type of the elements of an array, with its number in the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -16,26 +21,72 @@ pub enum ElementType {
     F32 = 1,
     /// IEEE 754 binary64.
     F64 = 2,
+    /// IEEE 754 binary16.
+    F16 = 3,
+    /// The upper half of a binary32.
+    BF16 = 4,
 }
+
+/// Runs code with the Rust type that an [`ElementType`] stands for:
+/// `with_type!(element, T => frame.read::<T>()?.values().len())`.
+///
+/// This is how front ends reach generic code: another element type does not change them.
+#[macro_export]
+macro_rules! with_type {
+    ($element:expr, $T:ident => $code:expr) => {
+        match $element {
+            $crate::ElementType::F32 => {
+                type $T = f32;
+                $code
+            }
+            $crate::ElementType::F64 => {
+                type $T = f64;
+                $code
+            }
+            $crate::ElementType::F16 => {
+                type $T = $crate::f16;
+                $code
+            }
+            $crate::ElementType::BF16 => {
+                type $T = $crate::bf16;
+                $code
+            }
+        }
+    };
+}
+pub(crate) use with_type;
+
+/// Runs code with the Rust type `$F` that a [`Float`] is: `f32` or `f64`.
+macro_rules! with_float {
+    ($T:ty, $F:ident => $code:expr) => {
+        if <$T as $crate::element::Element>::SIZE == 8 {
+            type $F = f64;
+            $code
+        } else {
+            type $F = f32;
+            $code
+        }
+    };
+}
+pub(crate) use with_float;
 
 impl ElementType {
     /// Every element type.
-    pub const ALL: [Self; 2] = [Self::F32, Self::F64];
+    pub const ALL: [Self; 4] = [Self::F32, Self::F64, Self::F16, Self::BF16];
 
     /// Bytes per element.
     pub const fn size(self) -> usize {
-        match self {
-            Self::F32 => 4,
-            Self::F64 => 8,
-        }
+        with_type!(self, T => T::SIZE)
+    }
+
+    /// Bytes of the type that codecs compute in.
+    pub(crate) const fn wide_size(self) -> usize {
+        with_type!(self, T => size_of::<<T as Element>::Wide>())
     }
 
     /// Name as used by the command and the other front ends.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-        }
+        with_type!(self, T => T::NAMES[0])
     }
 
     /// The type with this number in the format.
@@ -57,13 +108,11 @@ impl std::str::FromStr for ElementType {
     type Err = Error;
 
     fn from_str(s: &str) -> Result<Self> {
-        match s {
-            "f32" | "float32" | "float" => Ok(Self::F32),
-            "f64" | "float64" | "double" => Ok(Self::F64),
-            _ => Err(Error::invalid(format!(
-                "unknown element type '{s}': use f32 or f64"
-            ))),
-        }
+        let named = |t: &Self| with_type!(*t, T => T::NAMES.contains(&s));
+        Self::ALL.into_iter().find(named).ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            Error::invalid(format!("unknown element type '{s}': use one of {known}"))
+        })
     }
 }
 
@@ -71,12 +120,13 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
+    impl Sealed for super::f16 {}
+    impl Sealed for super::bf16 {}
 }
 
-/// A floating-point type that ebz compresses: `f32` or `f64`.
+/// A floating-point type that ebz compresses: `f32`, `f64`, [`f16`] or [`bf16`].
 pub trait Element:
     sealed::Sealed
-    + Placed
     + bytemuck::Pod
     + Copy
     + Default
@@ -90,8 +140,14 @@ pub trait Element:
 {
     /// Its number in the format.
     const TYPE: ElementType;
+    /// Names that users may give; the first is the usual one, the second NumPy's.
+    const NAMES: &'static [&'static str];
     /// Bytes per element.
-    const SIZE: usize;
+    const SIZE: usize = size_of::<Self>();
+    /// Bits of the mantissa that are stored.
+    const FRACTION_BITS: u32;
+    /// The type that codecs compute in.
+    type Wide: Float;
 
     /// The value in double precision (exact).
     fn to_f64(self) -> f64;
@@ -103,63 +159,57 @@ pub trait Element:
     fn from_word(word: u64) -> Self;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
+    /// The value in the type that codecs compute in; different patterns stay different.
+    fn to_wide(self) -> Self::Wide;
+    /// The nearest value of this type, the even one of two; what is finite stays finite. Undoes
+    /// [`Self::to_wide`] for every pattern.
+    fn from_wide(wide: Self::Wide) -> Self;
 }
 
-impl Element for f32 {
-    const TYPE: ElementType = ElementType::F32;
-    const SIZE: usize = 4;
+/// An element that codecs compute in: `f32` or `f64`.
+pub trait Float: Element<Wide = Self> + LogLattice {}
 
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-    fn from_f64(value: f64) -> Self {
-        value as Self
-    }
-    fn to_word(self) -> u64 {
-        u64::from(self.to_bits())
-    }
-    fn from_word(word: u64) -> Self {
-        Self::from_bits(word as u32)
-    }
-    fn is_finite(self) -> bool {
-        self.is_finite()
-    }
-}
+macro_rules! float {
+    ($float:ident, $element:ident, $names:expr) => {
+        impl Element for $float {
+            const TYPE: ElementType = ElementType::$element;
+            const NAMES: &'static [&'static str] = &$names;
+            const FRACTION_BITS: u32 = Self::MANTISSA_DIGITS - 1;
+            type Wide = Self;
 
-impl Element for f64 {
-    const TYPE: ElementType = ElementType::F64;
-    const SIZE: usize = 8;
-
-    fn to_f64(self) -> f64 {
-        self
-    }
-    fn from_f64(value: f64) -> Self {
-        value
-    }
-    fn to_word(self) -> u64 {
-        self.to_bits()
-    }
-    fn from_word(word: u64) -> Self {
-        Self::from_bits(word)
-    }
-    fn is_finite(self) -> bool {
-        self.is_finite()
-    }
-}
-
-/// Runs code with the Rust type `$T` that an [`ElementType`] stands for.
-macro_rules! with_type {
-    ($element:expr, $T:ident => $code:expr) => {
-        match $element {
-            $crate::element::ElementType::F32 => {
-                type $T = f32;
-                $code
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
             }
-            $crate::element::ElementType::F64 => {
-                type $T = f64;
-                $code
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                value as Self
+            }
+            #[inline(always)]
+            fn to_word(self) -> u64 {
+                u64::from(self.to_bits())
+            }
+            #[inline(always)]
+            fn from_word(word: u64) -> Self {
+                Self::from_bits(word as _)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                self.is_finite()
+            }
+            #[inline(always)]
+            fn to_wide(self) -> Self {
+                self
+            }
+            #[inline(always)]
+            fn from_wide(wide: Self) -> Self {
+                wide
             }
         }
+
+        impl Float for $float {}
     };
 }
-pub(crate) use with_type;
+
+float!(f32, F32, ["f32", "float32", "float"]);
+float!(f64, F64, ["f64", "float64", "double"]);

@@ -1,9 +1,13 @@
 //! The arithmetic that elements are quantized and checked in.
 
+use super::Element;
 use super::word::Word;
 
-/// Arithmetic of the quantizer: `f32` or `f64`.
-pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
+/// The arithmetic of codecs: `f32` or `f64`.
+pub trait Real: Element<Wide = Self> + Via<f64> + Via<Self> {
+    /// The integer of the same size.
+    type Order: Word;
+
     /// 1.5 · 2^(mantissa bits).
     const ROUNDER: Self;
     /// Relative rounding error of one operation.
@@ -15,36 +19,25 @@ pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
     /// Largest |k|: beyond it, neighbours in the lattice may be the same number of this type.
     const FARTHEST: i64;
 
-    fn of(value: f64) -> Self;
-    fn value(self) -> f64;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     fn abs(self) -> Self;
-    /// The bit pattern.
-    fn bits(self) -> u64;
     fn from_i64(value: i64) -> Self;
     /// The largest number that is not above `value`, which is finite and not negative.
     fn round_down(value: f64) -> Self;
 }
 
 macro_rules! real {
-    ($float:ty, $int:ty, $rounder:expr, $step_bits:expr, $farthest:expr) => {
+    ($float:ty, $order:ty, $int:ty, $rounder:expr, $step_bits:expr, $farthest:expr) => {
         impl Real for $float {
+            type Order = $order;
             const ROUNDER: Self = $rounder;
             const EPSILON: f64 = <$float>::EPSILON as f64;
             const LEAST: f64 = <$float>::MIN_POSITIVE as f64;
             const STEP_BITS: u32 = $step_bits;
             const FARTHEST: i64 = $farthest;
 
-            #[inline(always)]
-            fn of(value: f64) -> Self {
-                value as Self
-            }
-            #[inline(always)]
-            fn value(self) -> f64 {
-                f64::from(self)
-            }
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 self + other
@@ -60,10 +53,6 @@ macro_rules! real {
             #[inline(always)]
             fn abs(self) -> Self {
                 self.abs()
-            }
-            #[inline(always)]
-            fn bits(self) -> u64 {
-                u64::from(self.to_bits())
             }
             #[inline(always)]
             fn from_i64(value: i64) -> Self {
@@ -83,60 +72,46 @@ macro_rules! real {
 
 // Products of steps with 16-bit coordinates are exact in single precision; with 32-bit ones, and with
 // all that single precision has, in double precision.
-real!(f32, i32, 12_582_912.0, 24 - 15, 1 << 22);
-real!(f64, i32, 6_755_399_441_055_744.0, 53 - 32, 1 << 48);
+real!(f32, u32, i32, 12_582_912.0, 24 - 15, 1 << 22);
+real!(f64, u64, i32, 6_755_399_441_055_744.0, 53 - 32, 1 << 48);
 
 /// Conversion between an element and the arithmetic of the quantizer.
 pub trait Via<F> {
     /// Exact.
-    fn up(self) -> F;
+    fn widen(self) -> F;
     /// Rounded to nearest.
-    fn down(real: F) -> Self;
+    fn narrow(real: F) -> Self;
 }
 
 impl Via<f32> for f32 {
     #[inline(always)]
-    fn up(self) -> f32 {
+    fn widen(self) -> f32 {
         self
     }
     #[inline(always)]
-    fn down(real: f32) -> Self {
+    fn narrow(real: f32) -> Self {
         real
     }
 }
 
 impl Via<f64> for f32 {
     #[inline(always)]
-    fn up(self) -> f64 {
+    fn widen(self) -> f64 {
         f64::from(self)
     }
     #[inline(always)]
-    fn down(real: f64) -> Self {
+    fn narrow(real: f64) -> Self {
         real as Self
     }
 }
 
 impl Via<f64> for f64 {
     #[inline(always)]
-    fn up(self) -> f64 {
+    fn widen(self) -> f64 {
         self
     }
     #[inline(always)]
-    fn down(real: f64) -> Self {
+    fn narrow(real: f64) -> Self {
         real
     }
-}
-
-/// What the stages need of an element.
-pub trait Staged: Real + Via<f64> + Via<Self> {
-    /// The integer of the same size.
-    type Order: Word;
-}
-
-impl Staged for f32 {
-    type Order = u32;
-}
-
-impl Staged for f64 {
-    type Order = u64;
 }

@@ -9,7 +9,7 @@
 //! low bits are k in two's complement. There is no fused multiply-add.
 
 use super::UNIT;
-use crate::element::Element;
+use crate::element::Float;
 use crate::element::real::{Real, Via};
 use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
@@ -40,7 +40,7 @@ pub(crate) trait Scale<T> {
 
 /// Fills `q` with what `one` makes of each value; false if it rejects one.
 #[inline(always)]
-pub(super) fn quantize_unit<T: Element, W: Word>(
+pub(super) fn quantize_unit<T: Float, W: Word>(
     values: &[T; UNIT],
     q: &mut [W; UNIT],
     one: impl Fn(T) -> (W, bool),
@@ -89,7 +89,7 @@ const PLAIN: u8 = Work::Plain as u8;
 const ONE_FILL: u8 = Work::OneFill as u8;
 const MANY_FILLS: u8 = Work::ManyFills as u8;
 
-impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
+impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
     /// The lattice with the [`step`] of a bound, which is a normal number in `F`, for |q| up to
     /// `most`; |base| + most is at most [`Real::FARTHEST`] of `T`, and small enough for `F`.
     ///
@@ -101,12 +101,12 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     /// and up to `FARTHEST` these are below half a step together.
     pub fn new(step: f64, base: i64, most: i64, bound: f64, fill: &FillValues) -> Self {
         Self {
-            step: F::of(step),
+            step: F::from_f64(step),
             inverse: inverse(step),
             limit: <T as Real>::round_down(bound),
-            base: F::of(base as f64),
+            base: F::from_f64(base as f64),
             base_bits: base.cast_unsigned(),
-            most: F::of(most as f64),
+            most: F::from_f64(most as f64),
             fill: fill.typed(T::from_f64),
             work: match fill.as_slice().len() {
                 0 if base == 0 => Work::Plain,
@@ -119,13 +119,13 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     /// Lattice point of `x` (in the low bits) and its value, and whether they are usable.
     #[inline(always)]
     fn point<const WORK: u8>(&self, x: T) -> (u64, T, bool) {
-        let rounded = <T as Via<F>>::up(x).mul(self.inverse).add(F::ROUNDER);
+        let rounded = <T as Via<F>>::widen(x).mul(self.inverse).add(F::ROUNDER);
         let k = rounded.sub(F::ROUNDER);
         let q = match WORK {
             PLAIN => k,
             _ => k.sub(self.base),
         };
-        let decoded = <T as Via<F>>::down(k.mul(self.step));
+        let decoded = <T as Via<F>>::narrow(k.mul(self.step));
         // NaN and infinities fail both comparisons.
         let good = (Real::sub(decoded, x).abs() <= self.limit) & (q.abs() <= self.most);
         // Neither is missing data quantized, nor does other data become missing.
@@ -134,7 +134,7 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
             ONE_FILL => (x != self.fill.first()) & (decoded != self.fill.first()),
             _ => !self.fill.contains(x) & !self.fill.contains(decoded),
         };
-        (rounded.bits(), decoded, good & ordinary)
+        (rounded.to_word(), decoded, good & ordinary)
     }
 
     /// Coordinate of `x`, and whether it is usable.
@@ -158,13 +158,13 @@ impl<T: Element + Via<F>, F: Real> Quantizer<T, F> {
     /// Values of a unit of coordinates.
     #[inline(always)]
     pub fn inverse<W: Word>(step: F, base: F, q: &[W; UNIT], values: &mut [T; UNIT]) {
-        if base.value() == 0.0 {
+        if base.to_f64() == 0.0 {
             for (value, q) in values.iter_mut().zip(q) {
-                *value = <T as Via<F>>::down(F::from_i64(q.signed()).mul(step));
+                *value = <T as Via<F>>::narrow(F::from_i64(q.signed()).mul(step));
             }
         } else {
             for (value, q) in values.iter_mut().zip(q) {
-                *value = <T as Via<F>>::down(F::from_i64(q.signed()).add(base).mul(step));
+                *value = <T as Via<F>>::narrow(F::from_i64(q.signed()).add(base).mul(step));
             }
         }
     }
@@ -175,13 +175,13 @@ pub(crate) fn inverse<F: Real>(step: f64) -> F {
     F::round_down((1.0 / step).next_down())
 }
 
-impl<T: Element + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
+impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
     fn step(&self) -> f64 {
-        self.step.value()
+        self.step.to_f64()
     }
 
     fn base(&self) -> f64 {
-        self.base.value()
+        self.base.to_f64()
     }
 
     #[inline(always)]
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     /// Lattice points near 0, near the ends of coordinates, and near the end of the lattice.
-    fn points<T: Element>() -> impl Iterator<Item = i64> {
+    fn points<T: Float>() -> impl Iterator<Item = i64> {
         let centres = [
             0,
             1 << 10,
@@ -228,14 +228,14 @@ mod tests {
             .flat_map(|c| (c..=c + 40).flat_map(|k| [k, -k]))
     }
 
-    fn points_are_the_same_everywhere<T: Element>(bounds: &[f64]) {
+    fn points_are_the_same_everywhere<T: Float>(bounds: &[f64]) {
         for &bound in bounds {
             let step = step::<T>(bound).unwrap();
             assert!(step <= 2.0 * bound && step > 1.99 * bound);
             let whole = Quantizer::<T, f64>::new(step, 0, T::FARTHEST, bound, &FillValues::NONE);
             for k in points::<T>() {
                 let value = T::from_f64(k as f64 * step);
-                if !Element::is_finite(value) {
+                if !value.is_finite() {
                     continue;
                 }
                 assert_eq!(whole.snap(value).to_word(), value.to_word(), "{bound} {k}");
@@ -244,7 +244,7 @@ mod tests {
                 let mut out = [T::default(); UNIT];
                 let q = [u16::truncate((k - base).cast_unsigned()); UNIT];
                 if normal::<T>(step) {
-                    let (step, base) = (<T as Real>::of(step), <T as Real>::of(base as f64));
+                    let (step, base) = (T::from_f64(step), T::from_f64(base as f64));
                     Quantizer::<T, T>::inverse(step, base, &q, &mut out);
                     assert_eq!(out[0].to_word(), value.to_word(), "{bound} {k}");
                 }

@@ -13,15 +13,15 @@
 
 use super::UNIT;
 use super::quantize::{Scale, quantize_unit};
-use crate::element::Element;
-use crate::element::place::Placed;
+use crate::element::Float;
+use crate::element::log_lattice::LogLattice;
 use crate::element::real::{Real, Via};
 use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
 
 /// Constants of the quantization of a chunk, for elements `T` with arithmetic `F`.
 #[derive(Clone, Copy)]
-pub(crate) struct Relative<T, F: Placed> {
+pub(crate) struct Relative<T, F: LogLattice> {
     lattice: Lattice<F>,
     /// 1 / step.
     inverse: f64,
@@ -43,16 +43,16 @@ struct Check<F> {
     least: F,
 }
 
-impl<F: Placed> Check<F> {
+impl<F: LogLattice> Check<F> {
     /// Why it is sound, although it is rounded: each of limit, |x′ − x| and limit · |x| is off by at
     /// most half a unit in the last place as long as none is subnormal, and the limit is below the
     /// bound by four.
     fn new(bound: f64) -> Option<Self> {
         let limit = F::round_down(bound * (1.0 - 4.0 * F::EPSILON));
-        let least = 2.0 * F::LEAST / limit.value();
+        let least = 2.0 * F::LEAST / limit.to_f64();
         least.is_finite().then_some(Self {
             limit,
-            least: F::of(least),
+            least: F::from_f64(least),
         })
     }
 
@@ -62,19 +62,19 @@ impl<F: Placed> Check<F> {
         let (size, error) = (x.abs(), decoded.sub(x).abs());
         // NaN fails every comparison, infinities the second one, and zero the first one.
         let sound = (size >= self.least) & (size <= F::LARGEST);
-        ((error <= size.mul(self.limit)) & sound) | (x == F::of(0.0))
+        ((error <= size.mul(self.limit)) & sound) | (x == F::from_f64(0.0))
     }
 }
 
 /// What the decoder knows: places between neighbours, and the place of coordinate 0 if it were not
 /// zero.
 #[derive(Clone, Copy)]
-pub(crate) struct Lattice<F: Placed> {
+pub(crate) struct Lattice<F: LogLattice> {
     step: F::Order,
     base: F::Order,
 }
 
-impl<F: Placed> Lattice<F> {
+impl<F: LogLattice> Lattice<F> {
     /// From a step in places and a base in steps, both whole numbers.
     pub fn new(step: f64, base: f64) -> Self {
         Self {
@@ -86,7 +86,7 @@ impl<F: Placed> Lattice<F> {
     /// The value of a coordinate.
     #[inline(always)]
     fn decode<T: Via<F>, W: Word>(&self, coordinate: W) -> T {
-        T::down(F::at(coordinate.signed(), self.step, self.base))
+        T::narrow(F::at(coordinate.signed(), self.step, self.base))
     }
 
     /// Values of a unit of coordinates.
@@ -109,7 +109,7 @@ const RARE: usize = 32;
 const ERRORS: f64 = 8.0;
 const FINEST: f64 = 64.0;
 
-impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
+impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
     /// Places from one lattice point to the next; `None` if this arithmetic is too coarse for the
     /// bound.
     fn step_of(bound: f64) -> Option<f64> {
@@ -145,9 +145,9 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
         let (step, most) = (self.step(), ((1u64 << (bits - 1)) - 1) as f64);
         // Below the smallest magnitude, unless the largest would be out of reach.
         let mut places: Vec<_> = sample
-            .map(<T as Via<F>>::up)
-            .filter(|x| x.value() != 0.0)
-            .map(|x| x.place().unsigned() as f64)
+            .map(<T as Via<F>>::widen)
+            .filter(|x| x.to_f64() != 0.0)
+            .map(|x| x.index_of().unsigned() as f64)
             .collect();
         let low = places.iter().copied().reduce(f64::min).unwrap_or(0.0) - MARGIN * F::BINADE;
         let high = places.iter().copied().fold(0.0, f64::max) + MARGIN * F::BINADE;
@@ -168,16 +168,16 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
     /// Coordinate of `x`, and whether it is usable.
     #[inline(always)]
     fn one<W: Word, const MANY_FILLS: bool>(&self, x: T) -> (W, bool) {
-        let real = <T as Via<F>>::up(x);
+        let real = <T as Via<F>>::widen(x);
         let base = self.lattice.base;
         let (coordinate, reached) = match W::PARTS {
-            1 => real.coordinate(F::of(self.inverse), base, F::of(self.most)),
+            1 => real.coordinate(F::from_f64(self.inverse), base, F::from_f64(self.most)),
             _ => real.coordinate_wide(self.inverse, base, self.most),
         };
         let q = W::truncate(coordinate.cast_unsigned());
         let decoded: T = self.lattice.decode(q);
         let passes = match W::PARTS {
-            1 => self.check.passes(real, decoded.up()),
+            1 => self.check.passes(real, decoded.widen()),
             _ => self.check_wide.passes(x.to_f64(), decoded.to_f64()),
         };
         let ordinary = match MANY_FILLS {
@@ -190,13 +190,13 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
     /// The value of the lattice point of `x`, or `x` if there is none within the bound.
     #[inline(always)]
     pub fn snap(&self, x: T) -> T {
-        let real = <T as Via<F>>::up(x);
+        let real = <T as Via<F>>::widen(x);
         let step = self.lattice.step.unsigned();
-        let k = ((real.place().unsigned() + step / 2) / step).cast_signed();
+        let k = ((real.index_of().unsigned() + step / 2) / step).cast_signed();
         let signed = if x.to_f64() < 0.0 { -k } else { k };
         let zero = x.to_f64() == 0.0;
         let coordinate = if zero { 0 } else { signed };
-        let decoded = T::down(F::at(coordinate, self.lattice.step, F::Order::default()));
+        let decoded = T::narrow(F::at(coordinate, self.lattice.step, F::Order::default()));
         let passes = self.check_wide.passes(x.to_f64(), decoded.to_f64());
         let reached = zero | (k >= 1);
         match reached & passes & !self.fill.contains(x) & !self.fill.contains(decoded) {
@@ -206,7 +206,7 @@ impl<T: Element + Via<F>, F: Placed> Relative<T, F> {
     }
 }
 
-impl<T: Element + Via<F>, F: Placed> Scale<T> for Relative<T, F> {
+impl<T: Float + Via<F>, F: LogLattice> Scale<T> for Relative<T, F> {
     fn step(&self) -> f64 {
         self.lattice.step.unsigned() as f64
     }

@@ -14,6 +14,10 @@ pub fn rows<T: Element>(
     let Bound::Abs(e) = resolved else {
         return Ok(Vec::new());
     };
+    if T::SIZE < 4 {
+        // No peer takes 16-bit values.
+        return Ok(Vec::new());
+    }
     let peers = ebz_peers::all();
     let rows = peers
         .iter()
@@ -33,21 +37,21 @@ impl<T: Element> Buffers<T> {
         let (values, coded) = (&self.values[..], &mut self.coded);
         let compress = least(self.repeats, true, || {
             *coded = match T::TYPE {
-                ElementType::F32 => peer.compress_f32(bytemuck::cast_slice(values), &shape, goal),
                 ElementType::F64 => peer.compress_f64(bytemuck::cast_slice(values), &shape, goal),
+                _ => peer.compress_f32(bytemuck::cast_slice(values), &shape, goal),
             };
             Ok(())
         })?;
         let decoded = &mut self.decoded[..];
         let decompress = least(self.repeats, true, || {
             match T::TYPE {
-                ElementType::F32 => {
-                    let out = bytemuck::cast_slice_mut(decoded);
-                    peer.decompress_f32(coded, &shape, goal, out);
-                }
                 ElementType::F64 => {
                     let out = bytemuck::cast_slice_mut(decoded);
                     peer.decompress_f64(coded, &shape, goal, out);
+                }
+                _ => {
+                    let out = bytemuck::cast_slice_mut(decoded);
+                    peer.decompress_f32(coded, &shape, goal, out);
                 }
             }
             Ok(())

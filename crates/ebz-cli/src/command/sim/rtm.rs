@@ -16,7 +16,7 @@ use crate::npy::Header;
 use crate::output::Output;
 use crate::{progress, report};
 use anyhow::{Context, Result, bail, ensure};
-use ebz::{Bound, ElementType, Options};
+use ebz::{Bound, Element, ElementType, Options, with_type};
 use ebz_sim::rtm::{self, HandOver, Manner, Setup, Shot, Storage, closeness};
 use ebz_store::{Policy, StoreOptions, io};
 use std::io::Write;
@@ -122,7 +122,7 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
             .as_ref()
             .is_some_and(|path| has_extension(path, "npy"))
         {
-            output.write_all(&Header::bytes(ElementType::F32, &shot.setup.extents))?;
+            output.write_all(&Header::bytes(ElementType::F32, &shot.setup.extents)?)?;
         }
         output.write_all(bytemuck::cast_slice(&result))?;
         output.commit()?;
@@ -182,17 +182,11 @@ fn three(extents: &[usize]) -> Result<[usize; 3]> {
 fn velocities(field: &mut Field) -> Result<Vec<f32>> {
     let count = field.shape.iter().product();
     let mut input = field.reader()?;
-    let mut values = vec![0f32; count];
-    match field.element {
-        ElementType::F32 => field.fill(&mut input, &mut values)?,
-        ElementType::F64 => {
-            let mut wide = vec![0f64; count];
-            field.fill(&mut input, &mut wide)?;
-            let narrow = values.iter_mut().zip(wide);
-            narrow.for_each(|(value, wide)| *value = wide as f32);
-        }
-    }
-    Ok(values)
+    with_type!(field.element, T => {
+        let mut values = vec![T::default(); count];
+        field.fill(&mut input, &mut values)?;
+        Ok(values.into_iter().map(|value| value.to_f64() as f32).collect())
+    })
 }
 
 /// Remarks on what will make the image worse.

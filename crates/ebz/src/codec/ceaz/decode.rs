@@ -6,7 +6,7 @@ use super::{Residuals, Scratch, Tables, head, labels, masks, symbols};
 use crate::bits::BitReader;
 use crate::bits::varint;
 use crate::codec::{Context, Dims};
-use crate::element::Element;
+use crate::element::Float;
 use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -15,7 +15,7 @@ use crate::stage::dualquant::{self, Fetch};
 use crate::stage::occupancy::{Cursor, GROUPS};
 
 /// Undoes `encode_by_lags`.
-pub(super) fn decode_by_lags<T: Element>(
+pub(super) fn decode_by_lags<T: Float>(
     mut bytes: &[u8],
     dims: Dims,
     context: &mut Context,

@@ -6,7 +6,7 @@ use super::estimate::Entropy;
 use super::{Residuals, Scratch, head, labels, masks, rule, sort, symbols};
 use crate::bits::varint;
 use crate::codec::{Context, Task};
-use crate::element::Element;
+use crate::element::Float;
 use crate::element::word::Word;
 use crate::error::Result;
 use crate::simd::Level;
@@ -18,7 +18,7 @@ use std::any::Any;
 
 /// Codes a chunk with the prediction by lags. If its units cost less than `promising`, nothing is
 /// written and the estimated cost of a unit is returned.
-pub(super) fn encode_by_lags<T: Element>(
+pub(super) fn encode_by_lags<T: Float>(
     values: &[T],
     task: &Task<'_>,
     promising: u64,
@@ -41,7 +41,7 @@ pub(super) fn encode_by_lags<T: Element>(
 }
 
 /// Appends what a scratch holds: exact values, and residuals of so many 16-bit parts.
-pub(super) fn encode_parts<T: Element>(
+pub(super) fn encode_parts<T: Float>(
     parts: usize,
     task: &Task<'_>,
     simd: Level,
@@ -163,11 +163,7 @@ pub struct Frequencies {
 }
 
 /// The frequencies that a chunk's books are made from; for tools that study fields.
-pub fn frequencies<T: Element>(
-    values: &[T],
-    task: &Task<'_>,
-    context: &mut Context,
-) -> Frequencies {
+pub fn frequencies<T: Float>(values: &[T], task: &Task<'_>, context: &mut Context) -> Frequencies {
     let mut scratch = context.take::<Scratch>();
     let mut sink = Gather::new(&mut scratch.residuals, context.simd(), 0);
     let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);

@@ -8,7 +8,7 @@ use super::{Rewrite, Scratch, decode_chunk, encode_chunk, rewrite};
 use crate::bits::varint;
 use crate::bound::Tolerance;
 use crate::codec::{Context, Dims, Task};
-use crate::element::Element;
+use crate::element::Float;
 use crate::error::{Error, Result};
 use crate::stage::halving::{self, Fixed, Free, Halving, Lattice, Steps};
 use crate::stage::{UNIT, dualquant, exceptions};
@@ -50,7 +50,7 @@ pub(super) fn candidate(task: &Task<'_>) -> Option<(Halving, u64)> {
 }
 
 /// Appends the halved chunk if that is smaller than units of this cost; otherwise nothing.
-pub(super) fn encode<T: Element>(
+pub(super) fn encode<T: Float>(
     values: &[T],
     task: &Task<'_>,
     halving: Halving,
@@ -82,7 +82,7 @@ pub(super) fn encode<T: Element>(
     clippy::too_many_arguments,
     reason = "what every step of a chunk needs"
 )]
-fn encode_with<T: Element, S: Steps<T>>(
+fn encode_with<T: Float, S: Steps<T>>(
     kind: u8,
     values: &[T],
     task: &Task<'_>,
@@ -150,7 +150,7 @@ pub(super) fn announced(bytes: &[u8]) -> bool {
 }
 
 /// Fills `out` from what [`encode`] appended.
-pub(super) fn decode<T: Element>(
+pub(super) fn decode<T: Float>(
     bytes: &[u8],
     dims: Dims,
     context: &mut Context,
@@ -163,7 +163,7 @@ pub(super) fn decode<T: Element>(
     }
 }
 
-fn decode_with<T: Element, S: Steps<T>>(
+fn decode_with<T: Float, S: Steps<T>>(
     bytes: &[u8],
     dims: Dims,
     context: &mut Context,

@@ -31,7 +31,7 @@ pub use offline::books as offline_books;
 use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bits::BitWriter;
 use crate::bound::BoundKind;
-use crate::element::Element;
+use crate::element::Float;
 use crate::error::Result;
 use crate::stage::exceptions::Exceptions;
 use crate::stage::huffman::{Sort, Table};
@@ -77,7 +77,7 @@ impl Codec for Ceaz {
         Ok(())
     }
 
-    fn encode<T: Element>(
+    fn encode<T: Float>(
         values: &[T],
         task: &Task<'_>,
         context: &mut Context,
@@ -86,7 +86,7 @@ impl Codec for Ceaz {
         encode_chunk(values, task, context, out)
     }
 
-    fn decode<T: Element>(
+    fn decode<T: Float>(
         bytes: &[u8],
         dims: Dims,
         context: &mut Context,
@@ -158,7 +158,7 @@ struct Residuals {
 }
 
 /// Appends a chunk, halved where that promises to be smaller.
-fn encode_chunk<T: Element>(
+fn encode_chunk<T: Float>(
     values: &[T],
     task: &Task<'_>,
     context: &mut Context,
@@ -178,7 +178,7 @@ fn encode_chunk<T: Element>(
 }
 
 /// Undoes [`encode_chunk`].
-fn decode_chunk<T: Element>(
+fn decode_chunk<T: Float>(
     bytes: &[u8],
     dims: Dims,
     context: &mut Context,

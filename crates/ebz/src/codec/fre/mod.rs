@@ -21,7 +21,8 @@ mod word;
 
 use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::BoundKind;
-use crate::element::{Element, ElementType};
+use crate::element::real::Real;
+use crate::element::{Float, with_float};
 use crate::error::Result;
 use grid::Grid;
 
@@ -53,41 +54,30 @@ impl Codec for Fre {
         params.choice("rounding", &ROUNDING).map(|_| ())
     }
 
-    fn encode<T: Element>(
+    fn encode<T: Float>(
         values: &[T],
         task: &Task<'_>,
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let nearest = task.params.choice("rounding", &ROUNDING)? == ROUNDING[0];
-        let fill = |fill| T::from_f64(fill).to_word();
-        match T::TYPE {
-            ElementType::F32 => {
-                let fill = task.fill.typed(|value| fill(value) as u32);
-                let grid = Grid::<u32>::new(task.tolerance, nearest, fill);
-                encode::encode(bytemuck::cast_slice(values), &grid, context, out);
-            }
-            ElementType::F64 => {
-                let grid = Grid::<u64>::new(task.tolerance, nearest, task.fill.typed(fill));
-                encode::encode(bytemuck::cast_slice(values), &grid, context, out);
-            }
-        }
+        with_float!(T, F => {
+            let fill = task.fill.typed(|fill| (fill as F).to_bits());
+            let grid = Grid::new(task.tolerance, nearest, fill);
+            encode::encode(bytemuck::cast_slice(values), &grid, context, out);
+        });
         Ok(())
     }
 
-    fn decode<T: Element>(
+    fn decode<T: Float>(
         bytes: &[u8],
         _dims: Dims,
         context: &mut Context,
         out: &mut [T],
     ) -> Result<()> {
-        match T::TYPE {
-            ElementType::F32 => {
-                decode::decode::<u32>(bytes, context, bytemuck::cast_slice_mut(out))
-            }
-            ElementType::F64 => {
-                decode::decode::<u64>(bytes, context, bytemuck::cast_slice_mut(out))
-            }
-        }
+        with_float!(T, F => {
+            type Pattern = <F as Real>::Order;
+            decode::decode::<Pattern>(bytes, context, bytemuck::cast_slice_mut(out))
+        })
     }
 }

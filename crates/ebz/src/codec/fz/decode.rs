@@ -2,7 +2,7 @@
 
 use super::HEADER;
 use crate::codec::{Context, Dims};
-use crate::element::Element;
+use crate::element::Float;
 use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -43,7 +43,7 @@ impl Fetch for CodedUnits<'_> {
 }
 
 /// Fills `out` from a coded chunk.
-pub(super) fn decode<T: Element>(
+pub(super) fn decode<T: Float>(
     bytes: &[u8],
     dims: Dims,
     context: &mut Context,

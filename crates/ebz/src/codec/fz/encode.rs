@@ -2,7 +2,7 @@
 
 use super::HEADER;
 use crate::codec::{Context, Task};
-use crate::element::Element;
+use crate::element::Float;
 use crate::element::word::Word;
 use crate::simd::Level;
 use crate::stage::UNIT;
@@ -78,7 +78,7 @@ impl Sink for CodedUnits {
 }
 
 /// Appends the coded chunk.
-pub(super) fn encode<T: Element>(
+pub(super) fn encode<T: Float>(
     values: &[T],
     task: &Task<'_>,
     context: &mut Context,

@@ -12,7 +12,7 @@ mod encode;
 
 use super::{Codec, Context, Dims, Info, Task};
 use crate::bound::BoundKind;
-use crate::element::Element;
+use crate::element::Float;
 use crate::error::Result;
 use crate::stage::dualquant::Plan;
 
@@ -32,7 +32,7 @@ impl Codec for Fz {
         rewrites_exactly: Some(&[]),
     };
 
-    fn encode<T: Element>(
+    fn encode<T: Float>(
         values: &[T],
         task: &Task<'_>,
         context: &mut Context,
@@ -42,7 +42,7 @@ impl Codec for Fz {
         Ok(())
     }
 
-    fn decode<T: Element>(
+    fn decode<T: Float>(
         bytes: &[u8],
         dims: Dims,
         context: &mut Context,

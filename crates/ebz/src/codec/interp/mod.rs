@@ -33,7 +33,7 @@ mod tests;
 
 use super::{ChunkShape, Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::{BoundKind, Tolerance};
-use crate::element::{Element, ElementType};
+use crate::element::{Float, with_float};
 use crate::error::{Error, Result};
 use plan::Source;
 use real::{Real, Step};
@@ -62,36 +62,26 @@ impl Codec for Interp {
         choose::Request::from_params(params).map(|_| ())
     }
 
-    fn encode<T: Element>(
+    fn encode<T: Float>(
         values: &[T],
         task: &Task<'_>,
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        match T::TYPE {
-            ElementType::F32 => {
-                encode_real::<f32>(bytemuck::cast_slice(values), task, context, out)
-            }
-            ElementType::F64 => {
-                encode_real::<f64>(bytemuck::cast_slice(values), task, context, out)
-            }
-        }
+        with_float!(T, F => {
+            encode_real::<F>(bytemuck::cast_slice(values), task, context, out)
+        })
     }
 
-    fn decode<T: Element>(
+    fn decode<T: Float>(
         bytes: &[u8],
         dims: Dims,
         context: &mut Context,
         out: &mut [T],
     ) -> Result<()> {
-        match T::TYPE {
-            ElementType::F32 => {
-                decode_real::<f32>(bytes, dims, context, bytemuck::cast_slice_mut(out))
-            }
-            ElementType::F64 => {
-                decode_real::<f64>(bytes, dims, context, bytemuck::cast_slice_mut(out))
-            }
-        }
+        with_float!(T, F => {
+            decode_real::<F>(bytes, dims, context, bytemuck::cast_slice_mut(out))
+        })
     }
 }
 

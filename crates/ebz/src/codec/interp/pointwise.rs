@@ -13,8 +13,8 @@ use super::plan::Source;
 use super::real::Real;
 use crate::bits::varint;
 use crate::codec::{Context, Dims, Task};
-use crate::element::Element;
-use crate::element::place::Placed;
+use crate::element::Float;
+use crate::element::log_lattice::LogLattice;
 use crate::element::real::Via;
 use crate::element::word::Word;
 use crate::error::{Error, Result};
@@ -156,7 +156,7 @@ struct Forward<'a, T, W, S> {
     word: std::marker::PhantomData<W>,
 }
 
-impl<T: Element, W: Word, S: Scale<T>> Kernel for Forward<'_, T, W, S> {
+impl<T: Float, W: Word, S: Scale<T>> Kernel for Forward<'_, T, W, S> {
     type Output = (bool, [W; UNIT]);
 
     #[inline(always)]
@@ -189,7 +189,7 @@ pub(super) fn decode<T: Real>(
     }
 }
 
-fn decode_on<T: Real + Via<F>, F: Placed, C: Real, W: Word>(
+fn decode_on<T: Real + Via<F>, F: LogLattice, C: Real, W: Word>(
     mut bytes: &[u8],
     dims: Dims,
     context: &mut Context,
@@ -238,14 +238,14 @@ fn decode_on<T: Real + Via<F>, F: Placed, C: Real, W: Word>(
     escapes.finish()
 }
 
-struct Inverse<'a, T, F: Placed, C, W> {
+struct Inverse<'a, T, F: LogLattice, C, W> {
     lattice: Lattice<F>,
     coordinates: &'a [C],
     values: &'a mut [T],
     word: std::marker::PhantomData<W>,
 }
 
-impl<T: Element + Via<F>, F: Placed, C: Real, W: Word> Kernel for Inverse<'_, T, F, C, W> {
+impl<T: Float + Via<F>, F: LogLattice, C: Real, W: Word> Kernel for Inverse<'_, T, F, C, W> {
     type Output = ();
 
     #[inline(always)]

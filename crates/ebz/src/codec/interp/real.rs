@@ -3,7 +3,7 @@
 //! Every operation is one IEEE operation without contraction, so that each instruction set computes
 //! the same bits.
 
-use crate::element::Element;
+use crate::element::Float;
 use std::ops::{Add, Mul, Sub};
 
 /// Quantized residuals are at most this far from zero.
@@ -11,7 +11,7 @@ pub(super) const LARGEST: i16 = 30_000;
 
 /// A number type with fast rounding to small integers.
 pub(super) trait Real:
-    Element + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
+    Float + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
     /// 1.5 times the power of two above which there are no fractions.
     const ROUNDING: Self;

@@ -26,7 +26,7 @@ struct Case {
 }
 
 impl Case {
-    fn encode<T: Element>(&self, values: &[T], level: Level) -> Vec<u8> {
+    fn encode<T: Float>(&self, values: &[T], level: Level) -> Vec<u8> {
         let mut params = Params::default();
         params.set("mode", self.mode);
         let task = Task {
@@ -40,14 +40,14 @@ impl Case {
         out
     }
 
-    fn decode<T: Element>(&self, bytes: &[u8], level: Level) -> Result<Vec<T>> {
+    fn decode<T: Float>(&self, bytes: &[u8], level: Level) -> Result<Vec<T>> {
         let mut out = vec![T::default(); self.dims.len()];
         Interp::decode(bytes, self.dims, &mut Context::new(level), &mut out)?;
         Ok(out)
     }
 
     /// Round trip on every level with the same bytes, and the bound in exact arithmetic.
-    fn check<T: Element>(&self, values: &[T]) -> usize {
+    fn check<T: Float>(&self, values: &[T]) -> usize {
         let what = format!("{:?} {} {}", self.dims, self.mode, self.bound);
         let bytes = self.encode(values, Level::Portable);
         if bytes.len() == std::mem::size_of_val(values) {
@@ -70,7 +70,7 @@ impl Case {
     }
 }
 
-fn smooth<T: Element>(d: Dims, noise: f64) -> Vec<T> {
+fn smooth<T: Float>(d: Dims, noise: f64) -> Vec<T> {
     let mut seed = 1u64;
     let mut values = Vec::new();
     for z in 0..d.nz {

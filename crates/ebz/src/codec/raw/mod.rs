@@ -2,7 +2,7 @@
 
 use super::{Codec, Context, Dims, Info, Task};
 use crate::bound::BoundKind;
-use crate::element::Element;
+use crate::element::{Element, Float};
 use crate::error::{Error, Result};
 
 /// The codec that stores values unchanged.
@@ -23,31 +23,41 @@ impl Codec for Raw {
         rewrites_exactly: Some(&[]),
     };
 
-    fn encode<T: Element>(
+    fn encode<T: Float>(
         values: &[T],
         _task: &Task<'_>,
         _context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        out.extend_from_slice(bytemuck::cast_slice(values));
+        store(values, out);
         Ok(())
     }
 
-    fn decode<T: Element>(
+    fn decode<T: Float>(
         bytes: &[u8],
         _dims: Dims,
         _context: &mut Context,
         out: &mut [T],
     ) -> Result<()> {
-        let out = bytemuck::cast_slice_mut(out);
-        if bytes.len() != out.len() {
-            return Err(Error::corrupt(format!(
-                "raw chunk of {} bytes where {} are needed",
-                bytes.len(),
-                out.len()
-            )));
-        }
-        out.copy_from_slice(bytes);
-        Ok(())
+        load(bytes, out)
     }
+}
+
+/// Appends values as they are.
+pub(super) fn store<T: Element>(values: &[T], out: &mut Vec<u8>) {
+    out.extend_from_slice(bytemuck::cast_slice(values));
+}
+
+/// Undoes [`store`].
+pub(super) fn load<T: Element>(bytes: &[u8], out: &mut [T]) -> Result<()> {
+    let out = bytemuck::cast_slice_mut(out);
+    if bytes.len() != out.len() {
+        return Err(Error::corrupt(format!(
+            "raw chunk of {} bytes where {} are needed",
+            bytes.len(),
+            out.len()
+        )));
+    }
+    out.copy_from_slice(bytes);
+    Ok(())
 }

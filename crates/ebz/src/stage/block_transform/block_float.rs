@@ -1,7 +1,7 @@
 //! Block floating point: what the transform needs of `f32` and `f64`, and of the integers that it
 //! works on.
 
-use crate::element::Element;
+use crate::element::Float;
 use std::ops::Sub;
 
 /// A signed integer of a block: wrapping arithmetic, as zfp's C code has it.
@@ -49,7 +49,7 @@ pub trait BlockInt: Copy + Default + PartialOrd + bytemuck::Pod {
 }
 
 /// A floating-point type that can be turned into block floating point.
-pub trait BlockFloat: Element + Sub<Output = Self> {
+pub trait BlockFloat: Float + Sub<Output = Self> {
     /// Integer of the same width.
     type Int: BlockInt;
     /// Width of the stored mantissa.

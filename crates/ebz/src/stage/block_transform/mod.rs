@@ -28,7 +28,7 @@ mod segments;
 mod truncate;
 mod vectors;
 
-use crate::element::{Element, ElementType};
+use crate::element::{Float, with_float};
 use crate::error::Result;
 use crate::request::Dims;
 use crate::simd::Level;
@@ -42,27 +42,21 @@ pub use planes::Planes;
 const EXCEPTIONS: u8 = 4;
 
 /// Appends a coded chunk to `out`.
-pub fn encode<T: Element, C: PlaneCode>(
+pub fn encode<T: Float, C: PlaneCode>(
     values: &[T],
     settings: &Settings,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    match T::TYPE {
-        ElementType::F32 => encode::encode::<f32, C>(cast_slice(values), settings, scratch, out),
-        ElementType::F64 => encode::encode::<f64, C>(cast_slice(values), settings, scratch, out),
-    }
+    with_float!(T, F => encode::encode::<F, C>(cast_slice(values), settings, scratch, out))
 }
 
 /// Fills `out` from the bytes of a chunk.
-pub fn decode<T: Element, C: PlaneCode>(
+pub fn decode<T: Float, C: PlaneCode>(
     bytes: &[u8],
     dims: Dims,
     simd: Level,
     out: &mut [T],
 ) -> Result<()> {
-    match T::TYPE {
-        ElementType::F32 => decode::decode::<f32, C>(bytes, dims, simd, cast_slice_mut(out)),
-        ElementType::F64 => decode::decode::<f64, C>(bytes, dims, simd, cast_slice_mut(out)),
-    }
+    with_float!(T, F => decode::decode::<F, C>(bytes, dims, simd, cast_slice_mut(out)))
 }

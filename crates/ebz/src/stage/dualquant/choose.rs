@@ -3,8 +3,8 @@
 //! Samples lie at fixed places, so that the choice depends on the values only.
 
 use super::Estimate;
-use crate::element::Element;
-use crate::element::place::Placed;
+use crate::element::Float;
+use crate::element::log_lattice::LogLattice;
 use crate::element::real::Via;
 use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
@@ -19,12 +19,7 @@ const VALUES: usize = 512;
 
 /// The base for coordinates of at most `most` steps, with which they reach the bulk of the values;
 /// `None` if there is none.
-pub(super) fn base<T: Element>(
-    step: f64,
-    most: i64,
-    values: &[T],
-    fill: &FillValues,
-) -> Option<i64> {
+pub(super) fn base<T: Float>(step: f64, most: i64, values: &[T], fill: &FillValues) -> Option<i64> {
     let missing = fill.typed(T::from_f64);
     let reach = most as f64;
 
@@ -50,7 +45,7 @@ pub(super) fn base<T: Element>(
 
 /// The part of a lattice relative to the values that coordinates of width `W` reach; `None` if that
 /// does not serve the values.
-pub(super) fn part<T: Element + Via<F>, F: Placed, W: Word>(
+pub(super) fn part<T: Float + Via<F>, F: LogLattice, W: Word>(
     lattice: &Relative<T, F>,
     values: &[T],
     fill: &FillValues,
@@ -60,7 +55,7 @@ pub(super) fn part<T: Element + Via<F>, F: Placed, W: Word>(
 }
 
 /// A lattice relative to the values; `None` if none of this width serves the bound.
-pub(crate) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
+pub(crate) fn relative<T: Float + Via<F>, F: LogLattice, W: Word>(
     bound: f64,
     values: &[T],
     fill: &FillValues,
@@ -69,11 +64,11 @@ pub(crate) fn relative<T: Element + Via<F>, F: Placed, W: Word>(
 }
 
 /// Numbers from all over the chunk.
-fn sample<T: Element>(values: &[T], fill: TypedFill<T>) -> impl Iterator<Item = T> {
+fn sample<T: Float>(values: &[T], fill: TypedFill<T>) -> impl Iterator<Item = T> {
     // Odd, so that the sample does not keep to one column of rows of 2^n.
     let stride = values.len().div_ceil(VALUES) | 1;
     let all = values.iter().copied().step_by(stride);
-    all.filter(move |x| Element::is_finite(*x) && !fill.contains(*x))
+    all.filter(move |x| x.is_finite() && !fill.contains(*x))
 }
 
 /// The least and the largest; zeros if there is nothing.
@@ -103,7 +98,7 @@ fn bulk(sample: &mut Vec<f64>) -> (f64, f64) {
 
 /// The set of lags whose residuals cost least on sampled units, and what they cost per unit; more
 /// than anything where there is nothing to choose.
-pub(super) fn lags<T: Element, W: Word, E: Estimate>(
+pub(super) fn lags<T: Float, W: Word, E: Estimate>(
     level: Level,
     values: &[T],
     dims: Dims,
@@ -180,6 +175,6 @@ pub(crate) fn scattered_place(values: usize, count: usize, number: usize) -> usi
 }
 
 /// The unit that starts at a place; filled up with the last value at the end.
-fn window<T: Element>(values: &[T], at: usize) -> [T; UNIT] {
+fn window<T: Float>(values: &[T], at: usize) -> [T; UNIT] {
     super::padded(&values[at.min(values.len())..])
 }

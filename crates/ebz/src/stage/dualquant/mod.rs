@@ -19,8 +19,8 @@ use super::quantize::{self, Quantizer, Scale};
 use super::relative::{Lattice, Relative};
 use super::{Aligned, UNIT};
 use crate::bound::Tolerance;
-use crate::element::Element;
-use crate::element::real::{Real, Staged};
+use crate::element::Float;
+use crate::element::real::Real;
 use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::request::{Dims, Task};
@@ -101,11 +101,11 @@ impl Plan {
     }
 
     /// 16-bit parts of a residual of elements `T`.
-    pub fn parts<T: Element>(&self) -> usize {
+    pub fn parts<T: Float>(&self) -> usize {
         match self.mode {
             Mode::Narrow | Mode::NarrowRelative => 1,
             Mode::Wide | Mode::WideRelative | Mode::FineRelative => 2,
-            Mode::Exact => <T as Staged>::Order::PARTS,
+            Mode::Exact => <T as Real>::Order::PARTS,
         }
     }
 }
@@ -155,7 +155,7 @@ pub(crate) trait Fetch {
 }
 
 /// Turns values into residual units and exceptions, within a tolerance or exactly.
-pub(crate) fn forward<T: Element, S: Sink>(
+pub(crate) fn forward<T: Float, S: Sink>(
     values: &[T],
     task: &Task<'_>,
     context: &mut Context,
@@ -174,7 +174,7 @@ pub(crate) fn forward<T: Element, S: Sink>(
 }
 
 /// On the lattice of an absolute bound.
-fn absolute<T: Element, S: Sink>(
+fn absolute<T: Float, S: Sink>(
     step: f64,
     bound: f64,
     values: &[T],
@@ -219,7 +219,7 @@ fn absolute<T: Element, S: Sink>(
 }
 
 /// On the lattice of a bound relative to the values; `None` if there is none.
-fn relative_to_values<T: Element, S: Sink>(
+fn relative_to_values<T: Float, S: Sink>(
     bound: f64,
     values: &[T],
     task: &Task<'_>,
@@ -288,7 +288,7 @@ fn quantized<T, W, L, S>(
     sink: &mut S,
 ) -> Option<Plan>
 where
-    T: Element,
+    T: Float,
     W: Word,
     L: Scale<T>,
     S: Sink,
@@ -362,7 +362,7 @@ fn repeat_over_exceptions<W: Word>(
 }
 
 /// Predicts the bit patterns of what `snap` makes of the values.
-fn exact<T: Element, S: Sink>(
+fn exact<T: Float, S: Sink>(
     snap: impl Fn(T) -> T,
     values: &[T],
     task: &Task<'_>,
@@ -408,7 +408,7 @@ fn exact<T: Element, S: Sink>(
 }
 
 /// Turns residual units and the list of exceptions back into values.
-pub(crate) fn inverse<T: Element, S: Fetch>(
+pub(crate) fn inverse<T: Float, S: Fetch>(
     plan: &Plan,
     dims: Dims,
     context: &mut Context,
@@ -418,7 +418,7 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
 ) -> Result<()> {
     match plan.mode {
         Mode::Narrow => {
-            let (step, base) = (<T as Real>::of(plan.step), <T as Real>::of(plan.base));
+            let (step, base) = (T::from_f64(plan.step), T::from_f64(plan.base));
             let values = |q: &[u16; UNIT], values: &mut [T; UNIT]| {
                 Quantizer::<T, T>::inverse(step, base, q, values);
             };
@@ -460,7 +460,7 @@ pub(crate) fn inverse<T: Element, S: Fetch>(
 }
 
 /// Units in, values out; `values` turns the numbers of a unit into values.
-fn restore<T: Element, W: Word, S: Fetch>(
+fn restore<T: Float, W: Word, S: Fetch>(
     lags: Lags,
     dims: Dims,
     context: &mut Context,
@@ -508,7 +508,7 @@ fn restore<T: Element, W: Word, S: Fetch>(
 /// Calls `f` with the number, the values and the count of valid values of every unit, until it
 /// returns false; returns whether it never did. The last unit is filled up with its last value.
 #[inline(always)]
-pub(crate) fn for_each_unit<T: Element>(
+pub(crate) fn for_each_unit<T: Float>(
     values: &[T],
     mut f: impl FnMut(usize, &[T; UNIT], usize) -> bool,
 ) -> bool {
@@ -523,7 +523,7 @@ pub(crate) fn for_each_unit<T: Element>(
 }
 
 /// A unit that starts with some values and repeats the last one.
-fn padded<T: Element>(values: &[T]) -> [T; UNIT] {
+fn padded<T: Float>(values: &[T]) -> [T; UNIT] {
     let mut unit = [values.last().copied().unwrap_or_default(); UNIT];
     let length = values.len().min(UNIT);
     unit[..length].copy_from_slice(&values[..length]);

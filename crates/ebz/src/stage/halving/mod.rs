@@ -18,7 +18,7 @@ mod residuals;
 
 pub(crate) use residuals::{Fixed, Free, Lattice, Steps, forward, inverse, sampled_cost};
 
-use crate::element::Element;
+use crate::element::Float;
 use crate::request::Dims;
 
 /// Axes shorter than this are not halved: their ends, which predict badly, would be most of them.
@@ -52,7 +52,7 @@ impl Halving {
     }
 
     /// Replaces `coarse` by the coarse values: those at even places and the last one.
-    pub fn gather<T: Element>(&self, values: &[T], coarse: &mut Vec<T>) {
+    pub fn gather<T: Float>(&self, values: &[T], coarse: &mut Vec<T>) {
         let Dims { nz, ny, nx } = self.dims;
         let places = |halved: bool, n: usize| {
             let step = if halved { 2 } else { 1 };

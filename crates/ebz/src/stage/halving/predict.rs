@@ -1,7 +1,7 @@
 //! Predictions for whole rows, in units.
 
 use super::Halving;
-use crate::element::Element;
+use crate::element::Float;
 use crate::element::real::Real;
 use crate::request::Dims;
 use crate::stage::UNIT;
@@ -63,7 +63,7 @@ pub(super) struct Predictor<'a, T> {
     made: usize,
 }
 
-impl<'a, T: Element> Predictor<'a, T> {
+impl<'a, T: Float> Predictor<'a, T> {
     /// Starts with the first row. `coarse` has the extents that `halving` says.
     pub fn new(halving: Halving, coarse: &'a [T]) -> Self {
         let Dims { ny, nx, .. } = halving.coarse();
@@ -157,27 +157,27 @@ impl<'a, T: Element> Predictor<'a, T> {
 }
 
 #[inline(always)]
-fn weighted<T: Element>(weight: f64, value: T) -> T {
-    Real::mul(<T as Real>::of(weight), value)
+fn weighted<T: Float>(weight: f64, value: T) -> T {
+    Real::mul(T::from_f64(weight), value)
 }
 
 /// A value between the second and the third of four.
 #[inline(always)]
-fn middle<T: Element>(a: T, b: T, c: T, d: T) -> T {
+fn middle<T: Float>(a: T, b: T, c: T, d: T) -> T {
     let (inner, outer) = (Real::add(b, c), Real::add(a, d));
     Real::add(weighted(INNER, inner), weighted(OUTER, outer))
 }
 
 /// A value between the first and the second of three.
 #[inline(always)]
-fn beside<T: Element>([a, b, c]: [T; 3], weights: [f64; 3]) -> T {
+fn beside<T: Float>([a, b, c]: [T; 3], weights: [f64; 3]) -> T {
     let near = Real::add(weighted(weights[0], a), weighted(weights[1], b));
     Real::add(near, weighted(weights[2], c))
 }
 
 /// The rows or planes that the taps name, value by value.
 #[inline(always)]
-fn mix<'a, T: Element>(taps: Taps, source: impl Fn(usize) -> &'a [T], out: &mut [T]) {
+fn mix<'a, T: Float>(taps: Taps, source: impl Fn(usize) -> &'a [T], out: &mut [T]) {
     match taps {
         Taps::Copy(at) => out.copy_from_slice(source(at)),
         Taps::Between(at) => {
@@ -199,7 +199,7 @@ fn mix<'a, T: Element>(taps: Taps, source: impl Fn(usize) -> &'a [T], out: &mut 
 
 /// A row from its coarse values; `between` is memory.
 #[inline(always)]
-fn spread<T: Element>(row: &[T], between: &mut [T], out: &mut [T]) {
+fn spread<T: Float>(row: &[T], between: &mut [T], out: &mut [T]) {
     let n = out.len();
     // 1. Values between: all but the first and the last have four neighbours.
     let pairs = (n - 1) / 2;

@@ -2,7 +2,7 @@
 
 use super::Halving;
 use super::predict::Predictor;
-use crate::element::Element;
+use crate::element::Float;
 use crate::element::real::Real;
 use crate::element::word::Word;
 use crate::error::Result;
@@ -48,16 +48,16 @@ pub(crate) struct Fixed<T> {
 /// Largest magnitude of a residual, and of a lattice point.
 const MOST: f64 = 32766.0;
 
-impl<T: Element> Steps<T> for Free<T> {
+impl<T: Float> Steps<T> for Free<T> {
     fn new(step: f64) -> Self {
         Self {
-            step: <T as Real>::of(step),
-            inverse: <T as Real>::of(1.0 / step),
+            step: T::from_f64(step),
+            inverse: T::from_f64(1.0 / step),
         }
     }
 
     fn step_for(bound: f64) -> Option<f64> {
-        let step = <T as Real>::round_down(2.0 * bound).value();
+        let step = <T as Real>::round_down(2.0 * bound).to_f64();
         quantize::normal::<T>(step).then_some(step)
     }
 
@@ -79,7 +79,7 @@ impl<T: Element> Steps<T> for Free<T> {
     }
 }
 
-impl<T: Element> Fixed<T> {
+impl<T: Float> Fixed<T> {
     /// The nearest lattice point.
     #[inline(always)]
     fn point(&self, value: T) -> T {
@@ -88,10 +88,10 @@ impl<T: Element> Fixed<T> {
     }
 }
 
-impl<T: Element> Steps<T> for Fixed<T> {
+impl<T: Float> Steps<T> for Fixed<T> {
     fn new(step: f64) -> Self {
         Self {
-            step: <T as Real>::of(step),
+            step: T::from_f64(step),
             inverse: quantize::inverse(step),
         }
     }
@@ -104,7 +104,7 @@ impl<T: Element> Steps<T> for Fixed<T> {
     fn forward(&self, value: T, prediction: T) -> (T, T, bool) {
         let (from, to) = (self.point(prediction), self.point(value));
         let residual = Real::sub(to, from);
-        let good = (Real::add(from, residual) == to) & (Real::abs(to) <= <T as Real>::of(MOST));
+        let good = (Real::add(from, residual) == to) & (Real::abs(to) <= T::from_f64(MOST));
         let rounded = Real::add(residual, <T as Real>::ROUNDER);
         (rounded, Real::mul(to, self.step), good)
     }
@@ -134,7 +134,7 @@ pub(crate) struct Lattice<T, S> {
     limit: T,
 }
 
-impl<T: Element, S: Steps<T>> Lattice<T, S> {
+impl<T: Float, S: Steps<T>> Lattice<T, S> {
     /// A lattice for a bound; `None` if the bound is too small or too large for one.
     ///
     /// Why the check is exact, although x′ − x is rounded: rounding is monotone, so that a
@@ -142,8 +142,8 @@ impl<T: Element, S: Steps<T>> Lattice<T, S> {
     /// smaller than that.
     pub fn new(bound: f64) -> Option<Self> {
         let step = S::step_for(bound)?;
-        let limit = <T as Real>::round_down(<T as Real>::round_down(bound).value().next_down());
-        (limit.value() > 0.0).then(|| Self {
+        let limit = <T as Real>::round_down(<T as Real>::round_down(bound).to_f64().next_down());
+        (limit.to_f64() > 0.0).then(|| Self {
             steps: S::new(step),
             step,
             bound,
@@ -163,8 +163,11 @@ impl<T: Element, S: Steps<T>> Lattice<T, S> {
         let residual = Real::sub(rounded, <T as Real>::ROUNDER);
         // NaN and infinities fail both comparisons.
         let near = Real::abs(Real::sub(decoded, value)) <= self.limit;
-        let small = Real::abs(residual) <= <T as Real>::of(MOST);
-        (u16::truncate(rounded.bits()).zigzag(), near & small & good)
+        let small = Real::abs(residual) <= T::from_f64(MOST);
+        (
+            u16::truncate(rounded.to_word()).zigzag(),
+            near & small & good,
+        )
     }
 
     /// The residuals of a unit; false if one of them is not usable.
@@ -201,7 +204,7 @@ impl<T: Element, S: Steps<T>> Lattice<T, S> {
 
 /// Gives the residuals of values to `sink`, and exact values to `exceptions`; false if there are
 /// too many of these.
-pub(crate) fn forward<T: Element, R: Steps<T>, S: Sink>(
+pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
     values: &[T],
     halving: Halving,
     lattice: &Lattice<T, R>,
@@ -243,7 +246,7 @@ pub(crate) fn forward<T: Element, R: Steps<T>, S: Sink>(
 }
 
 /// Fills `out` from residuals; exceptions are left to the caller.
-pub(crate) fn inverse<T: Element, R: Steps<T>, S: Fetch>(
+pub(crate) fn inverse<T: Float, R: Steps<T>, S: Fetch>(
     halving: Halving,
     steps: R,
     coarse: &[T],
@@ -282,7 +285,7 @@ pub(crate) fn inverse<T: Element, R: Steps<T>, S: Fetch>(
 
 /// Fills the next unit.
 #[inline(always)]
-fn restore_unit<T: Element, R: Steps<T>, S: Fetch>(
+fn restore_unit<T: Float, R: Steps<T>, S: Fetch>(
     predictor: &mut Predictor<'_, T>,
     source: &mut S,
     steps: R,
@@ -299,7 +302,7 @@ fn restore_unit<T: Element, R: Steps<T>, S: Fetch>(
 }
 
 /// What a unit of residuals costs, from some of them.
-pub(crate) fn sampled_cost<T: Element, R: Steps<T>, E: Estimate>(
+pub(crate) fn sampled_cost<T: Float, R: Steps<T>, E: Estimate>(
     values: &[T],
     halving: Halving,
     lattice: &Lattice<T, R>,

@@ -1,9 +1,9 @@
 //! Places of floats on a scale that is nearly their logarithm.
 
-use super::real::{Real, Staged};
+use super::real::Real;
 
 /// Floats that have places: `f32` or `f64`.
-pub trait Placed: Staged {
+pub trait LogLattice: Real {
     /// Steps from one power of two to the next.
     const BINADE: f64;
     /// Largest finite number.
@@ -12,11 +12,11 @@ pub trait Placed: Staged {
     const REACH: f64;
 
     /// The place of the magnitude.
-    fn place(self) -> Self::Order;
+    fn index_of(self) -> Self::Order;
     /// Coordinate of the value, for a reciprocal of the step and the place of the base, and whether
     /// it is one of `most`.
     fn coordinate(self, inverse: Self, base: Self::Order, most: Self) -> (i64, bool);
-    /// The same with a quotient in double precision, for coordinates beyond [`Placed::REACH`].
+    /// The same with a quotient in double precision, for coordinates beyond [`LogLattice::REACH`].
     fn coordinate_wide(self, inverse: f64, base: Self::Order, most: f64) -> (i64, bool);
     /// The value of a coordinate.
     fn at(coordinate: i64, step: Self::Order, base: Self::Order) -> Self;
@@ -24,13 +24,13 @@ pub trait Placed: Staged {
 
 macro_rules! placed {
     ($float:ident, $unsigned:ident, $signed:ident, $distance:ident, $reach:expr) => {
-        impl Placed for $float {
+        impl LogLattice for $float {
             const BINADE: f64 = (1u64 << ($float::MANTISSA_DIGITS - 1)) as f64;
             const LARGEST: Self = $float::MAX;
             const REACH: f64 = $reach;
 
             #[inline(always)]
-            fn place(self) -> $unsigned {
+            fn index_of(self) -> $unsigned {
                 const ONE: $unsigned = (1.0 as $float).to_bits();
                 const FRACTION: $unsigned = (1 << ($float::MANTISSA_DIGITS - 1)) - 1;
                 let bits = self.abs().to_bits();
@@ -44,7 +44,7 @@ macro_rules! placed {
 
             #[inline(always)]
             fn coordinate(self, inverse: Self, base: $unsigned, most: Self) -> (i64, bool) {
-                let distance = self.place().wrapping_sub(base) as $distance as $float;
+                let distance = self.index_of().wrapping_sub(base) as $distance as $float;
                 let rounded = distance * inverse + Self::ROUNDER;
                 let k = rounded - Self::ROUNDER;
                 let bits = rounded.to_bits().wrapping_sub(Self::ROUNDER.to_bits());
@@ -57,7 +57,7 @@ macro_rules! placed {
 
             #[inline(always)]
             fn coordinate_wide(self, inverse: f64, base: $unsigned, most: f64) -> (i64, bool) {
-                let distance = self.place().wrapping_sub(base) as $distance as f64;
+                let distance = self.index_of().wrapping_sub(base) as $distance as f64;
                 let rounded = distance * inverse + f64::ROUNDER;
                 let k = rounded - f64::ROUNDER;
                 let bits = rounded.to_bits().wrapping_sub(f64::ROUNDER.to_bits());
