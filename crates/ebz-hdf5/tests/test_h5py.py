@@ -1,5 +1,7 @@
 """The filter in h5py, and what happens to those who use it wrongly."""
 
+import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -218,3 +220,22 @@ def test_rewriting_a_chunk_does_not_drift(tmp_path, codec):
             f["a"][level] = values
     with h5py.File(tmp_path / "a.h5") as f:
         assert abs(f["a"][...].astype("f8") - field).max() <= 0.01
+
+
+def test_a_chunk_that_claims_gigabytes_does_not_end_the_process(tmp_path):
+    hostile = pathlib.Path(__file__).parents[3] / "fuzz/corpus-regress/hostile-slab2"
+    shape = (2, 393216000)
+    with h5py.File(tmp_path / "a.h5", "w") as f:
+        a = f.create_dataset("a", shape, "f4", chunks=shape, **ebz.hdf5.Ebz(lossless=True))
+        a.id.write_direct_chunk((0, 0), hostile.read_bytes())
+    code = f"""
+import resource, h5py, ebz.hdf5
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+with h5py.File({str(tmp_path / "a.h5")!r}) as f:
+    try:
+        f["a"][0, 0]
+    except OSError as error:
+        print(error)
+"""
+    result = run(code, **os.environ)
+    assert result.returncode == 0 and "ebz: " in result.stdout, result
