@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use std::cell::Cell;
 
 /// Values that are compared at once.
-const PIECE: usize = 1 << 20;
+const VALUES_PER_PASS: usize = 1 << 20;
 
 /// A stream that holds the array.
 #[pyfunction]
@@ -26,7 +26,7 @@ pub fn compress<'py>(array: &Bound<'py, PyAny>, options: &Options) -> Result<Bou
         read(a, |view| ebz::compress_into(&view, &options.0, &mut stream).map(drop))
     });
     let bytes = coded.map(|()| PyBytes::new(array.py(), &stream));
-    if stream.capacity() <= KEPT {
+    if stream.capacity() <= MAX_KEPT_BYTES {
         SCRATCH.set(stream);
     }
     bytes
@@ -37,7 +37,7 @@ thread_local! {
 }
 
 /// The most memory that a thread keeps for its next stream.
-const KEPT: usize = 16 << 20;
+const MAX_KEPT_BYTES: usize = 16 << 20;
 
 /// The array of a stream.
 #[pyfunction]
@@ -130,7 +130,7 @@ fn measure<T: Element>(
             threads,
         };
         let mut comparison = Comparison::new(shape, setup)?;
-        for (a, b) in a.chunks(PIECE).zip(b.chunks(PIECE)) {
+        for (a, b) in a.chunks(VALUES_PER_PASS).zip(b.chunks(VALUES_PER_PASS)) {
             comparison.push(a, b)?;
         }
         comparison.finish()

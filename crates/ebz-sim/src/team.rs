@@ -6,9 +6,9 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Looks at the others before going to sleep: steps end at nearly the same time for all, but
+/// Spins before going to sleep: steps end at nearly the same time for all, but
 /// waiting threads must not take a core from whoever compresses or writes.
-const LOOKS: u32 = 2000;
+const MAX_SPINS: u32 = 2000;
 
 /// Threads that work together until the work is done or one of them fails.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Team {
         let over = || {
             self.meetings.load(Ordering::Acquire) != meeting || self.broken.load(Ordering::Acquire)
         };
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_SPINS {
             if over() {
                 break;
             }

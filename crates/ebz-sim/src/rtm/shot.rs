@@ -6,10 +6,10 @@ use super::stencil::WEIGHTS;
 use ebz::{Error, Result};
 
 /// Share of the largest stable time step that is used where none is given.
-const CAUTION: f64 = 0.9;
+const STABILITY_MARGIN: f64 = 0.9;
 
 /// A Ricker wavelet has next to nothing above this multiple of its peak frequency.
-const HIGHEST: f64 = 2.5;
+const MAX_FREQUENCY_RATIO: f64 = 2.5;
 
 /// Points per wavelength that the stencil needs so that waves keep their shape.
 const POINTS_PER_WAVELENGTH: f64 = 4.0;
@@ -110,7 +110,7 @@ impl Shot {
         let fastest = f64::from(fold(f32::max, 0.0));
         let slowest = f64::from(fold(f32::min, f32::INFINITY));
         let stable = stable_step(setup.spacing, fastest);
-        let time_step = setup.time_step.unwrap_or(CAUTION * stable);
+        let time_step = setup.time_step.unwrap_or(STABILITY_MARGIN * stable);
         if time_step > stable {
             return Err(Error::invalid(format!(
                 "a time step of {time_step:.3e} s is unstable: with {fastest:.0} m/s and points \
@@ -119,8 +119,10 @@ impl Shot {
             )));
         }
         let shortest = POINTS_PER_WAVELENGTH * setup.spacing;
-        let frequency = setup.frequency.unwrap_or(slowest / (shortest * HIGHEST));
-        let highest = HIGHEST * frequency;
+        let frequency = setup
+            .frequency
+            .unwrap_or(slowest / (shortest * MAX_FREQUENCY_RATIO));
+        let highest = MAX_FREQUENCY_RATIO * frequency;
         Ok(Self {
             time_step,
             frequency,
@@ -200,12 +202,12 @@ fn stable_step(spacing: f64, fastest: f64) -> f64 {
 /// How much of the movement is kept at each place of each axis.
 fn keep(setup: &Setup, layout: &Layout) -> [Vec<f32>; 3] {
     // Stronger margins reflect more themselves.
-    const STRONGEST: f64 = 0.25;
+    const MAX_DAMPING: f64 = 0.25;
     let margin = setup.margin;
     let keep = |place: usize, extent: usize| {
         let depth = margin.saturating_sub(place.min(extent - 1 - place));
         let share = depth as f64 / margin.max(1) as f64;
-        (1.0 - STRONGEST * share * share) as f32
+        (1.0 - MAX_DAMPING * share * share) as f32
     };
     let mut all = setup.extents.map(|extent| {
         (0..extent)

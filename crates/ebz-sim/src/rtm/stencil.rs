@@ -23,10 +23,10 @@ pub const WEIGHTS: [f32; 5] = [
 const NEGLIGIBLE: f32 = 1.0 / (1u128 << 80) as f32;
 
 /// Rows that are worked on plane after plane, so that what the planes share stays in cache.
-const ROWS: usize = 32;
+const ROWS_PER_TILE: usize = 32;
 
-/// Rows between the point that is worked on and the one that is fetched from memory.
-const AHEAD: usize = 4;
+/// Prefetch distance in rows.
+const PREFETCH_ROWS: usize = 4;
 
 /// What a step needs besides the fields.
 #[derive(Debug)]
@@ -97,9 +97,9 @@ impl Job<'_> {
         let mut largest = V::splat(token, 0.0);
         let first = self.layout.planes(self.planes.clone()).start;
         let rows = self.layout.extents[1];
-        for block in (0..rows).step_by(ROWS) {
+        for block in (0..rows).step_by(ROWS_PER_TILE) {
             for z in self.planes.clone() {
-                for y in block..rows.min(block + ROWS) {
+                for y in block..rows.min(block + ROWS_PER_TILE) {
                     let at = self.layout.at(z, y, 0);
                     let keep = self.medium.keep[0][z] * self.medium.keep[1][y];
                     let row = Row {
@@ -142,9 +142,12 @@ impl Row {
     #[expect(clippy::needless_range_loop, reason = "k is a distance first of all")]
     unsafe fn step<V: Lanes>(&self, token: V::Token, x: usize, keep: f32) -> V {
         let [_, row, plane] = self.strides;
-        prefetch(self.now.wrapping_add(x + REACH * plane + AHEAD * row));
-        prefetch(self.old.wrapping_add(x + AHEAD * row));
-        prefetch(self.speed.wrapping_add(x + AHEAD * row));
+        prefetch(
+            self.now
+                .wrapping_add(x + REACH * plane + PREFETCH_ROWS * row),
+        );
+        prefetch(self.old.wrapping_add(x + PREFETCH_ROWS * row));
+        prefetch(self.speed.wrapping_add(x + PREFETCH_ROWS * row));
         // SAFETY: as promised by the caller.
         unsafe {
             let here = self.now.add(x);

@@ -13,10 +13,10 @@ use ebz_store::io::{DiskSpeed, probe};
 use std::time::{Duration, Instant};
 
 /// How long each rate is measured.
-const TIME: Duration = Duration::from_millis(100);
+const MEASURE_TIME: Duration = Duration::from_millis(100);
 /// Bytes that are copied to measure the memory, and written to measure the disk.
-const COPIED: usize = 64 << 20;
-const WRITTEN: usize = 128 << 20;
+const COPY_BYTES: usize = 64 << 20;
+const WRITE_BYTES: usize = 128 << 20;
 
 /// Rates of all threads together.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -53,7 +53,7 @@ impl Machine {
         let settings = packed.settings(kernel)?;
         let disk = if plan.state.on_disk() {
             std::fs::create_dir_all(&plan.folder)?;
-            let DiskSpeed { read, write, .. } = probe(&plan.folder, WRITTEN)?;
+            let DiskSpeed { read, write, .. } = probe(&plan.folder, WRITE_BYTES)?;
             let limit = |speed: f64| match plan.rate.bytes_per_second() {
                 Some(rate) => speed.min(rate),
                 None => speed,
@@ -119,7 +119,7 @@ fn rate<S>(
             let mut state = prepare()?;
             work(&mut state)?;
             let (start, mut done) = (Instant::now(), 0.0);
-            while start.elapsed() < TIME {
+            while start.elapsed() < MEASURE_TIME {
                 done += work(&mut state)?;
             }
             Ok(done / start.elapsed().as_secs_f64())
@@ -156,11 +156,11 @@ fn compute(kernel: &dyn Kernel, threads: usize) -> Result<f64> {
 
 /// Bytes per second that copies read and write.
 fn copying(threads: usize) -> Result<f64> {
-    let prepare = || Ok((vec![1u8; COPIED], vec![2u8; COPIED]));
+    let prepare = || Ok((vec![1u8; COPY_BYTES], vec![2u8; COPY_BYTES]));
     rate(threads, prepare, |(from, to)| {
         to.copy_from_slice(std::hint::black_box(from));
         std::hint::black_box(to);
-        Ok(2.0 * COPIED as f64)
+        Ok(2.0 * COPY_BYTES as f64)
     })
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A bound above this part of the typical change between two stored grids is worth a warning.
-const MOST_OF_CHANGE: f64 = 0.1;
+const MAX_BOUND_OF_CHANGE: f64 = 0.1;
 
 /// How to run.
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ impl Run {
         let Some(Tolerance::Abs(bound)) = self.tolerance else {
             return None;
         };
-        (bound > MOST_OF_CHANGE * self.change).then(|| {
+        (bound > MAX_BOUND_OF_CHANGE * self.change).then(|| {
             format!(
                 "the bound {bound:.1e} is not well below the change of {:.1e} between two stored \
                  grids, which may freeze what changes slowly: use a smaller bound or more steps per \

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// Raw bytes of a slab that the library aims at: what is decoded should still be in the cache when
 /// the stencil comes to it.
-const TARGET: usize = 2 << 20;
+const SEGMENT_BYTES: usize = 2 << 20;
 
 /// Extents of a grid of `f64`, and the planes that are coded together.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -27,7 +27,7 @@ impl Layout {
         // Enough slabs to share them among threads.
         let most = (shape[0] / 32).max(2);
         let slab = slab
-            .unwrap_or((TARGET / bytes).clamp(2, most))
+            .unwrap_or((SEGMENT_BYTES / bytes).clamp(2, most))
             .min(shape[0]);
         Ok(Self {
             shape: shape.to_vec(),

@@ -174,11 +174,11 @@ impl Record {
     /// XXH3 over head and body; half of it for records that are not chunks.
     fn checksum(&self, head: &HeaderBytes, body: &[u8]) -> u64 {
         // The same hash at once, where setting up the hasher would take longer than hashing.
-        const SMALL: usize = 240;
+        const MAX_ONE_SHOT: usize = 240;
         let head = head.as_ref();
         let total = head.len() + body.len();
-        let sum = if total <= SMALL {
-            let mut both = [0; SMALL];
+        let sum = if total <= MAX_ONE_SHOT {
+            let mut both = [0; MAX_ONE_SHOT];
             both[..head.len()].copy_from_slice(head);
             both[head.len()..total].copy_from_slice(body);
             xxh3_64(&both[..total])

@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 /// Raw bytes of the largest chunk whose buffers a thread keeps for the next array: fresh memory costs
 /// a twentieth of the time of large arrays, and most of that of small ones.
-const KEPT: u64 = 16 << 20;
+const MAX_KEPT_CHUNK: u64 = 16 << 20;
 
 /// Writes frames to a file, a pipe or memory.
 ///
@@ -147,7 +147,7 @@ impl<W: Write + Send> Writer<W> {
         let mut writer = Self::new(out, options)?;
         writer.pool = Pool::kept(simd);
         let stats = writer.frame(view)?;
-        if stats.raw_bytes <= KEPT * stats.chunks as u64 {
+        if stats.raw_bytes <= MAX_KEPT_CHUNK * stats.chunks as u64 {
             std::mem::take(&mut writer.pool).keep(simd);
         }
         writer.finish()?;
@@ -500,8 +500,8 @@ fn frame_number(frame: usize) -> Result<u32> {
 
 /// A scan of contiguous values, by several threads.
 pub(crate) fn scan_of<T: Element>(values: &[T], fill: Fill, threads: usize) -> ValueScan {
-    const PIECE: usize = 1 << 20;
-    let mut pieces = values.chunks(PIECE);
+    const VALUES_PER_JOB: usize = 1 << 20;
+    let mut pieces = values.chunks(VALUES_PER_JOB);
     let mut scans = vec![ValueScan::new(fill); threads.min(pieces.len()).max(1)];
     // The closures cannot fail, and neither can the whole.
     let _ = parallel::unordered(

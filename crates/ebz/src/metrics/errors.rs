@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::parallel;
 
 /// Values that one thread sums up at once: sums of sums keep more digits than one long sum.
-const PIECE: usize = 1 << 15;
+const VALUES_PER_SUM: usize = 1 << 15;
 
 /// Statistics of the errors of consecutive values.
 #[derive(Debug, Clone, Default)]
@@ -32,11 +32,11 @@ pub(super) struct Errors {
 impl Errors {
     /// Takes the next values, by several threads.
     pub fn push<T: Element>(&mut self, original: &[T], decoded: &[T], setup: &Setup) -> Result<()> {
-        let count = original.len().div_ceil(PIECE);
+        let count = original.len().div_ceil(VALUES_PER_SUM);
         let mut pieces = vec![Self::default(); count];
         let mut jobs = original
-            .chunks(PIECE)
-            .zip(decoded.chunks(PIECE))
+            .chunks(VALUES_PER_SUM)
+            .zip(decoded.chunks(VALUES_PER_SUM))
             .zip(&mut pieces);
         let threads = parallel::threads(setup.threads).min(count).max(1);
         parallel::unordered(

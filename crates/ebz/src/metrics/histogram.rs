@@ -1,13 +1,13 @@
 //! A histogram whose reach grows with its values, so that nobody has to know the largest first.
 
 /// Fine bins on each side of 0 while values come in.
-const HALF: i64 = 512;
+const FINE_BINS: i64 = 512;
 
 /// Bins on each side of 0 in the result.
-const SHOWN: i64 = 10;
+const BINS: i64 = 10;
 
 /// The least reach is 2 to this power, so that widths and their inverses are ordinary numbers.
-const LEAST: i32 = -1000;
+const MIN_EXPONENT: i32 = -1000;
 
 /// Counts of values in bins of equal width, symmetric about 0.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -29,8 +29,8 @@ pub(super) struct Growing {
 impl Default for Growing {
     fn default() -> Self {
         Self {
-            reach: LEAST,
-            counts: vec![0; 2 * HALF as usize],
+            reach: MIN_EXPONENT,
+            counts: vec![0; 2 * FINE_BINS as usize],
         }
     }
 }
@@ -47,7 +47,7 @@ impl Growing {
                 let place = value * scale;
                 let whole = place as i64;
                 let bin = whole - i64::from((whole as f64) > place);
-                self.counts[(bin + HALF).clamp(0, 2 * HALF - 1) as usize] += 1;
+                self.counts[(bin + FINE_BINS).clamp(0, 2 * FINE_BINS - 1) as usize] += 1;
             }
         }
     }
@@ -65,22 +65,23 @@ impl Growing {
     /// A few bins that span the largest size of a value.
     pub fn finish(&self, largest: f64) -> Histogram {
         let used = match largest {
-            size if size.is_finite() => ((size / self.width()).ceil() as i64).clamp(1, HALF),
-            _ => HALF,
+            size if size.is_finite() => ((size / self.width()).ceil() as i64).clamp(1, FINE_BINS),
+            _ => FINE_BINS,
         };
-        let fine = (used + SHOWN - 1) / SHOWN;
+        let fine = (used + BINS - 1) / BINS;
         let count = |bin: i64| -> u64 {
-            let bins = (HALF + bin * fine).max(0)..(HALF + (bin + 1) * fine).min(2 * HALF);
+            let bins =
+                (FINE_BINS + bin * fine).max(0)..(FINE_BINS + (bin + 1) * fine).min(2 * FINE_BINS);
             bins.map(|i| self.counts[i as usize]).sum()
         };
         Histogram {
             width: self.width() * fine as f64,
-            counts: (-SHOWN..SHOWN).map(count).collect(),
+            counts: (-BINS..BINS).map(count).collect(),
         }
     }
 
     fn width(&self) -> f64 {
-        2f64.powi(self.reach) / HALF as f64
+        2f64.powi(self.reach) / FINE_BINS as f64
     }
 
     fn reach_to(&mut self, reach: i32) {
@@ -88,9 +89,9 @@ impl Growing {
             return;
         }
         let shift = (reach - self.reach).min(62);
-        let fine = std::mem::replace(&mut self.counts, vec![0; 2 * HALF as usize]);
-        for (bin, count) in (-HALF..HALF).zip(fine) {
-            self.counts[((bin >> shift) + HALF) as usize] += count;
+        let fine = std::mem::replace(&mut self.counts, vec![0; 2 * FINE_BINS as usize]);
+        for (bin, count) in (-FINE_BINS..FINE_BINS).zip(fine) {
+            self.counts[((bin >> shift) + FINE_BINS) as usize] += count;
         }
         self.reach = reach;
     }
@@ -99,5 +100,5 @@ impl Growing {
 /// The smallest power of 2 above a finite size, as its exponent.
 fn reach_of(size: f64) -> i32 {
     let exponent = (size.to_bits() >> 52 & 0x7ff) as i32 - 1022;
-    exponent.max(LEAST)
+    exponent.max(MIN_EXPONENT)
 }

@@ -14,16 +14,16 @@ use crate::parallel;
 const WINDOW: usize = 7;
 
 /// Length of the rows that an array of one axis is cut into.
-const CUT: usize = 4096;
+const ROW_OF_1D: usize = 4096;
 
 /// Rows longer than this are cut too, which bounds the memory of a window's rows.
-const LONGEST: usize = 1 << 17;
+const MAX_ROW: usize = 1 << 17;
 
 /// Values to wait for before the threads start.
-const BATCH: usize = 1 << 20;
+const MIN_BATCH: usize = 1 << 20;
 
 /// Rows of windows per job.
-const BAND: usize = 32;
+const ROWS_PER_JOB: usize = 32;
 
 /// Structural similarity of arrays that arrive in C order.
 pub(super) struct Ssim<T> {
@@ -57,8 +57,8 @@ impl<T: Element> Ssim<T> {
     pub fn new(shape: &[usize], range: FiniteRange, fill: FillValues) -> Self {
         let missing = shape.iter().product();
         let (rows, columns) = match *shape {
-            [.., rows, columns] if columns <= LONGEST => (rows, columns),
-            _ => (1, CUT.min(missing)),
+            [.., rows, columns] if columns <= MAX_ROW => (rows, columns),
+            _ => (1, ROW_OF_1D.min(missing)),
         };
         let scale = range.extent();
         Self {
@@ -92,7 +92,7 @@ impl<T: Element> Ssim<T> {
             let whole = self.held[0].len() / self.columns * self.columns;
             self.held.iter_mut().for_each(|held| held.truncate(whole));
         }
-        let enough = self.held[0].len() >= BATCH.max(self.columns * self.scorer.window.0);
+        let enough = self.held[0].len() >= MIN_BATCH.max(self.columns * self.scorer.window.0);
         if enough || self.missing == 0 {
             self.work(threads)?;
         }
@@ -153,8 +153,8 @@ impl<T: Element> Ssim<T> {
             let there = (held - at).min(self.rows - row);
             let complete = row + there == self.rows;
             let windows = there.saturating_sub(overlap);
-            for start in (0..windows).step_by(BAND) {
-                let rows = BAND.min(windows - start);
+            for start in (0..windows).step_by(ROWS_PER_JOB) {
+                let rows = ROWS_PER_JOB.min(windows - start);
                 jobs.push(Job {
                     row: at + start,
                     rows,

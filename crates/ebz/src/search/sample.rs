@@ -13,18 +13,18 @@ pub(super) struct Sample<T> {
 }
 
 /// The part of an array that is taken.
-const PARTS: usize = 16;
+const SAMPLE_SHARE: usize = 16;
 /// Bytes that tell how well values can be coded at all, and at which bound how well.
-const ROUGH: usize = 8 << 10;
-const FINE: usize = 64 << 10;
+const MIN_SAMPLE_BYTES: usize = 8 << 10;
+const FINE_SAMPLE_BYTES: usize = 64 << 10;
 
 impl<T: Element> Sample<T> {
     /// A sixteenth of the rows along the slowest axis that has enough, in runs that are spread over
     /// it; `None` if that is too little to tell anything.
     fn of(whole: &Search<'_, T>, least: usize) -> Option<Self> {
         let (values, shape) = (whole.values, whole.shape);
-        let axis = shape.iter().position(|&extent| extent >= PARTS)?;
-        let rows = shape[axis].div_ceil(PARTS);
+        let axis = shape.iter().position(|&extent| extent >= SAMPLE_SHARE)?;
+        let rows = shape[axis].div_ceil(SAMPLE_SHARE);
         let runs = match whole.target {
             // What a codec makes of neighbours should be seen.
             Target::Ratio { .. } => (rows / 4).clamp(1, 4),
@@ -58,7 +58,7 @@ impl<T: Element> Sample<T> {
 impl<T: Element> Search<'_, T> {
     /// A sample in which bounds can be tried.
     pub(super) fn sample(&self) -> Option<Sample<T>> {
-        Sample::of(self, FINE)
+        Sample::of(self, FINE_SAMPLE_BYTES)
     }
 
     /// The search for the same target in a sample.
@@ -79,7 +79,7 @@ impl<T: Element> Search<'_, T> {
         let Target::Ratio { ratio, .. } = self.target else {
             return Ok(false);
         };
-        let Some(sample) = Sample::of(self, ROUGH) else {
+        let Some(sample) = Sample::of(self, MIN_SAMPLE_BYTES) else {
             return Ok(true);
         };
         self.sampled += 1;

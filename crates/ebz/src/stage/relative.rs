@@ -100,14 +100,14 @@ impl<F: LogLattice> Lattice<F> {
 
 /// Binades that the lattice leaves free above and below the values that were looked at: more below
 /// makes the way through zero longer, less makes more exceptions. Measured, flat around this.
-const MARGIN: f64 = 2.0;
+const MARGIN_BINADES: f64 = 2.0;
 
-/// With more than one of this many values out of reach, wider coordinates are smaller.
-const RARE: usize = 32;
+/// Use wider coordinates when more than one value in this many is out of reach.
+const MAX_OUT_OF_REACH: usize = 32;
 
 /// Places of rounding errors in a step, at most; and the fewest places of a step that bears them.
-const ERRORS: f64 = 8.0;
-const FINEST: f64 = 64.0;
+const MAX_ROUNDING: f64 = 8.0;
+const MIN_STEP: f64 = 64.0;
 
 impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
     /// Places from one lattice point to the next; `None` if this arithmetic is too coarse for the
@@ -122,8 +122,8 @@ impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
         } else {
             0.0
         };
-        let step = ((2.0 * half - element) * F::BINADE * inexact - ERRORS).floor();
-        (step >= FINEST).then_some(step)
+        let step = ((2.0 * half - element) * F::BINADE * inexact - MAX_ROUNDING).floor();
+        (step >= MIN_STEP).then_some(step)
     }
 
     /// The whole lattice of a bound; `None` if this arithmetic is too coarse for it.
@@ -149,12 +149,13 @@ impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
             .filter(|x| x.to_f64() != 0.0)
             .map(|x| x.index_of().unsigned() as f64)
             .collect();
-        let low = places.iter().copied().reduce(f64::min).unwrap_or(0.0) - MARGIN * F::BINADE;
-        let high = places.iter().copied().fold(0.0, f64::max) + MARGIN * F::BINADE;
+        let low =
+            places.iter().copied().reduce(f64::min).unwrap_or(0.0) - MARGIN_BINADES * F::BINADE;
+        let high = places.iter().copied().fold(0.0, f64::max) + MARGIN_BINADES * F::BINADE;
         let base = low.max(high - most * step).max(0.0);
         let count = places.len();
         places.retain(|&place| place < base);
-        let few = places.len() <= count / RARE;
+        let few = places.len() <= count / MAX_OUT_OF_REACH;
         let base = (base / step).floor();
         // All places are below this one: coordinates must not come round to the small ones again.
         let end = 2f64.powi(8 * size_of::<F>() as i32 - 1);

@@ -11,8 +11,8 @@ use crate::simd::memory;
 #[derive(Default)]
 struct Scratch(Vec<u8>);
 
-/// How far ahead, in bytes, values are asked for.
-const AHEAD: usize = 4096;
+/// Prefetch distance in bytes.
+const PREFETCH_BYTES: usize = 4096;
 
 /// Most bytes that a block of words may take, with room for a store of 8 bytes at the end.
 const BLOCK_BYTES: usize = BLOCK * LONGEST / 8 + 16;
@@ -102,7 +102,7 @@ fn encode_lane<P: Pattern>(values: &[P], grid: &Grid<P>, out: &mut [u8]) -> Opti
     let mut words = Words::default();
     let (blocks, rest) = values.as_chunks::<BLOCK>();
     for block in blocks {
-        memory::prefetch(block, AHEAD);
+        memory::prefetch(block, PREFETCH_BYTES);
         if sink.out.len() - sink.at < BLOCK_BYTES {
             return None;
         }

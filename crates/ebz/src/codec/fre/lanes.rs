@@ -6,14 +6,18 @@ use crate::error::{Error, Result};
 pub(super) const LANES: usize = 32;
 
 /// Values from which on a chunk has that many.
-const MANY: usize = 1 << 16;
+const MIN_VALUES_FOR_LANES: usize = 1 << 16;
 
 /// Where each lane begins, and at last the end of the chunk.
 ///
 /// Lanes begin at multiples of 16 values and are moved against each other by as many, so that they
 /// do not compete for the same sets of the caches where their length is a power of two.
 pub(super) fn starts(values: usize) -> Vec<usize> {
-    let lanes = if values < MANY { 1 } else { LANES };
+    let lanes = if values < MIN_VALUES_FOR_LANES {
+        1
+    } else {
+        LANES
+    };
     let length = values / (16 * lanes) * 16;
     let start = |lane: usize| lane * length + 16 * lane.min(lanes - lane);
     (0..lanes).map(start).chain([values]).collect()

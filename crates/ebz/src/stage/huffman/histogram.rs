@@ -9,13 +9,13 @@ pub struct Histogram {
     counts: Vec<u32>,
 }
 
-/// Of more symbols than this a part is counted.
-const MANY: usize = 1 << 14;
-/// This many are counted of every [`BLOCK`].
-const COUNTED: usize = 512;
-const BLOCK: usize = 8 * COUNTED;
+/// Longer inputs are sampled.
+const MAX_COUNTED_FULLY: usize = 1 << 14;
+/// Symbols sampled of every [`BLOCK`].
+const SAMPLED_PER_BLOCK: usize = 512;
+const BLOCK: usize = 8 * SAMPLED_PER_BLOCK;
 /// Symbols below this all have a code if one does that is not below them.
-const SMALL: usize = 32;
+const MIN_CODED: usize = 32;
 
 impl Histogram {
     /// A histogram from counts; `None` unless there is one for every symbol.
@@ -33,14 +33,14 @@ impl Histogram {
     /// About the frequencies of symbols that are mostly small: counted in a part of them. Every
     /// symbol that occurs has a frequency.
     pub fn estimate(symbols: &[u8], simd: Level) -> Self {
-        if symbols.len() < MANY {
+        if symbols.len() < MAX_COUNTED_FULLY {
             return Self::of(symbols);
         }
         let mut counter = Counter::default();
         let mut seen = [0; ALPHABET];
         let (blocks, rest) = symbols.as_chunks::<BLOCK>();
         for block in blocks {
-            let (counted, others) = block.split_at(COUNTED);
+            let (counted, others) = block.split_at(SAMPLED_PER_BLOCK);
             counter.add(counted);
             simd.run(
                 #[inline(always)]
@@ -53,11 +53,11 @@ impl Histogram {
                 },
             );
         }
-        let largest = seen[..SMALL].iter().rposition(|&s| s > 0);
+        let largest = seen[..MIN_CODED].iter().rposition(|&s| s > 0);
         seen[..largest.map_or(0, |largest| largest + 1)].fill(1);
         let mut histogram = counter.finish();
         for (count, seen) in histogram.counts.iter_mut().zip(seen) {
-            *count = (*count * (BLOCK / COUNTED) as u32).max(seen);
+            *count = (*count * (BLOCK / SAMPLED_PER_BLOCK) as u32).max(seen);
         }
         histogram.add(&Self::of(rest));
         histogram
@@ -91,7 +91,7 @@ impl Histogram {
 #[inline(always)]
 fn see(symbols: &[u8; 64], seen: &mut [u32; ALPHABET]) {
     let largest = symbols.iter().fold(0, |most, &s| most.max(s));
-    if usize::from(largest) < SMALL {
+    if usize::from(largest) < MIN_CODED {
         seen[usize::from(largest)] = 1;
     } else {
         symbols.iter().for_each(|s| seen[usize::from(*s)] = 1);
