@@ -15,7 +15,7 @@ where
 {
     let layout = Layout::read_from(bytes, out.len(), P::MANTISSA)?;
     let ends = layout.stream_starts()?;
-    let starts = lanes::starts(out.len());
+    let starts = lanes::starts(out.len(), layout.one_lane);
     let cursor = |start: &usize| Cursor {
         at: start * 8,
         previous: P::default(),

@@ -61,6 +61,7 @@ impl BitSink<'_> {
 pub(super) fn encode<P: Pattern>(
     values: &[P],
     grid: &Grid<P>,
+    one_lane: bool,
     context: &mut Context,
     out: &mut Vec<u8>,
 ) {
@@ -72,7 +73,7 @@ pub(super) fn encode<P: Pattern>(
     }
     let mut at = 0;
     let mut sizes = Vec::new();
-    for lane in lanes::split(values) {
+    for lane in lanes::split(values, one_lane) {
         let size = level.run(
             #[inline(always)]
             || encode_lane(lane, grid, &mut scratch.0[at..]),
@@ -85,7 +86,7 @@ pub(super) fn encode<P: Pattern>(
         at += size;
         sizes.push((size as u32).to_le_bytes());
     }
-    Layout::write_head(grid.kept, &sizes, out);
+    Layout::write_head(grid.kept, one_lane, &sizes, out);
     out.extend_from_slice(&scratch.0[..at]);
     context.put_back(scratch);
 }

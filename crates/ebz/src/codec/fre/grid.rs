@@ -98,6 +98,8 @@ pub(super) struct Grid<P> {
     half: P,
     /// The bits that are cut off.
     pub dropped: P,
+    /// Whether zeros and subnormals may be coded as the value before again.
+    pub zeros_repeat: bool,
     /// The values that must stay as they are; 0 and NaN, which do anyway, if there are none.
     fill: TypedFill<P>,
 }
@@ -132,6 +134,7 @@ impl<P: Pattern> Grid<P> {
             kept,
             half: P::default(),
             dropped: P::of((1 << dropped) - 1),
+            zeros_repeat: true,
             fill: FillValues::NONE.typed(|_| P::default()),
         }
     }

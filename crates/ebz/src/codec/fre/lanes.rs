@@ -12,8 +12,8 @@ const MIN_VALUES_FOR_LANES: usize = 1 << 16;
 ///
 /// Lanes begin at multiples of 16 values and are moved against each other by as many, so that they
 /// do not compete for the same sets of the caches where their length is a power of two.
-pub(super) fn starts(values: usize) -> Vec<usize> {
-    let lanes = if values < MIN_VALUES_FOR_LANES {
+pub(super) fn starts(values: usize, one_lane: bool) -> Vec<usize> {
+    let lanes = if one_lane || values < MIN_VALUES_FOR_LANES {
         1
     } else {
         LANES
@@ -24,8 +24,8 @@ pub(super) fn starts(values: usize) -> Vec<usize> {
 }
 
 /// The values of each lane.
-pub(super) fn split<P>(values: &[P]) -> impl Iterator<Item = &[P]> {
-    let starts = starts(values.len());
+pub(super) fn split<P>(values: &[P], one_lane: bool) -> impl Iterator<Item = &[P]> {
+    let starts = starts(values.len(), one_lane);
     (1..starts.len()).map(move |lane| &values[starts[lane - 1]..starts[lane]])
 }
 
@@ -34,6 +34,8 @@ pub(super) fn split<P>(values: &[P]) -> impl Iterator<Item = &[P]> {
 pub(super) struct Layout<'a> {
     /// Mantissa bits kept.
     pub kept: u32,
+    /// One lane, however many values there are.
+    pub one_lane: bool,
     /// Bytes of every lane.
     pub sizes: &'a [[u8; 4]],
     /// The lanes.
@@ -42,8 +44,8 @@ pub(super) struct Layout<'a> {
 
 impl Layout<'_> {
     /// Appends what comes before the lanes.
-    pub fn write_head(kept: u32, sizes: &[[u8; 4]], out: &mut Vec<u8>) {
-        out.extend_from_slice(&[kept as u8, 0, 0, 0]);
+    pub fn write_head(kept: u32, one_lane: bool, sizes: &[[u8; 4]], out: &mut Vec<u8>) {
+        out.extend_from_slice(&[kept as u8, one_lane.into(), 0, 0]);
         out.extend_from_slice(sizes.as_flattened());
     }
 }
@@ -52,14 +54,17 @@ impl<'a> Layout<'a> {
     /// Reads what comes before the lanes of so many values with so many mantissa bits at most.
     pub fn read_from(bytes: &'a [u8], values: usize, most: u32) -> Result<Self> {
         let short = || Error::corrupt("fre chunk is too short");
-        let (&[kept, reserved @ ..], rest) = bytes.split_first_chunk::<4>().ok_or_else(short)?;
-        if u32::from(kept) > most || reserved != [0; 3] {
+        let (&[kept, one_lane, ref reserved @ ..], rest) =
+            bytes.split_first_chunk::<4>().ok_or_else(short)?;
+        if u32::from(kept) > most || one_lane > 1 || *reserved != [0; 2] {
             return Err(Error::corrupt("unknown kind of fre chunk"));
         }
-        let lanes = starts(values).len() - 1;
+        let one_lane = one_lane == 1;
+        let lanes = starts(values, one_lane).len() - 1;
         let (sizes, streams) = rest.split_at_checked(4 * lanes).ok_or_else(short)?;
         Ok(Self {
             kept: kept.into(),
+            one_lane,
             sizes: sizes.as_chunks().0,
             streams,
         })

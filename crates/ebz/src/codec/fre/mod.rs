@@ -31,6 +31,10 @@ pub struct Fre;
 
 /// Ways of rounding a mantissa, the default first.
 const ROUNDING: [&str; 2] = ["nearest", "truncate"];
+/// Words of zeros and subnormals that repeat, the default first.
+const ZEROS: [&str; 2] = ["repeat", "word"];
+/// Lanes of large chunks, the default first.
+const LANES: [&str; 2] = ["32", "1"];
 
 impl Codec for Fre {
     const INFO: Info = Info {
@@ -42,16 +46,32 @@ impl Codec for Fre {
             BoundKind::Precision,
             BoundKind::Lossless,
         ],
-        params: &[Param {
-            name: "rounding",
-            default: ROUNDING[0],
-            help: "nearest, or truncate as in the paper, which needs one bit more for a bound",
-        }],
+        params: &[
+            Param {
+                name: "rounding",
+                default: ROUNDING[0],
+                help: "nearest, or truncate as in the paper, which needs one bit more for a bound",
+            },
+            Param {
+                name: "zeros",
+                default: ZEROS[0],
+                help: "repeat: a zero behind the same zero takes 2 bits; word: each takes a whole word, as \
+                       in the paper",
+            },
+            Param {
+                name: "lanes",
+                default: LANES[0],
+                help: "32 streams in chunks of 65,536 values or more, or 1 as in the paper",
+            },
+        ],
         rewrites_exactly: Some(&[]),
     };
 
     fn validate(params: &Params) -> Result<()> {
-        params.choice("rounding", &ROUNDING).map(|_| ())
+        params.choice("rounding", &ROUNDING)?;
+        params.choice("zeros", &ZEROS)?;
+        params.choice("lanes", &LANES)?;
+        Ok(())
     }
 
     fn encode<T: Float>(
@@ -61,10 +81,13 @@ impl Codec for Fre {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let nearest = task.params.choice("rounding", &ROUNDING)? == ROUNDING[0];
+        let zeros_repeat = task.params.choice("zeros", &ZEROS)? == ZEROS[0];
+        let one_lane = task.params.choice("lanes", &LANES)? == LANES[1];
         with_float!(T, F => {
             let fill = task.fill.typed(|fill| (fill as F).to_bits());
-            let grid = Grid::new(task.tolerance, nearest, fill);
-            encode::encode(bytemuck::cast_slice(values), &grid, context, out);
+            let mut grid = Grid::new(task.tolerance, nearest, fill);
+            grid.zeros_repeat = zeros_repeat;
+            encode::encode(bytemuck::cast_slice(values), &grid, one_lane, context, out);
         });
         Ok(())
     }

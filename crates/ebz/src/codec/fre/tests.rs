@@ -46,6 +46,12 @@ fn words_are_those_of_the_paper() {
         assert_eq!(word(2f32.powi(d), 1.0), format!("10000000{code}0"));
         assert_eq!(word(-(2f32.powi(-d)), 1.0), format!("11000000{code}1"));
     }
+    let mut zeros_as_words = grid;
+    zeros_as_words.zeros_repeat = false;
+    assert_eq!(text(0, 0, &zeros_as_words), format!("0100{:023b}", 0));
+    assert_eq!(text(5, 5, &zeros_as_words), format!("0100{:023b}", 5));
+    let one = 1f32.to_bits();
+    assert_eq!(text(one, one, &zeros_as_words), "00");
     assert_eq!(word(1024.0, 1.0), format!("0110{:08b}000000", 137));
     assert_eq!(word(1.0, 1024.0), format!("0110{:08b}000000", 127));
     // The escape of our own.
@@ -85,10 +91,10 @@ fn patterns<P: Pattern>(count: usize, seed: u64) -> Vec<P> {
 }
 
 /// The chunk word by word.
-fn naive<P: Pattern>(values: &[P], grid: &Grid<P>) -> Vec<u8> {
+fn naive<P: Pattern>(values: &[P], grid: &Grid<P>, one_lane: bool) -> Vec<u8> {
     let mut sizes = Vec::new();
     let mut streams = Vec::new();
-    for lane in lanes::split(values) {
+    for lane in lanes::split(values, one_lane) {
         let mut bits = String::new();
         let mut previous = P::default();
         for &value in lane {
@@ -109,7 +115,7 @@ fn naive<P: Pattern>(values: &[P], grid: &Grid<P>) -> Vec<u8> {
         streams.extend(bytes);
     }
     let mut out = Vec::new();
-    lanes::Layout::write_head(grid.kept, &sizes, &mut out);
+    lanes::Layout::write_head(grid.kept, one_lane, &sizes, &mut out);
     out.extend(streams);
     out
 }
@@ -126,13 +132,16 @@ where
                 // The patterns of some of the values, whatever numbers these are.
                 let places = FillValues::new(&[3.0, 5.0][..usize::from(nearest) + 1]).unwrap();
                 let fill = places.typed(|at| values.get(at as usize).copied().unwrap_or_default());
-                let grid = Grid::<P>::new(Tolerance::Precision(kept), nearest, fill);
-                let expected = naive(&values, &grid);
+                let mut grid = Grid::<P>::new(Tolerance::Precision(kept), nearest, fill);
+                // The paper's ways, each with and without the other.
+                grid.zeros_repeat = nearest || kept % 2 == 0;
+                let one_lane = kept % 3 == 1;
+                let expected = naive(&values, &grid, one_lane);
                 let rounded: Vec<P> = values.iter().map(|&x| grid.round(x)).collect();
                 for level in Level::available() {
                     let mut context = Context::new(level);
                     let mut out = Vec::new();
-                    encode::encode(&values, &grid, &mut context, &mut out);
+                    encode::encode(&values, &grid, one_lane, &mut context, &mut out);
                     if out.len() >= size_of_val(&values[..]) && expected.len() > 4 {
                         assert!(expected.len() + 8000 > out.len());
                     } else {
@@ -161,7 +170,7 @@ fn kernels_follow_the_definition_f64() {
 fn damaged_lanes_decode_alike_at_every_level() {
     let values: Vec<u32> = patterns(66_000, 9);
     let grid = Grid::<u32>::new(Tolerance::Precision(6), true, no_fill());
-    let good = naive(&values, &grid);
+    let good = naive(&values, &grid, false);
     for round in 0..40 {
         let mut bytes = good.clone();
         let at = 4 + round * 7919 % (bytes.len() - 4);

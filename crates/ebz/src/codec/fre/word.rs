@@ -2,7 +2,7 @@
 //!
 //! | case | word |
 //! |---|---|
-//! | the decoder's last value again | `00` |
+//! | the decoder's last value again; with `zeros=word`, of exponents other than 0 | `00` |
 //! | exponent 0: zero or subnormal | `010` sign, mantissa |
 //! | exponent differs by more than 9 | `011` sign, exponent, kept mantissa bits |
 //! | exponent differs by 0 … 9 | `1` sign, kept mantissa bits, difference |
@@ -46,7 +46,7 @@ pub(super) fn encode<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> Bits {
     let mantissa = x.into() & ((1 << P::MANTISSA) - 1);
     let kept = mantissa >> (P::MANTISSA - grid.kept);
     let d = exponent.cast_signed() - field(previous).cast_signed();
-    if x == previous {
+    if x == previous && (exponent != 0 || grid.zeros_repeat) {
         (0b00, 2)
     } else if exponent == 0 {
         then(then((0b010, 3), sign, 1), mantissa, P::MANTISSA)

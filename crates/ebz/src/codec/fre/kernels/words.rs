@@ -151,7 +151,7 @@ fn one<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> (P, P) {
     };
 
     // `00`.
-    let same = x == previous;
+    let same = (x == previous) & (!subnormal | grid.zeros_repeat);
     word = if same { zero } else { word };
     length = if same { number(2) } else { length };
     (word, length)
