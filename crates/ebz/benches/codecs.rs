@@ -1,15 +1,15 @@
-//! Ratio and speed of `stage::block_transform` with the plane code of each codec of the zfp family,
-//! by element type, number of axes, instruction set and bound.
+//! Ratio and speed of every codec on a chunk, next to a copy, by element type, number of axes,
+//! instruction set and bound. Names of codecs as arguments choose some of them.
 //!
 //! ```sh
-//! cargo bench --bench zfp_family
+//! cargo bench -p ebz --bench codecs -- fz ceaz
 //! ```
 
-use ebz::codec::{Params, by_name};
+use ebz::codec::{Entry, Params, TABLE};
 use ebz::engine::Context;
 use ebz::internals::{Dims, Task};
 use ebz::simd::Level;
-use ebz::{Element, FillValues, Tolerance};
+use ebz::{BoundKind, Element, FillValues, Tolerance, f16};
 use std::time::{Duration, Instant};
 
 /// Chunks of about a million values.
@@ -32,25 +32,38 @@ const SHAPES: [Dims; 3] = [
 ];
 
 fn main() {
-    println!("codec,type,axes,level,bound,ratio,compress_GBps,decompress_GBps");
-    for codec in ["de-zfp", "zfp-v"] {
+    let named: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with('-'))
+        .collect();
+    println!("codec,type,axes,level,bound,ratio,compress_GBps,decompress_GBps,copy_GBps");
+    let chosen = |entry: &&Entry| named.is_empty() || named.iter().any(|n| n == entry.info.name);
+    for entry in TABLE.iter().filter(chosen) {
         for dims in SHAPES {
-            measure::<f32>(codec, dims);
-            measure::<f64>(codec, dims);
+            measure::<f32>(entry, dims);
+            measure::<f64>(entry, dims);
         }
+        measure::<f16>(entry, SHAPES[2]);
     }
 }
 
-fn measure<T: Element>(codec: &str, dims: Dims) {
+/// A loose bound and a tight one, of the first kind that the codec offers.
+fn tolerances(entry: &Entry) -> [Tolerance; 2] {
+    match entry.offers(BoundKind::Abs) {
+        true => [1e-2, 1e-4].map(Tolerance::Abs),
+        false => [1e-2, 1e-4].map(Tolerance::Pointwise),
+    }
+}
+
+fn measure<T: Element>(entry: &Entry, dims: Dims) {
     let values = waves::<T>(dims);
-    let entry = by_name(codec).expect("the codec");
     let params = Params::default();
     for level in Level::available() {
         let mut context = Context::new(level);
-        for bound in [1e-2, 1e-4] {
+        for tolerance in tolerances(entry) {
             let task = Task {
                 dims,
-                tolerance: Tolerance::Abs(bound),
+                tolerance,
                 fill: FillValues::NONE,
                 params: &params,
             };
@@ -67,15 +80,19 @@ fn measure<T: Element>(codec: &str, dims: Dims) {
                     .decode(&bytes, dims, &mut context, &mut back)
                     .expect("decoded");
             });
+            let mut copied = vec![T::default(); dims.len()];
+            let copy = best(|| copied.copy_from_slice(std::hint::black_box(&values)));
             let raw = (dims.len() * T::SIZE) as f64;
             let speed = |time: Duration| raw / time.as_secs_f64() / 1e9;
             println!(
-                "{codec},{},{},{level:?},{bound:e},{:.2},{:.3},{:.3}",
+                "{},{},{},{level:?},{tolerance:?},{:.2},{:.3},{:.3},{:.3}",
+                entry.info.name,
                 T::TYPE,
                 dims.axes(),
                 raw / bytes.len() as f64,
                 speed(compress),
                 speed(decompress),
+                speed(copy),
             );
         }
     }
