@@ -18,13 +18,18 @@ fn field(len: usize, seed: u64) -> impl Iterator<Item = f64> {
     })
 }
 
-fn ours<T: Element>(codec: &str, values: &[T], dims: Dims, planes: u32) -> Vec<T> {
-    let params = Params::default();
+fn ours<T: Element>(
+    codec: &str,
+    values: &[T],
+    dims: Dims,
+    tolerance: Tolerance,
+    params: &Params,
+) -> Vec<T> {
     let task = Task {
         dims,
-        tolerance: Tolerance::Precision(planes),
+        tolerance,
         fill: FillValues::NONE,
-        params: &params,
+        params,
     };
     let codec = by_name(codec).unwrap();
     let mut context = Context::default();
@@ -43,6 +48,7 @@ fn words<T: Element>(values: &[T]) -> Vec<u64> {
 
 #[test]
 fn decoded_values_equal_those_of_zfp() {
+    let none = Params::default();
     for codec in ["de-zfp", "zfp-v"] {
         for shape in [
             &[1003][..],
@@ -69,7 +75,13 @@ fn decoded_values_equal_those_of_zfp() {
                     let bytes = peer.compress_f32(&singles, shape, goal);
                     peer.decompress_f32(&bytes, shape, goal, &mut theirs);
                     assert!(
-                        words(&ours(codec, &singles, dims, planes)) == words(&theirs),
+                        words(&ours(
+                            codec,
+                            &singles,
+                            dims,
+                            Tolerance::Precision(planes),
+                            &none
+                        )) == words(&theirs),
                         "{what}"
                     );
                 }
@@ -84,11 +96,46 @@ fn decoded_values_equal_those_of_zfp() {
                         theirs.copy_from_slice(&doubles);
                     }
                     assert!(
-                        words(&ours(codec, &doubles, dims, planes)) == words(&theirs),
+                        words(&ours(
+                            codec,
+                            &doubles,
+                            dims,
+                            Tolerance::Precision(planes),
+                            &none
+                        )) == words(&theirs),
                         "{what}"
                     );
                 }
             }
+        }
+    }
+}
+
+/// With zfp's number of planes for a tolerance, values are zfp's, or exact where zfp breaks it.
+#[test]
+fn planes_by_formula_are_those_of_zfp() {
+    let mut params = Params::default();
+    params.set("planes", "formula");
+    let shape = [20, 24, 32];
+    let dims = Dims {
+        nz: 20,
+        ny: 24,
+        nx: 32,
+    };
+    let values: Vec<f32> = field(20 * 24 * 32, 3).map(|v| v as f32).collect();
+    for codec in ["de-zfp", "zfp-v"] {
+        for bound in [1.0, 2f64.powi(-10), 1e-3, 1e-6] {
+            let mut theirs = vec![0.0; values.len()];
+            let bytes = ebz_peers::ZfpC.compress_f32(&values, &shape, Goal::Abs(bound));
+            ebz_peers::ZfpC.decompress_f32(&bytes, &shape, Goal::Abs(bound), &mut theirs);
+            let back = ours(codec, &values, dims, Tolerance::Abs(bound), &params);
+            let mut same = 0;
+            for ((x, y), z) in values.iter().zip(&back).zip(&theirs) {
+                assert!((f64::from(*x) - f64::from(*y)).abs() <= bound);
+                assert!(y == z || y == x, "{codec} {bound}: {x} became {y}, not {z}");
+                same += usize::from(y == z);
+            }
+            assert!(2 * same > values.len(), "{codec} {bound}: {same}");
         }
     }
 }

@@ -30,6 +30,17 @@ pub const fn segment_param(default: &'static str) -> Param {
     }
 }
 
+/// Numbers of planes for a bound, the default first.
+const PLANES: [&str; 2] = ["fewest", "formula"];
+
+/// The parameter that sets how many planes are kept for a bound.
+pub const PLANES_PARAM: Param = Param {
+    name: "planes",
+    default: PLANES[0],
+    help: "fewest that keep the bound, or zfp's formula for a tolerance, as in the papers; blocks that \
+           break the bound with that are exact",
+};
+
 /// The size of segments that the user asks for.
 fn segment_size<C: Member>(params: &Params) -> Result<u32> {
     let size = params.parse("segment", C::SEGMENT)?;
@@ -46,6 +57,7 @@ impl<C: Member> Codec for ZfpFamily<C> {
     const INFO: Info = C::INFO;
 
     fn validate(params: &Params) -> Result<()> {
+        params.choice("planes", &PLANES)?;
         segment_size::<C>(params).map(|_| ())
     }
 
@@ -59,6 +71,7 @@ impl<C: Member> Codec for ZfpFamily<C> {
             dims: task.dims,
             tolerance: task.tolerance,
             fill: task.fill,
+            planes_by_formula: task.params.choice("planes", &PLANES)? == PLANES[1],
             segment: segment_size::<C>(task.params)?,
             simd: context.simd(),
         };

@@ -6,7 +6,7 @@
 mod dictionary;
 
 use super::Info;
-use super::zfp_family::{Member, TOLERANCES, ZfpFamily, segment_param};
+use super::zfp_family::{Member, PLANES_PARAM, TOLERANCES, ZfpFamily, segment_param};
 use dictionary::Dictionary;
 
 /// Dictionary-coded bit planes of zfp's transform.
@@ -18,7 +18,7 @@ impl Member for Dictionary {
         name: "de-zfp",
         summary: "zfp's block transform, bit planes in a dictionary code; for smooth and wave-like fields",
         tolerances: TOLERANCES,
-        params: &[segment_param("65536")],
+        params: &[segment_param("65536"), PLANES_PARAM],
         rewrites_exactly: None,
     };
     const SEGMENT: u32 = 65536;

@@ -8,7 +8,7 @@ mod headers;
 mod regions;
 
 use super::Info;
-use super::zfp_family::{Member, TOLERANCES, ZfpFamily, segment_param};
+use super::zfp_family::{Member, PLANES_PARAM, TOLERANCES, ZfpFamily, segment_param};
 use crate::bits::{BitReader, BitWriter};
 use crate::stage::block_transform::{PlaneCode, Planes, STREAMS};
 
@@ -21,7 +21,7 @@ impl Member for Headers {
         name: "zfp-v",
         summary: "zfp's block transform, bit planes behind two levels of headers, in 6 KB segments",
         tolerances: TOLERANCES,
-        params: &[segment_param("6144")],
+        params: &[segment_param("6144"), PLANES_PARAM],
         rewrites_exactly: None,
     };
     /// The paper's chunks (4.1.4).

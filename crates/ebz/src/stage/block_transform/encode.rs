@@ -35,6 +35,9 @@ pub struct Settings {
     pub tolerance: Tolerance,
     /// Values equal to one of these come back exactly.
     pub fill: FillValues,
+    /// Keep zfp's number of planes for a tolerance, cut off as zfp does; blocks that break the bound with
+    /// them are exact.
+    pub planes_by_formula: bool,
     /// Bytes per segment, about.
     pub segment: u32,
     /// The instructions to use.
@@ -95,7 +98,7 @@ fn encode_blocks<T: Dispatch, C: PlaneCode>(
 ) -> Result<()> {
     let (goal, special) = match settings.tolerance {
         Tolerance::Abs(e) => (
-            Goal::Bound(Search::new(e, axes as u32)),
+            Goal::Bound(Search::new(e, axes as u32, settings.planes_by_formula)),
             first_special::<T>(e),
         ),
         Tolerance::Precision(planes) => (
@@ -219,7 +222,7 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
             let kept = forms.map(|form| if let Form::Planes(n) = form { n } else { 0 });
             let needed = kept.into_iter().max().unwrap_or(0);
             // 6. Negabinary, truncated.
-            let nearest = matches!(self.goal, Goal::Bound(_));
+            let nearest = matches!(&self.goal, Goal::Bound(search) if !search.is_by_formula());
             let kept = truncate::keep::<T, V>(&kept, nearest);
             for lanes in &mut coefficients {
                 V::store_int(truncate::forward::<T, V>(&kept, V::load_int(lanes)), lanes);
@@ -327,11 +330,15 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
             }
             Goal::Bound(search) => search,
         };
-        let wanted = largest.map(|m| T::of_magnitude(m) > search.limit);
+        let least = match search.is_by_formula() {
+            true => T::default(),
+            false => search.limit,
+        };
+        let wanted = largest.map(|m| T::of_magnitude(m) > least);
         if wanted == [false; LANES] {
             return forms;
         }
-        let limit = search.limit;
+        let (limit, is_by_formula) = (search.limit, search.is_by_formula());
         let found = search.run::<V, N>(values, coefficients, exponents, &wanted, most);
         for lane in 0..lanes {
             if !wanted[lane] {
@@ -339,6 +346,7 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
             }
             forms[lane] = match found[lane] {
                 Some(planes) => Form::Planes(planes),
+                None if is_by_formula => Form::Exact,
                 None => {
                     let which =
                         out_of_bound::<T, V, N>(values, coefficients, exponents, most, lane, limit);

@@ -21,11 +21,14 @@ pub struct Search<T> {
     try_below: T,
     /// Exponent less planes of the last block in each lane.
     offset: Lanes<i32>,
+    /// The same by zfp's formula, where that is to be used.
+    formula: Option<i32>,
 }
 
 impl<T: BlockFloat> Search<T> {
-    /// A search for this absolute bound in blocks of `axes` axes.
-    pub fn new(bound: f64, axes: u32) -> Self {
+    /// A search for this absolute bound in blocks of `axes` axes; `by_formula` takes zfp's number of planes
+    /// for this tolerance instead of the fewest that will do.
+    pub fn new(bound: f64, axes: u32, by_formula: bool) -> Self {
         let limit = provable(T::from_f64(bound));
         let bound_exponent = T::exponent(limit.magnitude()) as i32;
         // zfp's own number of planes for an accuracy, less the three that it usually does not need.
@@ -34,11 +37,21 @@ impl<T: BlockFloat> Search<T> {
             limit,
             try_below: T::from_f64(limit.to_f64() * TRY_FEWER_PLANES_BELOW),
             offset: [offset; LANES],
+            formula: by_formula.then(|| {
+                // zfp counts exponents from numbers below 1, not from 1.
+                let tolerance = T::exponent(T::from_f64(bound).magnitude()) as i32;
+                tolerance - (2 * axes as i32 + 2) - 1
+            }),
         }
     }
 
-    /// The planes of each block, or `None` where `most` are not enough. Lanes that are not
-    /// `wanted` keep 0.
+    /// Whether the number of planes is zfp's.
+    pub fn is_by_formula(&self) -> bool {
+        self.formula.is_some()
+    }
+
+    /// The planes of each block, or `None` where `most` of them, or those of the formula, are not enough.
+    /// Lanes that are not `wanted` keep 0.
     #[inline(always)]
     pub fn run<V: Vectors<T>, const N: usize>(
         &mut self,
@@ -48,6 +61,11 @@ impl<T: BlockFloat> Search<T> {
         wanted: &Lanes<bool>,
         most: u32,
     ) -> Lanes<Option<u32>> {
+        if let Some(offset) = self.formula {
+            let planes = exponents.map(|e| (e as i32 - offset).clamp(0, most as i32) as u32);
+            let errors = largest_errors::<T, V, N>(values, coefficients, exponents, &planes, false);
+            return std::array::from_fn(|i| (errors[i] <= self.limit).then_some(planes[i]));
+        }
         let all = most as i32;
         let mut fails = [0; LANES];
         let mut passes = [all + 1; LANES];
@@ -61,7 +79,7 @@ impl<T: BlockFloat> Search<T> {
         }
         loop {
             let planes = guess.map(|g| g as u32);
-            let errors = largest_errors::<T, V, N>(values, coefficients, exponents, &planes);
+            let errors = largest_errors::<T, V, N>(values, coefficients, exponents, &planes, true);
             let mut open = false;
             for lane in 0..LANES {
                 if passes[lane] <= fails[lane] + 1 {
@@ -118,9 +136,10 @@ fn largest_errors<T: BlockFloat, V: Vectors<T>, const N: usize>(
     coefficients: &[Lanes<T::Int>; N],
     exponents: &Lanes<u32>,
     planes: &Lanes<u32>,
+    nearest: bool,
 ) -> Lanes<T> {
     let mut check = Check::<T, V, N> {
-        decoded: Decoded::new(coefficients, exponents, planes),
+        decoded: Decoded::new(coefficients, exponents, planes, nearest),
         values,
         largest: V::load(&[T::default(); LANES]),
     };
@@ -143,10 +162,11 @@ impl<'a, T: BlockFloat, V: Vectors<T>, const N: usize> Decoded<'a, T, V, N> {
         coefficients: &'a [Lanes<T::Int>; N],
         exponents: &Lanes<u32>,
         planes: &Lanes<u32>,
+        nearest: bool,
     ) -> Self {
         Self {
             coefficients,
-            kept: truncate::keep::<T, V>(planes, true),
+            kept: truncate::keep::<T, V>(planes, nearest),
             units: V::load(&exponents.map(T::unit)),
         }
     }
@@ -190,7 +210,7 @@ pub fn out_of_bound<T: BlockFloat, V: Vectors<T>, const N: usize>(
     limit: T,
 ) -> u64 {
     let mut found = OutOfBound::<T, V, N> {
-        decoded: Decoded::new(coefficients, exponents, &[planes; LANES]),
+        decoded: Decoded::new(coefficients, exponents, &[planes; LANES], true),
         values,
         lane,
         limit,
