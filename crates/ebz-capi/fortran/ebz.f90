@@ -5,7 +5,7 @@
 ! or one of the codes of ebz.h) and, if it is not EBZ_OK, `message`, which says what to do.
 module ebz
     use, intrinsic :: iso_c_binding
-    use, intrinsic :: iso_fortran_env, only: int8, real32, real64
+    use, intrinsic :: iso_fortran_env, only: int8, int16, real32, real64
     implicit none
     private
     public :: ebz_pack, ebz_unpack
@@ -18,17 +18,21 @@ module ebz
         EBZ_RATIO = 5, EBZ_PRECISION = 6, EBZ_LOSSLESS = 7
     ! Types of values.
     integer(c_int32_t), parameter :: F32 = 1, F64 = 2
+    integer, parameter, public :: EBZ_F16 = 3, EBZ_BF16 = 4
 
     ! Compresses a contiguous array of real32 or real64 and any rank:
     ! ebz_pack(values, EBZ_RANGE, 1d-3, stream, status, message [, codec]).
+    ! Fortran has no 16-bit reals: their bits, as int16, are compressed as what `type` says, EBZ_F16 or
+    ! EBZ_BF16: ebz_pack(bits, type, EBZ_RANGE, 1d-3, stream, status, message [, codec]).
     interface ebz_pack
-        module procedure pack_real32, pack_real64
+        module procedure pack_real32, pack_real64, pack_bits
     end interface
 
     ! Decompresses a stream into a contiguous array of the right type and shape:
-    ! ebz_unpack(stream, values, status, message).
+    ! ebz_unpack(stream, values, status, message), or for the bits of 16-bit reals
+    ! ebz_unpack(stream, bits, type, status, message).
     interface ebz_unpack
-        module procedure unpack_real32, unpack_real64
+        module procedure unpack_real32, unpack_real64, unpack_bits
     end interface
 
     interface
@@ -113,6 +117,19 @@ contains
         call pack_any(F64, c_loc(values), shape(values), bound, number, stream, status, message, codec)
     end subroutine
 
+    subroutine pack_bits(values, type, bound, number, stream, status, message, codec)
+        integer(int16), intent(in), target, contiguous :: values(..)
+        integer, intent(in) :: type, bound
+        real(real64), intent(in) :: number
+        integer(int8), allocatable, intent(out) :: stream(:)
+        integer, intent(out) :: status
+        character(:), allocatable, intent(out) :: message
+        character(*), intent(in), optional :: codec
+        if (.not. is_bits(type, status, message)) return
+        call pack_any(int(type, c_int32_t), c_loc(values), shape(values), bound, number, stream, &
+            status, message, codec)
+    end subroutine
+
     subroutine pack_any(type, values, extents, bound, number, stream, status, message, codec)
         integer(c_int32_t), intent(in) :: type
         type(c_ptr), intent(in) :: values
@@ -161,6 +178,28 @@ contains
         call unpack_any(F64, c_loc(stream), size(stream), c_loc(values), shape(values), status, &
             message)
     end subroutine
+
+    subroutine unpack_bits(stream, values, type, status, message)
+        integer(int8), intent(in), target, contiguous :: stream(:)
+        integer(int16), intent(inout), target, contiguous :: values(..)
+        integer, intent(in) :: type
+        integer, intent(out) :: status
+        character(:), allocatable, intent(out) :: message
+        if (.not. is_bits(type, status, message)) return
+        call unpack_any(int(type, c_int32_t), c_loc(stream), size(stream), c_loc(values), &
+            shape(values), status, message)
+    end subroutine
+
+    ! Whether values of a type have 16 bits; the memory of others would be too small.
+    logical function is_bits(type, status, message)
+        integer, intent(in) :: type
+        integer, intent(out) :: status
+        character(:), allocatable, intent(out) :: message
+        is_bits = type == EBZ_F16 .or. type == EBZ_BF16
+        status = merge(EBZ_OK, EBZ_INVALID, is_bits)
+        message = ''
+        if (.not. is_bits) message = 'the type of 16-bit reals must be EBZ_F16 or EBZ_BF16'
+    end function
 
     subroutine unpack_any(type, stream, length, values, extents, status, message)
         integer(c_int32_t), intent(in) :: type

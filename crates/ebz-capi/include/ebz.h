@@ -25,6 +25,12 @@
 // Values of 8 bytes: IEEE 754 binary64 (double).
 #define EBZ_F64 2
 
+// Values of 2 bytes: IEEE 754 binary16 (_Float16).
+#define EBZ_F16 3
+
+// Values of 2 bytes: the upper half of a binary32 (__bf16).
+#define EBZ_BF16 4
+
 // The most axes of an array.
 #define EBZ_MAX_AXES 16
 
@@ -87,7 +93,7 @@ typedef struct ebz_writer ebz_writer;
 
 // What a stream or a file says about one of its arrays.
 typedef struct {
-  // EBZ_F32 or EBZ_F64.
+  // EBZ_F16, EBZ_BF16, EBZ_F32 or EBZ_F64.
   int32_t type;
   // Kind of the bound that holds for every value: EBZ_ABS, EBZ_POINTWISE, EBZ_PRECISION or
   // EBZ_LOSSLESS.

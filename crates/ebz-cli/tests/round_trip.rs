@@ -38,6 +38,49 @@ fn raw_values_with_every_bound_that_the_default_codec_offers() {
 }
 
 #[test]
+fn sixteen_bits() {
+    let sandbox = Sandbox::new();
+    // The upper halves of f32, and whole numbers of f16.
+    let upper = |v: &f32| [v.to_le_bytes()[2], v.to_le_bytes()[3]];
+    let values: Vec<u8> = field(10 * 12 * 14).iter().flat_map(upper).collect();
+    let whole: Vec<u8> = (0..1680u16)
+        .flat_map(|i| (0x6400 + i % 900).to_le_bytes())
+        .collect();
+    for (element, values) in [("bf16", values), ("f16", whole)] {
+        let name = format!("a_10x12x14.{element}");
+        let stored = format!("{name}.ebz");
+        sandbox.write(&name, &values);
+        for bound in [
+            &["--abs", "0.5"][..],
+            &["--pointwise", "1e-2"],
+            &["--lossless"],
+        ] {
+            let json = sandbox.json(&[&["compress", &name, "--force", "--stats"], bound].concat());
+            assert_eq!(json["shape"], serde_json::json!([10, 12, 14]));
+            sandbox.ok(&["verify", &stored, "--against", &name]);
+            sandbox.ok(&["compare", &name, &stored]);
+        }
+        sandbox.ok(&["decompress", &stored, "-o", "b.raw", "--force"]);
+        assert!(sandbox.read("b.raw") == values);
+        let layout = [
+            "compress", "b.raw", "-s", "10x12x14", "--abs", "1", "-t", element,
+        ];
+        sandbox.ok(&[&layout[..], &["--force"]].concat());
+        let json = sandbox.json(&["info", "b.raw.ebz"]);
+        assert!(
+            json.to_string().contains(&format!("\"{element}\"")),
+            "{json}"
+        );
+    }
+    sandbox.ok(&["decompress", "a_10x12x14.f16.ebz", "-o", "a.npy"]);
+    assert!(sandbox.read("a.npy").windows(5).any(|w| w == b"'<f2'"));
+    sandbox.ok(&["compress", "a.npy", "--abs", "0.5"]);
+    sandbox.ok(&["verify", "a.npy.ebz", "--against", "a.npy"]);
+    let npy = ["decompress", "a_10x12x14.bf16.ebz", "-o", "c.npy"];
+    sandbox.fails(2, &npy, &["NumPy has no bf16", "raw"]);
+}
+
+#[test]
 fn npy_in_and_out_with_regions() {
     let sandbox = Sandbox::new();
     let values = field(10 * 12 * 14);

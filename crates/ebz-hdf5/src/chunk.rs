@@ -213,6 +213,21 @@ mod tests {
     }
 
     #[test]
+    fn every_element_type() {
+        for element in ElementType::ALL {
+            let words = words(Bound::Abs(0.1), element, 0.0, &[20, 10]);
+            with_type!(element, T => {
+                let values: Vec<T> = (0..200).map(|i| T::from_f64(f64::from(i % 30))).collect();
+                let stream = encode(&words, bytemuck::cast_slice(&values)).unwrap();
+                let mut again = decode(&words, &stream).unwrap();
+                let again: &[T] = bytemuck::cast_slice(again.bytes_mut());
+                let close = |(a, b): (&T, &T)| (a.to_f64() - b.to_f64()).abs() <= 0.1;
+                assert!(values.iter().zip(again).all(close), "{element}");
+            });
+        }
+    }
+
+    #[test]
     fn big_endian_values_come_back_as_such() {
         let values: Vec<f32> = (0..64).map(|i| (i as f32 * 0.1).sin()).collect();
         let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_be_bytes()).collect();

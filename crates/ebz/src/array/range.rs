@@ -48,11 +48,12 @@ impl FiniteRange {
 
     fn without<T: Element>(values: &[T], missing: impl Fn(T) -> bool) -> Self {
         const LANES: usize = 16;
-        let infinity = T::from_f64(f64::INFINITY);
-        let mut min = [infinity; LANES];
-        let mut max = [T::from_f64(f64::NEG_INFINITY); LANES];
+        // Numbers of 16 bits are compared faster as wide ones.
+        let mut min = [T::Wide::from_f64(f64::INFINITY); LANES];
+        let mut max = [T::Wide::from_f64(f64::NEG_INFINITY); LANES];
         let mut take = |lane: usize, x: T| {
             let counts = Element::is_finite(x) & !missing(x);
+            let x = x.to_wide();
             min[lane] = if counts && x < min[lane] {
                 x
             } else {
@@ -109,11 +110,12 @@ impl FiniteRange {
 
 /// Least and largest value, infinities included; NaN does not count.
 #[inline(always)]
-fn ends<T: Element>(values: &[T]) -> (T, T) {
+fn ends<T: Element>(values: &[T]) -> (T::Wide, T::Wide) {
     const LANES: usize = 64;
-    let mut min = [T::from_f64(f64::INFINITY); LANES];
-    let mut max = [T::from_f64(f64::NEG_INFINITY); LANES];
+    let mut min = [T::Wide::from_f64(f64::INFINITY); LANES];
+    let mut max = [T::Wide::from_f64(f64::NEG_INFINITY); LANES];
     let mut take = |lane: usize, x: T| {
+        let x = x.to_wide();
         min[lane] = if x < min[lane] { x } else { min[lane] };
         max[lane] = if x > max[lane] { x } else { max[lane] };
     };

@@ -85,7 +85,8 @@ pub struct Info {
     pub params: &'static [Param],
     /// The parameters with which values that were decompressed stay as they are, bit for bit, when
     /// they are compressed again with the same bound (not one relative to the range), also where
-    /// values beside them changed; `None` if no parameters do.
+    /// values beside them changed; `None` if no parameters do. Elements of 16 bits may change, within
+    /// the bound.
     pub rewrites_exactly: Option<&'static [(&'static str, &'static str)]>,
 }
 
