@@ -12,6 +12,9 @@ pub struct Context {
     simd: Level,
     /// Decoded values go past the caches, because the output is too large to be found there later.
     pub streaming: bool,
+    /// Intervals in which the least and the largest value of the last encoded chunk lie; `None` if the codec
+    /// does not know, or if values are not finite.
+    pub(crate) extremes: Option<[(f64, f64); 2]>,
     scratch: Vec<Box<dyn Any + Send + Sync>>,
 }
 
@@ -32,6 +35,7 @@ impl Context {
         Self {
             simd,
             streaming: false,
+            extremes: None,
             scratch: Vec::new(),
         }
     }

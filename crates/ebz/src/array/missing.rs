@@ -82,6 +82,16 @@ pub(super) fn is_known(value: f64, element: Option<ElementType>) -> bool {
         || ONE_SIGN.iter().any(|&known| same(known))
 }
 
+/// Whether there is such a number, in single or double precision, between two others.
+pub(super) fn any_known(low: f64, high: f64) -> bool {
+    let inside = |known: f64| (low..=high).contains(&known);
+    let either = |known: f64| inside(known) || inside(f64::from(known as f32));
+    EITHER_SIGN
+        .iter()
+        .any(|&known| either(known) || either(-known))
+        || ONE_SIGN.iter().any(|&known| either(known))
+}
+
 /// Whether a number has few decimal digits, in single or double precision.
 fn is_round(value: f64) -> bool {
     let few = |text: String| {
@@ -248,6 +258,19 @@ mod tests {
         let (few, rest) = find(&extremes, 1);
         assert_eq!(few.as_slice(), [-1e30]);
         assert_eq!(rest.range().max, 1e20);
+    }
+
+    #[test]
+    fn known_numbers_are_found_in_intervals() {
+        for known in EITHER_SIGN.iter().chain(&ONE_SIGN) {
+            for known in [*known, f64::from(*known as f32)] {
+                assert!(any_known(known, known) && is_known(known, None));
+                assert!(any_known(known.next_down(), known.next_up()));
+            }
+        }
+        for sure in [0.0, 35.0, -12345.0, 998.5] {
+            assert!(!any_known(sure - 0.4, sure + 0.4));
+        }
     }
 
     #[test]

@@ -140,6 +140,12 @@ impl ValueScan {
     }
 }
 
+/// Whether [`chunk_fill`] may find something in a chunk whose least and largest value lie in these intervals.
+pub(crate) fn may_have_fill(extremes: Option<[(f64, f64); 2]>) -> bool {
+    let may_be_known = |(low, high)| missing::any_known(low, high);
+    extremes.is_none_or(|ends| ends.into_iter().any(may_be_known))
+}
+
 /// The values of one chunk that mark missing data, by the chunk alone, besides those that are named:
 /// numbers that conventions use, at either end. How far they lie from the others does not matter,
 /// since no range depends on it.

@@ -3,7 +3,7 @@
 use super::body::{Body, Form, Target, Values};
 use super::constant;
 use super::grid::{Grid, dims, extents};
-use crate::array::{FoundFill, chunk_fill, display};
+use crate::array::{FoundFill, chunk_fill, display, may_have_fill};
 use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::codec::{self, ChunkShape, Context, Dims, Entry, Params, Task};
 use crate::element::{Element, ElementType, with_type};
@@ -217,7 +217,7 @@ impl FramePlan {
             fill: header.fill.values(),
             params: &header.params,
         };
-        let found;
+        let mut found;
         let start = out.len();
         with_type!(header.element, T => {
             let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misfit())?;
@@ -225,9 +225,24 @@ impl FramePlan {
                 out.extend_from_slice(bytemuck::bytes_of(&value));
                 return Ok((Form::Constant, FoundFill::default()));
             }
-            found = self.missing_in(context.simd(), values);
+            // What marks missing data is looked for first, or where the codec has seen the values, only if
+            // there may be something. (Numbers of 16 bits are encoded as others.)
+            let later = self.entry.tells_extremes && task.fill.is_empty() && T::SIZE > 2;
+            found = match later {
+                true => FoundFill::default(),
+                false => self.missing_in(context.simd(), values),
+            };
             task.fill = task.fill.and(found.values)?;
+            context.extremes = None;
             self.entry.encode(values, &task, context, out)?;
+            if later && may_have_fill(context.extremes.take()) {
+                found = self.missing_in(context.simd(), values);
+                if !found.values.is_empty() {
+                    task.fill = found.values;
+                    out.truncate(start);
+                    self.entry.encode(values, &task, context, out)?;
+                }
+            }
         });
         if out.len() - start < chunk.bytes.len() {
             return Ok((Form::Coded, found));

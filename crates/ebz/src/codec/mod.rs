@@ -31,6 +31,9 @@ pub trait Codec {
     /// How it likes arrays to be cut where the user does not say.
     const CHUNKS: ChunkShape = ChunkShape::Slab;
 
+    /// Whether encoding tells where the values lie, see [`Context`]. Then nobody looks at them before.
+    const TELLS_EXTREMES: bool = false;
+
     /// Checks parameter values beyond their names.
     fn validate(_params: &Params) -> Result<()> {
         Ok(())
@@ -114,6 +117,8 @@ pub struct Entry {
     pub info: Info,
     /// How it likes arrays to be cut.
     pub chunks: ChunkShape,
+    /// See [`Codec::TELLS_EXTREMES`].
+    pub(crate) tells_extremes: bool,
     validate: fn(&Params) -> Result<()>,
     f32: Coder<f32>,
     f64: Coder<f64>,
@@ -169,6 +174,7 @@ impl Entry {
         Self {
             info: C::INFO,
             chunks: C::CHUNKS,
+            tells_extremes: C::TELLS_EXTREMES,
             validate: C::validate,
             f32: Coder::of::<C>(),
             f64: Coder::of::<C>(),

@@ -4,7 +4,8 @@ use super::bytes::Fields;
 use crate::bits::varint;
 use crate::chunk::{Body, Form, HEADER_ROOM};
 use crate::error::{Error, Result};
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use std::hash::Hasher;
+use twox_hash::xxhash3_64::{self, RawHasher, SecretBuffer};
 
 /// First bytes of every record, by which recovery finds the next one behind damage. The kind follows.
 pub(super) const MARKER: [u8; 3] = *b"EBZ";
@@ -181,12 +182,12 @@ impl Record {
             let mut both = [0; MAX_ONE_SHOT];
             both[..head.len()].copy_from_slice(head);
             both[head.len()..total].copy_from_slice(body);
-            xxh3_64(&both[..total])
+            xxhash3_64::Hasher::oneshot(&both[..total])
         } else {
-            let mut hasher = Xxh3Default::new();
-            hasher.update(head);
-            hasher.update(body);
-            hasher.digest()
+            let mut hasher = RawHasher::new(SecretBuffer::default());
+            hasher.write(head);
+            hasher.write(body);
+            hasher.finish()
         };
         match self.kind.form() {
             Some(_) => sum,

@@ -1,42 +1,74 @@
 //! Hints to the memory system. They never change a result.
 
+use super::Level;
+
 /// Asks for the 1 or 2 KiB that lie `ahead` bytes behind the start of `values`, so that they are in
 /// the cache when their turn comes. The place may lie outside of any memory.
 #[inline(always)]
 pub(crate) fn prefetch<T, const N: usize>(values: &[T; N], ahead: usize) {
+    for line in (0..size_of_val(values)).step_by(64) {
+        prefetch_line(values, ahead + line);
+    }
+}
+
+/// The same for the cache line at the start of that.
+#[inline(always)]
+pub(crate) fn prefetch_line<T, const N: usize>(values: &[T; N], ahead: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start = values.as_ptr().cast::<i8>().wrapping_add(ahead);
-        for line in (0..size_of_val(values)).step_by(64) {
-            // SAFETY: a prefetch of any address is allowed.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line)) };
-        }
+        let start = values.as_ptr().cast::<i8>();
+        // SAFETY: a prefetch of any address is allowed.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(ahead)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (values, ahead);
 }
 
-/// Copies past the caches where the target is aligned for it.
+/// [`stream`] with the instructions that every machine has.
 #[inline(always)]
 pub(crate) fn copy_streaming<T: bytemuck::Pod, const N: usize>(from: &[T; N], to: &mut [T; N]) {
+    stream(Level::Portable, from, to);
+}
+
+/// Copies past the caches where the target is aligned for it.
+#[inline(always)]
+pub(crate) fn stream<T: bytemuck::Pod, const N: usize>(
+    level: Level,
+    from: &[T; N],
+    to: &mut [T; N],
+) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-        let target = to.as_mut_ptr().cast::<__m128i>();
-        if target.is_aligned() && size_of_val(from).is_multiple_of(16) {
-            let source = from.as_ptr().cast::<__m128i>();
-            for i in 0..size_of_val(from) / 16 {
-                // SAFETY: both arrays hold that many blocks of 16 bytes, and the target is aligned.
-                unsafe { _mm_stream_si128(target.add(i), _mm_loadu_si128(source.add(i))) };
-            }
-            return;
+        use std::arch::x86_64::*;
+        macro_rules! stream {
+            ($vector:ty, $load:ident, $store:ident) => {{
+                let (source, target) = (
+                    from.as_ptr().cast::<$vector>(),
+                    to.as_mut_ptr().cast::<$vector>(),
+                );
+                for i in 0..size_of_val(from) / size_of::<$vector>() {
+                    // SAFETY: both arrays hold that many vectors, and the target is aligned.
+                    unsafe { $store(target.add(i), $load(source.add(i))) };
+                }
+                return;
+            }};
+        }
+        let fits = |size: usize| {
+            size_of_val(from).is_multiple_of(size) && to.as_ptr().addr().is_multiple_of(size)
+        };
+        if level.avx2().is_some() && fits(32) {
+            stream!(__m256i, _mm256_loadu_si256, _mm256_stream_si256);
+        }
+        if fits(16) {
+            stream!(__m128i, _mm_loadu_si128, _mm_stream_si128);
         }
     }
+    let _ = level;
     *to = *from;
 }
 
-/// Makes everything visible that [`copy_streaming`] wrote.
+/// Makes everything visible that [`stream`] wrote.
 #[inline(always)]
 pub(crate) fn end_streaming() {
     #[cfg(target_arch = "x86_64")]

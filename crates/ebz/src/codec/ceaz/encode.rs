@@ -139,7 +139,7 @@ impl Sink for Gather<'_> {
         self.declined.is_none()
     }
 
-    fn restart(&mut self) {
+    fn restart<W: Word>(&mut self, _units: usize) {
         self.residuals.narrow.clear();
         self.residuals.wide.clear();
         self.residuals.widest.clear();

@@ -6,25 +6,23 @@ use crate::element::Float;
 use crate::element::word::Word;
 use crate::simd::Level;
 use crate::stage::UNIT;
-use crate::stage::dualquant::{self, Estimate, Sink};
+use crate::stage::dualquant::{self, Estimate, Plan, Sink};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::planes::{self, MAX_UNIT};
 
-/// Buffers that are kept from chunk to chunk.
-#[derive(Default)]
-struct Scratch {
-    exceptions: Exceptions,
-    units: CodedUnits,
-}
+/// Bytes of planes that are made room for at once; they are cleared while in the innermost cache.
+const ROOM: usize = 8 << 10;
 
-/// Coded units: a code for each 16-bit part of a unit, and the planes behind each other.
-#[derive(Default)]
-struct CodedUnits {
-    level: Option<Level>,
-    codes: Vec<u8>,
-    /// Longer than what is in use, so that a unit can be written at the end without growing.
-    planes: Vec<u8>,
-    length: usize,
+/// Coded units, straight into the record: a code for each 16-bit part of a unit, and the planes behind
+/// each other.
+struct CodedUnits<'a> {
+    level: Level,
+    out: &'a mut Vec<u8>,
+    /// Where the chunk starts.
+    start: usize,
+    /// Where the next code and the next planes go.
+    code: usize,
+    planes: usize,
 }
 
 /// Bytes of units as bit planes.
@@ -48,31 +46,31 @@ impl Estimate for PlaneBytes {
     }
 }
 
-impl Sink for CodedUnits {
+impl Sink for CodedUnits<'_> {
     type Estimate = PlaneBytes;
 
-    fn restart(&mut self) {
-        self.codes.clear();
-        self.length = 0;
+    fn restart<W: Word>(&mut self, units: usize) {
+        self.code = self.start + HEADER;
+        self.planes = self.code + units * W::PARTS;
+        self.out.resize(self.planes, 0);
     }
 
     #[inline(always)]
     fn unit<W: Word>(&mut self, residuals: &[W; UNIT]) {
-        let level = self.level.unwrap_or(Level::Portable);
         for part in 0..W::PARTS {
-            let end = self.length + MAX_UNIT;
-            if self.planes.len() < end {
-                self.planes.resize(end * 2, 0);
+            if self.out.len() < self.planes + MAX_UNIT {
+                self.out.resize(self.planes + ROOM, 0);
             }
-            let Some(out) = self.planes[self.length..].first_chunk_mut() else {
+            let Some(out) = self.out[self.planes..].first_chunk_mut() else {
                 return;
             };
             let (code, length) = match bytemuck::try_cast_ref(residuals) {
-                Ok(unit) => planes::encode(level, unit, out),
-                Err(_) => planes::encode(level, &residuals.map(|r| r.part(part)), out),
+                Ok(unit) => planes::encode(self.level, unit, out),
+                Err(_) => planes::encode(self.level, &residuals.map(|r| r.part(part)), out),
             };
-            self.codes.push(code);
-            self.length += length;
+            self.out[self.code] = code;
+            self.code += 1;
+            self.planes += length;
         }
     }
 }
@@ -84,19 +82,25 @@ pub(super) fn encode<T: Float>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) {
-    let mut scratch = context.take::<Scratch>();
-    let Scratch { exceptions, units } = &mut *scratch;
-    units.level = Some(context.simd());
+    let mut exceptions = context.take::<Exceptions>();
+    let start = out.len();
+    let mut units = CodedUnits {
+        level: context.simd(),
+        out,
+        start,
+        code: start,
+        planes: start,
+    };
 
     // 1. Quantize and predict. 2. Bit planes of every unit.
-    let plan = dualquant::forward(values, task, context, exceptions, units);
+    let plan = dualquant::forward(values, task, context, &mut exceptions, &mut units);
 
     // 3. Header, codes, planes, exceptions.
-    out.reserve(HEADER + units.codes.len() + units.length);
-    plan.write_to(out);
-    out.extend_from_slice(&(units.length as u32).to_le_bytes());
-    out.extend_from_slice(&units.codes);
-    out.extend_from_slice(&units.planes[..units.length]);
+    let CodedUnits { code, planes, .. } = units;
+    out.truncate(planes);
+    let (head, length) = out[start..].split_at_mut(Plan::SIZE);
+    head.copy_from_slice(&plan.to_bytes());
+    length[..4].copy_from_slice(&((planes - code) as u32).to_le_bytes());
     exceptions.write_to::<T>(out);
-    context.put_back(scratch);
+    context.put_back(exceptions);
 }

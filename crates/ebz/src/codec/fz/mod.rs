@@ -32,6 +32,8 @@ impl Codec for Fz {
         rewrites_exactly: Some(&[]),
     };
 
+    const TELLS_EXTREMES: bool = true;
+
     fn encode<T: Float>(
         values: &[T],
         task: &Task<'_>,

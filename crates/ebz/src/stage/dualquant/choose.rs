@@ -132,21 +132,26 @@ pub(super) fn lags<T: Float, W: Word, E: Estimate>(
                 );
             }
         }
+        // For each lag, the numbers of the sets with it become differences.
         let sets = usize::from(default.0) + 1;
-        for (set, estimate) in estimates.iter_mut().enumerate().take(sets) {
-            let mut residuals = [W::default(); UNIT];
-            for (part, numbers) in numbers
-                .iter()
-                .enumerate()
-                .filter(|(part, _)| part & set == *part)
-            {
-                let negative = part.count_ones() % 2 == 1;
-                for (residual, number) in residuals.iter_mut().zip(numbers) {
-                    let (plus, minus) = (residual.add(*number), residual.sub(*number));
-                    *residual = if negative { minus } else { plus };
+        level.run(
+            #[inline(always)]
+            || {
+                for axis in (0..3).filter(|&axis| default.has(axis)) {
+                    for set in (0..sets).filter(|set| set >> axis & 1 == 1) {
+                        let without = numbers[set ^ 1 << axis];
+                        for (number, without) in numbers[set].iter_mut().zip(without) {
+                            *number = without.sub(*number);
+                        }
+                    }
                 }
-            }
-            estimate.add(level, &residuals.map(Word::zigzag));
+                for number in numbers[..sets].as_flattened_mut() {
+                    *number = number.zigzag();
+                }
+            },
+        );
+        for (estimate, residuals) in estimates.iter_mut().zip(&numbers[..sets]) {
+            estimate.add(level, residuals);
         }
     }
     let cost = |set: Lags| (set, estimates[usize::from(set.0)].cost());

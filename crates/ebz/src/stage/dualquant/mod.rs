@@ -15,7 +15,7 @@ pub(crate) use choose::{relative, scattered_place};
 use super::exceptions::{self, Exceptions};
 use super::lags::{Differences, Lags, Numbers};
 use super::ordered;
-use super::quantize::{self, Quantizer, Scale};
+use super::quantize::{self, AHEAD, Ends, Quantizer, Scale};
 use super::relative::{Lattice, Relative};
 use super::{Aligned, UNIT};
 use crate::bound::Tolerance;
@@ -71,11 +71,13 @@ impl Plan {
     /// Bytes of a plan in a stream.
     pub const SIZE: usize = 20;
 
-    /// Appends the plan.
-    pub fn write_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[self.mode as u8, self.lags.0, 0, 0]);
-        out.extend_from_slice(&self.step.to_le_bytes());
-        out.extend_from_slice(&self.base.to_le_bytes());
+    /// The plan in a stream.
+    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..2].copy_from_slice(&[self.mode as u8, self.lags.0]);
+        bytes[4..12].copy_from_slice(&self.step.to_le_bytes());
+        bytes[12..].copy_from_slice(&self.base.to_le_bytes());
+        bytes
     }
 
     /// Reads a plan.
@@ -114,9 +116,6 @@ impl Plan {
 const MOST_NARROW: i64 = (1 << 15) - 2;
 const MOST_WIDE: i64 = (1 << 31) - 2;
 
-/// How far ahead, in bytes, values are asked for: measured, flat around this.
-const AHEAD: usize = 4096;
-
 /// Number of units of a chunk.
 pub(crate) fn units(values: usize) -> usize {
     values.div_ceil(UNIT)
@@ -142,8 +141,8 @@ pub(crate) trait Sink {
     fn wants(&mut self, _cost: u64) -> bool {
         true
     }
-    /// Forgets the units so far: another plan is tried.
-    fn restart(&mut self);
+    /// Forgets the units so far, and is told how many will come: another plan is tried.
+    fn restart<W: Word>(&mut self, units: usize);
     /// Takes the next unit.
     fn unit<W: Word>(&mut self, residuals: &[W; UNIT]);
 }
@@ -308,10 +307,11 @@ where
     // Beyond this share of the raw size, wider numbers are smaller than exceptions. Fill values, of
     // which there may be many, take few bytes.
     let most = size_of_val(values) / 16;
-    sink.restart();
+    sink.restart::<W>(units(values.len()));
     exceptions.clear();
     let mut differences = context.take::<Differences<W>>();
     differences.start(lags, task.dims);
+    let mut ends = Ends::NONE;
     let done = level.run(
         #[inline(always)]
         || {
@@ -321,7 +321,8 @@ where
                 values,
                 #[inline(always)]
                 |number, unit, valid| {
-                    if !lattice.forward(unit, q.unit()) {
+                    if !lattice.forward_between(level, unit, q.unit(), &mut ends) {
+                        ends = Ends::UNKNOWN;
                         let mut good = [false; UNIT];
                         for (good, &x) in good.iter_mut().zip(unit) {
                             *good = lattice.accepts::<W>(x);
@@ -332,7 +333,7 @@ where
                             return false;
                         }
                     }
-                    differences.forward(&q, &mut residuals.0);
+                    differences.forward(level, &mut q, &mut residuals.0);
                     q.advance();
                     sink.unit(&residuals.0);
                     true
@@ -341,6 +342,7 @@ where
         },
     );
     context.put_back(differences);
+    context.extremes = ends.values(lattice.step());
     done.then_some(plan)
 }
 
@@ -371,7 +373,7 @@ fn exact<T: Float, S: Sink>(
     sink: &mut S,
 ) -> Plan {
     let level = context.simd();
-    sink.restart();
+    sink.restart::<T::Order>(units(values.len()));
     exceptions.clear();
     let number = |values: &[T; UNIT], numbers: &mut [T::Order; UNIT]| {
         ordered::forward(&values.map(&snap), numbers);
@@ -389,8 +391,9 @@ fn exact<T: Float, S: Sink>(
                 values,
                 #[inline(always)]
                 |_, unit, _| {
+                    memory::prefetch(unit, AHEAD);
                     ordered::forward(&unit.map(&snap), numbers.unit());
-                    differences.forward(&numbers, &mut residuals.0);
+                    differences.forward(level, &mut numbers, &mut residuals.0);
                     numbers.advance();
                     sink.unit(&residuals.0);
                     true
@@ -416,13 +419,14 @@ pub(crate) fn inverse<T: Float, S: Fetch>(
     list: &[u8],
     out: &mut [T],
 ) -> Result<()> {
+    let level = context.simd();
     match plan.mode {
         Mode::Narrow => {
-            let (step, base) = (T::from_f64(plan.step), T::from_f64(plan.base));
-            let values = |q: &[u16; UNIT], values: &mut [T; UNIT]| {
-                Quantizer::<T, T>::inverse(step, base, q, values);
+            let lattice = (plan.step, plan.base);
+            let values = |q: &[u16; UNIT], values: &mut [T; UNIT], streaming: bool| {
+                quantize::narrow_values(level, lattice, q, values, streaming);
             };
-            restore(plan.lags, dims, context, source, out, values)?;
+            restore_units(plan.lags, dims, context, source, out, values)?;
         }
         Mode::Wide => {
             let values = |q: &[u32; UNIT], values: &mut [T; UNIT]| {
@@ -468,6 +472,35 @@ fn restore<T: Float, W: Word, S: Fetch>(
     out: &mut [T],
     values: impl Fn(&[W; UNIT], &mut [T; UNIT]),
 ) -> Result<()> {
+    let level = context.simd();
+    restore_units(
+        lags,
+        dims,
+        context,
+        source,
+        out,
+        #[inline(always)]
+        |numbers: &[W; UNIT], unit: &mut [T; UNIT], streaming| {
+            quantize::streamed(
+                level,
+                unit,
+                streaming,
+                #[inline(always)]
+                |unit| values(numbers, unit),
+            );
+        },
+    )
+}
+
+/// [`restore`], where `values` writes past the caches itself if it is told to.
+fn restore_units<T: Float, W: Word, S: Fetch>(
+    lags: Lags,
+    dims: Dims,
+    context: &mut Context,
+    source: &mut S,
+    out: &mut [T],
+    values: impl Fn(&[W; UNIT], &mut [T; UNIT], bool),
+) -> Result<()> {
     let (level, streaming) = (context.simd(), context.streaming);
     let mut differences = context.take::<Differences<W>>();
     differences.start(lags, dims);
@@ -480,19 +513,13 @@ fn restore<T: Float, W: Word, S: Fetch>(
             for unit in units {
                 source.unit(&mut residuals.0)?;
                 differences.inverse(level, &mut residuals.0, &mut numbers);
-                if streaming {
-                    let mut decoded = Aligned::<T>::default();
-                    values(numbers.unit(), &mut decoded.0);
-                    memory::copy_streaming(&decoded.0, unit);
-                } else {
-                    values(numbers.unit(), unit);
-                }
+                values(numbers.unit(), unit, streaming);
             }
             if !rest.is_empty() {
                 let mut decoded = Aligned::<T>::default();
                 source.unit(&mut residuals.0)?;
                 differences.inverse(level, &mut residuals.0, &mut numbers);
-                values(numbers.unit(), &mut decoded.0);
+                values(numbers.unit(), &mut decoded.0, false);
                 rest.copy_from_slice(&decoded.0[..rest.len()]);
             }
             Ok(())
@@ -514,7 +541,6 @@ pub(crate) fn for_each_unit<T: Float>(
 ) -> bool {
     let (units, rest) = values.as_chunks::<UNIT>();
     for (number, unit) in units.iter().enumerate() {
-        memory::prefetch(unit, AHEAD);
         if !f(number, unit, UNIT) {
             return false;
         }

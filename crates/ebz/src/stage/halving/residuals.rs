@@ -215,7 +215,7 @@ pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
 ) -> bool {
     let most = size_of_val(values) / 16;
     let mut predictor = Predictor::new(halving, coarse);
-    sink.restart();
+    sink.restart::<u16>(values.len().div_ceil(UNIT));
     exceptions.clear();
     level.run(
         #[inline(always)]
@@ -225,6 +225,7 @@ pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
                 values,
                 #[inline(always)]
                 |number, unit, valid| {
+                    memory::prefetch(unit, quantize::AHEAD);
                     let near = predictor.unit();
                     if !lattice.residuals(unit, near, &mut residuals.0) {
                         let excepted = lattice.except(unit, near, valid, &mut residuals.0);

@@ -30,7 +30,7 @@ struct Kept(Vec<u64>, usize);
 
 impl Sink for Kept {
     type Estimate = Count;
-    fn restart(&mut self) {
+    fn restart<W: Word>(&mut self, _units: usize) {
         self.0.clear();
     }
     fn unit<W: Word>(&mut self, residuals: &[W; UNIT]) {

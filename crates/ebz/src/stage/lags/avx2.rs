@@ -1,65 +1,141 @@
-//! Prefix sums, which the compiler does not vectorise by itself.
+//! Vectors of AVX2.
 
-use super::UNIT;
+use super::kernel::Vector;
 use crate::simd::Avx2;
 use std::arch::x86_64::*;
 
-/// Sums up a unit of 32-bit numbers from `last` on.
-#[inline(always)]
-pub(super) fn prefix_sum_u32(_: Avx2, last: u32, unit: &[u32; UNIT], sums: &mut [u32; UNIT]) {
-    // SAFETY: the token exists only where the machine has these features.
-    unsafe { prefix_sum_u32_avx2(last, unit, sums) }
+/// 16 numbers of 16 bits.
+#[derive(Clone, Copy)]
+pub(super) struct Narrow(__m256i);
+
+/// 8 numbers of 32 bits.
+#[derive(Clone, Copy)]
+pub(super) struct Wide(__m256i);
+
+// SAFETY of all below: loads and splats have the token, and other functions vectors that were made with
+// it; loads and stores are of slices that have as many bytes as a vector.
+macro_rules! vector {
+    ($vector:ident, $word:ty, $lanes:expr, $splat:ident, $add:ident, $sub:ident, $shl:ident, $shr:ident,
+     $signs:ident) => {
+        impl Vector<$word> for $vector {
+            type Token = Avx2;
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn load(_: Avx2, from: &[$word], at: usize) -> Self {
+                let from = &from[at..at + $lanes];
+                // SAFETY: see above.
+                Self(unsafe { _mm256_loadu_si256(from.as_ptr().cast()) })
+            }
+
+            #[inline(always)]
+            fn store(self, to: &mut [$word], at: usize) {
+                let to = &mut to[at..at + $lanes];
+                // SAFETY: see above.
+                unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), self.0) };
+            }
+
+            #[inline(always)]
+            fn splat(_: Avx2, number: $word) -> Self {
+                // SAFETY: see above.
+                Self(unsafe { $splat(number.cast_signed()) })
+            }
+
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                // SAFETY: see above.
+                Self(unsafe { $add(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            fn sub(self, other: Self) -> Self {
+                // SAFETY: see above.
+                Self(unsafe { $sub(self.0, other.0) })
+            }
+
+            #[inline(always)]
+            fn zigzag(self) -> Self {
+                // SAFETY: see above.
+                Self(unsafe {
+                    _mm256_xor_si256(
+                        $shl::<1>(self.0),
+                        $signs::<{ <$word>::BITS as i32 - 1 }>(self.0),
+                    )
+                })
+            }
+
+            #[inline(always)]
+            fn unzigzag(self) -> Self {
+                // SAFETY: see above.
+                Self(unsafe {
+                    let lowest = _mm256_and_si256(self.0, $splat(1));
+                    let signs = $sub(_mm256_setzero_si256(), lowest);
+                    _mm256_xor_si256($shr::<1>(self.0), signs)
+                })
+            }
+
+            #[inline(always)]
+            fn prefix_sum(self, carry: Self) -> (Self, Self) {
+                // SAFETY: see above.
+                let (sum, all) = unsafe { self.sums() };
+                (Self(sum).add(carry), carry.add(Self(all)))
+            }
+        }
+    };
 }
 
-#[target_feature(enable = "avx2")]
-#[inline]
-fn prefix_sum_u32_avx2(last: u32, unit: &[u32; UNIT], sums: &mut [u32; UNIT]) {
-    let mut carry = _mm256_set1_epi32(last.cast_signed());
-    let last_of_all = _mm256_set1_epi32(7);
-    let parts = unit.as_chunks::<8>().0.iter();
-    for (part, sums) in parts.zip(sums.as_chunks_mut::<8>().0) {
-        // SAFETY: the reference is to 32 bytes.
-        let mut sum = unsafe { _mm256_loadu_si256(part.as_ptr().cast()) };
-        sum = _mm256_add_epi32(sum, _mm256_slli_si256::<4>(sum));
-        sum = _mm256_add_epi32(sum, _mm256_slli_si256::<8>(sum));
-        // The high lane also gets what the low lane adds up to.
-        let totals = _mm256_shuffle_epi32::<0xff>(sum);
-        sum = _mm256_add_epi32(sum, _mm256_permute2x128_si256::<0x08>(totals, totals));
-        let all = _mm256_permutevar8x32_epi32(sum, last_of_all);
-        sum = _mm256_add_epi32(sum, carry);
-        carry = _mm256_add_epi32(carry, all);
-        // SAFETY: the reference is to 32 bytes.
-        unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) };
-    }
-}
+vector!(
+    Narrow,
+    u16,
+    16,
+    _mm256_set1_epi16,
+    _mm256_add_epi16,
+    _mm256_sub_epi16,
+    _mm256_slli_epi16,
+    _mm256_srli_epi16,
+    _mm256_srai_epi16
+);
+vector!(
+    Wide,
+    u32,
+    8,
+    _mm256_set1_epi32,
+    _mm256_add_epi32,
+    _mm256_sub_epi32,
+    _mm256_slli_epi32,
+    _mm256_srli_epi32,
+    _mm256_srai_epi32
+);
 
-/// Sums up a unit from `last` on.
-#[inline(always)]
-pub(super) fn prefix_sum(_: Avx2, last: u16, unit: &[u16; UNIT], sums: &mut [u16; UNIT]) {
-    // SAFETY: the token exists only where the machine has these features.
-    unsafe { prefix_sum_avx2(last, unit, sums) }
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn prefix_sum_avx2(last: u16, unit: &[u16; UNIT], sums: &mut [u16; UNIT]) {
-    let mut carry = _mm256_set1_epi16(last.cast_signed());
-    // The last element of each 128-bit lane to all elements of the lane.
-    let spread = _mm256_set1_epi16(0x0f0e);
-    let parts = unit.as_chunks::<16>().0.iter();
-    for (part, sums) in parts.zip(sums.as_chunks_mut::<16>().0) {
-        // SAFETY: the reference is to 32 bytes.
-        let mut sum = unsafe { _mm256_loadu_si256(part.as_ptr().cast()) };
+impl Narrow {
+    /// Prefix sums, and the sum of all in every lane.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn sums(self) -> (__m256i, __m256i) {
+        let mut sum = self.0;
         sum = _mm256_add_epi16(sum, _mm256_slli_si256::<2>(sum));
         sum = _mm256_add_epi16(sum, _mm256_slli_si256::<4>(sum));
         sum = _mm256_add_epi16(sum, _mm256_slli_si256::<8>(sum));
-        let totals = _mm256_shuffle_epi8(sum, spread);
+        // The last element of each 128-bit lane to all elements of the lane.
+        let totals = _mm256_shuffle_epi8(sum, _mm256_set1_epi16(0x0f0e));
         // The high lane also gets what the low lane adds up to.
         let low = _mm256_permute2x128_si256::<0x08>(totals, totals);
         let all = _mm256_add_epi16(totals, _mm256_permute2x128_si256::<0x01>(totals, totals));
-        sum = _mm256_add_epi16(_mm256_add_epi16(sum, low), carry);
-        carry = _mm256_add_epi16(carry, all);
-        // SAFETY: the reference is to 32 bytes.
-        unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) };
+        (_mm256_add_epi16(sum, low), all)
+    }
+}
+
+impl Wide {
+    /// Prefix sums, and the sum of all in every lane.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn sums(self) -> (__m256i, __m256i) {
+        let mut sum = self.0;
+        sum = _mm256_add_epi32(sum, _mm256_slli_si256::<4>(sum));
+        sum = _mm256_add_epi32(sum, _mm256_slli_si256::<8>(sum));
+        let totals = _mm256_shuffle_epi32::<0b11_11_11_11>(sum);
+        let low = _mm256_permute2x128_si256::<0x08>(totals, totals);
+        let all = _mm256_add_epi32(totals, _mm256_permute2x128_si256::<0x01>(totals, totals));
+        (_mm256_add_epi32(sum, low), all)
     }
 }

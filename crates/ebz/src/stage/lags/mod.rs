@@ -10,6 +10,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod kernel;
+mod ring;
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +20,8 @@ use super::UNIT;
 use crate::element::word::Word;
 use crate::request::Dims;
 use crate::simd::Level;
+use kernel::{Buffers, Vector};
+use ring::Ring;
 
 /// A set of the lags 1 (bit 0), nx (bit 1) and nx·ny (bit 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,194 +83,164 @@ impl<W: Word> Numbers<W> {
     pub fn advance(&mut self) {
         self.0[FRONT - 1] = self.0[FRONT + UNIT - 1];
     }
-
-    /// Differences of neighbours.
-    #[inline(always)]
-    fn differences(&self, out: &mut [W; UNIT]) {
-        let pairs = self.0[FRONT..].iter().zip(&self.0[FRONT - 1..]);
-        for (out, (number, before)) in out.iter_mut().zip(pairs) {
-            *out = number.sub(*before);
-        }
-    }
 }
 
-/// Differences of a chunk, unit by unit. Every stage writes to where the next one keeps its past.
-#[derive(Debug, Default)]
+/// Differences of a chunk, unit by unit.
+#[derive(Debug)]
 pub(crate) struct Differences<W> {
-    along_x: bool,
-    row: History<W>,
-    plane: History<W>,
+    lags: Lags,
+    row: Ring<W>,
+    plane: Ring<W>,
+}
+
+impl<W: Word> Default for Differences<W> {
+    fn default() -> Self {
+        Self {
+            lags: Lags(0),
+            row: Ring::default(),
+            plane: Ring::default(),
+        }
+    }
 }
 
 impl<W: Word> Differences<W> {
     /// Starts a chunk.
     pub fn start(&mut self, lags: Lags, dims: Dims) {
         let [_, row, plane] = distances(dims);
-        self.along_x = lags.has(0);
+        self.lags = lags;
         self.row.start(if lags.has(1) { row } else { 0 });
         self.plane.start(if lags.has(2) { plane } else { 0 });
     }
 
+    fn takes_vectors(&self) -> bool {
+        self.row.takes_vectors() && self.plane.takes_vectors()
+    }
+
+    #[inline(always)]
+    fn unit<'a>(
+        &'a mut self,
+        numbers: &'a mut Numbers<W>,
+        residuals: &'a mut [W; UNIT],
+    ) -> Buffers<'a, W> {
+        Buffers {
+            numbers: &mut numbers.0,
+            residuals,
+            row: self.row.window(),
+            plane: self.plane.window(),
+        }
+    }
+
     /// Turns the next unit of numbers into zigzag residuals.
     #[inline(always)]
-    pub fn forward(&mut self, numbers: &Numbers<W>, residuals: &mut [W; UNIT]) {
-        let Self {
-            along_x,
-            row,
-            plane,
-        } = self;
-        let along_x = |out: &mut [W; UNIT]| match along_x {
-            true => numbers.differences(out),
-            false => out.copy_from_slice(&numbers.0[FRONT..]),
-        };
-        match (row.lag > 0, plane.lag > 0) {
-            (true, true) => {
-                along_x(row.next());
-                row.difference(plane.next());
-                plane.difference(residuals);
-            }
-            (true, false) => {
-                along_x(row.next());
-                row.difference(residuals);
-            }
-            (false, true) => {
-                along_x(plane.next());
-                plane.difference(residuals);
-            }
-            (false, false) => along_x(residuals),
+    pub fn forward(&mut self, level: Level, numbers: &mut Numbers<W>, residuals: &mut [W; UNIT]) {
+        if !self.takes_vectors() {
+            return self.forward_short(numbers, residuals);
         }
-        for residual in residuals.iter_mut() {
-            *residual = residual.zigzag();
-        }
+        run::<W, true>(level, self.lags, self.unit(numbers, residuals));
+        self.row.advance();
+        self.plane.advance();
     }
 
     /// Turns the next unit of zigzag residuals back into numbers, which are filled in.
     #[inline(always)]
     pub fn inverse(&mut self, level: Level, residuals: &mut [W; UNIT], numbers: &mut Numbers<W>) {
-        let Self {
-            along_x,
-            row,
-            plane,
-        } = self;
+        if !self.takes_vectors() {
+            return self.inverse_short(residuals, numbers);
+        }
+        run::<W, false>(level, self.lags, self.unit(numbers, residuals));
+        self.row.advance();
+        self.plane.advance();
+        numbers.advance();
+    }
+
+    /// [`Self::forward`] for rows that are shorter than a vector.
+    fn forward_short(&mut self, numbers: &Numbers<W>, residuals: &mut [W; UNIT]) {
+        let before = match self.lags.has(0) {
+            true => &numbers.0[FRONT - 1..],
+            false => &[W::default(); UNIT],
+        };
+        let pairs = numbers.0[FRONT..].iter().zip(before);
+        for (residual, (number, before)) in residuals.iter_mut().zip(pairs) {
+            *residual = number.sub(*before);
+        }
+        self.row.difference(residuals);
+        self.plane.difference(residuals);
         for residual in residuals.iter_mut() {
-            *residual = residual.unzigzag();
+            *residual = residual.zigzag();
         }
-        let mut sums: &[W; UNIT] = residuals;
-        if plane.lag > 0 {
-            sums = plane.sum(sums);
-        }
-        if row.lag > 0 {
-            sums = row.sum(sums);
-        }
-        match along_x {
-            true => prefix_sum(level, numbers.last(), sums, numbers.unit()),
-            false => *numbers.unit() = *sums,
+    }
+
+    /// [`Self::inverse`] for rows that are shorter than a vector.
+    fn inverse_short(&mut self, residuals: &[W; UNIT], numbers: &mut Numbers<W>) {
+        let mut last = numbers.last();
+        let unit = numbers.unit();
+        *unit = residuals.map(Word::unzigzag);
+        self.plane.sum(unit);
+        self.row.sum(unit);
+        if self.lags.has(0) {
+            for number in unit {
+                last = last.add(*number);
+                *number = last;
+            }
         }
         numbers.advance();
     }
 }
 
-/// Sums up a unit from `last` on.
-#[inline(always)]
-fn prefix_sum<W: Word>(level: Level, mut last: W, unit: &[W; UNIT], sums: &mut [W; UNIT]) {
+/// Runs a pass over a unit with the vectors of a level.
+fn run<W: Word, const FORWARD: bool>(level: Level, lags: Lags, unit: Buffers<'_, W>) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = level.avx2() {
-        let narrow = bytemuck::try_cast_ref(unit).ok();
-        if let Some((unit, sums)) = narrow.zip(bytemuck::try_cast_mut(sums).ok()) {
-            return match level {
-                Level::Avx512(avx512) => avx512::prefix_sum(avx512, last.part(0), unit, sums),
-                _ => avx2::prefix_sum(avx2, last.part(0), unit, sums),
-            };
+    match (level, size_of::<W>()) {
+        (Level::Avx512(avx512), 2) => {
+            return avx512.run(
+                #[inline(always)]
+                || by_lags::<u16, avx512::Narrow, FORWARD>(avx512, lags, unit.cast()),
+            );
         }
-        let wide = bytemuck::try_cast_ref(unit).ok();
-        if let Some((unit, sums)) = wide.zip(bytemuck::try_cast_mut(sums).ok()) {
-            return avx2::prefix_sum_u32(avx2, last.signed() as u32, unit, sums);
+        (Level::Avx2(avx2), 2) => {
+            return avx2.run(
+                #[inline(always)]
+                || by_lags::<u16, avx2::Narrow, FORWARD>(avx2, lags, unit.cast()),
+            );
         }
-    }
-    let _ = level;
-    for (sum, number) in sums.iter_mut().zip(unit) {
-        last = last.add(*number);
-        *sum = last;
-    }
-}
-
-/// The numbers of one lag back: a window that slides over the sequence.
-#[derive(Debug, Default)]
-struct History<W> {
-    /// 0 if the lag is not in use.
-    lag: usize,
-    /// Where the numbers one lag before the current unit are.
-    at: usize,
-    /// Where the window starts in the buffer: such that units begin at cache lines.
-    start: usize,
-    buffer: Vec<W>,
-}
-
-impl<W: Word> History<W> {
-    fn start(&mut self, lag: usize) {
-        self.lag = lag;
-        if lag > 0 {
-            const LINE: usize = 64;
-            // Longer windows are moved less often, shorter ones stay in the cache.
-            let length = lag + (3 * lag).clamp(16 * UNIT, 1 << 20).next_multiple_of(UNIT);
-            let length = length + UNIT + LINE / size_of::<W>();
-            if self.buffer.len() < length {
-                self.buffer.resize(length, W::default());
-            }
-            // One unit before the first, where `next` will move on from.
-            self.start = self.buffer[lag..].as_ptr().align_offset(LINE);
-            self.at = self.start;
-            self.buffer[self.at + UNIT..self.at + UNIT + lag].fill(W::default());
-        }
-    }
-
-    /// Slides on by one unit; returns the place for its numbers.
-    #[inline(always)]
-    fn next(&mut self) -> &mut [W; UNIT] {
-        let end = self.at + UNIT + self.lag;
-        if end + UNIT > self.buffer.len() {
-            self.buffer.copy_within(self.at + UNIT..end, self.start);
-            self.at = self.start;
-        } else {
-            self.at += UNIT;
-        }
-        self.now()
-    }
-
-    #[inline(always)]
-    fn now(&mut self) -> &mut [W; UNIT] {
-        self.buffer[self.at + self.lag..]
-            .as_chunks_mut::<UNIT>()
-            .0
-            .first_mut()
-            .expect("room for a unit")
-    }
-
-    /// The current unit minus what lies one lag before it.
-    #[inline(always)]
-    fn difference(&self, out: &mut [W; UNIT]) {
-        let before = &self.buffer[self.at..self.at + UNIT];
-        let now = &self.buffer[self.at + self.lag..self.at + self.lag + UNIT];
-        for ((out, now), before) in out.iter_mut().zip(now).zip(before) {
-            *out = now.sub(*before);
-        }
-    }
-
-    /// Slides on by one unit, whose numbers are `unit` plus what lies one lag before them.
-    #[inline(always)]
-    fn sum(&mut self, unit: &[W; UNIT]) -> &[W; UNIT] {
-        self.next();
-        let (at, lag) = (self.at, self.lag);
-        // Pieces as long as the lag need only what lies before them.
-        for (piece, start) in unit
-            .chunks(lag.min(UNIT))
-            .zip((at..).step_by(lag.min(UNIT)))
-        {
-            let (before, now) = self.buffer[start..].split_at_mut(lag);
-            for ((now, number), before) in now.iter_mut().zip(piece).zip(before) {
-                *now = number.add(*before);
+        (_, 4) => {
+            if let Some(avx2) = level.avx2() {
+                return avx2.run(
+                    #[inline(always)]
+                    || by_lags::<u32, avx2::Wide, FORWARD>(avx2, lags, unit.cast()),
+                );
             }
         }
-        self.now()
+        _ => {}
+    }
+    level.run(
+        #[inline(always)]
+        || by_lags::<W, [W; 16], FORWARD>((), lags, unit),
+    );
+}
+
+#[inline(always)]
+fn by_lags<W: Word, V: Vector<W>, const FORWARD: bool>(
+    token: V::Token,
+    lags: Lags,
+    unit: Buffers<'_, W>,
+) {
+    macro_rules! pass {
+        ($lags:literal) => {
+            match FORWARD {
+                true => kernel::forward::<W, V, $lags>(token, unit),
+                false => kernel::inverse::<W, V, $lags>(token, unit),
+            }
+        };
+    }
+    match lags.0 {
+        0 => pass!(0),
+        1 => pass!(1),
+        2 => pass!(2),
+        3 => pass!(3),
+        4 => pass!(4),
+        5 => pass!(5),
+        6 => pass!(6),
+        _ => pass!(7),
     }
 }

@@ -31,18 +31,18 @@ fn check<W: Word + std::fmt::Debug>(dims: Dims) {
     for lags in Lags::candidates(dims) {
         let expected = naive(&all, lags, dims);
         let mut differences = Differences::default();
-        differences.start(lags, dims);
-        let mut unit = Numbers::default();
-        let mut residuals = Vec::new();
-        for part in all.as_chunks::<UNIT>().0 {
-            *unit.unit() = *part;
-            let mut out = [W::default(); UNIT];
-            differences.forward(&unit, &mut out);
-            unit.advance();
-            residuals.extend(out);
-        }
-        assert_eq!(residuals, expected, "{dims:?} {lags:?}");
         for level in Level::available() {
+            differences.start(lags, dims);
+            let mut unit = Numbers::default();
+            let mut residuals = Vec::new();
+            for part in all.as_chunks::<UNIT>().0 {
+                *unit.unit() = *part;
+                let mut out = [W::default(); UNIT];
+                differences.forward(level, &mut unit, &mut out);
+                unit.advance();
+                residuals.extend(out);
+            }
+            assert_eq!(residuals, expected, "{dims:?} {lags:?} {level:?}");
             let mut unit = Numbers::default();
             let mut back = Vec::new();
             differences.start(lags, dims);
@@ -68,6 +68,13 @@ fn differences_are_as_defined_and_sums_undo_them_on_every_level() {
         (9, 16, 256),
         (3, 11, 401),
         (70, 150, 2),
+        (30, 3, 11),
+        (9, 2, 31),
+        (9, 2, 32),
+        (20, 8, 33),
+        (4, 30, 128),
+        (3, 3, 257),
+        (2, 5, 512),
     ] {
         let dims = Dims { nz, ny, nx };
         check::<u16>(dims);

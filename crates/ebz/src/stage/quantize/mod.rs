@@ -8,11 +8,20 @@
 //! Rounding is done by adding 1.5 · 2^(mantissa bits): the sum has no fraction bits left, and its
 //! low bits are k in two's complement. There is no fused multiply-add.
 
-use super::UNIT;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+use super::{Aligned, UNIT};
 use crate::element::Float;
 use crate::element::real::{Real, Via};
 use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
+use crate::simd::{Level, memory};
+
+/// How far ahead, in bytes, values are asked for: measured, flat around this.
+pub(super) const AHEAD: usize = 4096;
 
 /// The step of the lattice for a bound and elements `T`: twice the bound, rounded down to few bits;
 /// `None` if it or its reciprocal would be subnormal or infinite.
@@ -34,8 +43,55 @@ pub(crate) trait Scale<T> {
     fn base(&self) -> f64;
     /// Coordinates of a unit of values; false if at least one value cannot be quantized.
     fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool;
+    /// The same, and the ends of all values so far, where that costs nothing. Asks for values further on.
+    #[inline(always)]
+    fn forward_between<W: Word>(
+        &self,
+        level: Level,
+        values: &[T; UNIT],
+        q: &mut [W; UNIT],
+        ends: &mut Ends,
+    ) -> bool {
+        let _ = level;
+        *ends = Ends::UNKNOWN;
+        memory::prefetch(values, AHEAD);
+        self.forward(values, q)
+    }
     /// Whether one value can be quantized.
     fn accepts<W: Word>(&self, x: T) -> bool;
+}
+
+/// The least and the largest lattice point of the values so far; everything if that is not known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ends {
+    pub least: f64,
+    pub most: f64,
+}
+
+impl Ends {
+    /// Of no values.
+    pub const NONE: Self = Self {
+        least: f64::INFINITY,
+        most: f64::NEG_INFINITY,
+    };
+    pub const UNKNOWN: Self = Self {
+        least: f64::NEG_INFINITY,
+        most: f64::INFINITY,
+    };
+
+    /// Intervals in which the least and the largest value lie, if these are known.
+    pub fn values(self, step: f64) -> Option<[(f64, f64); 2]> {
+        let around = |point: f64| ((point - 1.0) * step, (point + 1.0) * step);
+        let known = self.least.is_finite() && self.most.is_finite();
+        known.then(|| [around(self.least), around(self.most)])
+    }
+
+    /// Adds those of other values.
+    #[inline(always)]
+    fn join(&mut self, least: f64, most: f64) {
+        self.least = self.least.min(least);
+        self.most = self.most.max(most);
+    }
 }
 
 /// Fills `q` with what `one` makes of each value; false if it rejects one.
@@ -148,6 +204,28 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
         (W::truncate(bits), good)
     }
 
+    /// [`Scale::forward`] in single precision, without base and fill values: with fewer comparisons.
+    #[inline(always)]
+    fn plain_unit(
+        &self,
+        level: Level,
+        values: &[f32; UNIT],
+        q: &mut [u16; UNIT],
+        ends: &mut Ends,
+    ) -> bool {
+        let plain = Plain {
+            inverse: self.inverse.to_f64() as f32,
+            step: self.step.to_f64() as f32,
+        };
+        let unit = plain.unit(level, values, q);
+        let bits = |real: F| real.to_word() as u32;
+        let point = |bits: u32| f64::from(f32::from_bits(bits)) - F::ROUNDER.to_f64();
+        ends.join(point(unit.least), point(unit.most));
+        unit.error <= self.limit.to_word() as u32
+            && unit.least >= bits(F::ROUNDER.sub(self.most))
+            && unit.most <= bits(F::ROUNDER.add(self.most))
+    }
+
     /// The value of the lattice point of `x`, or `x` if it is not usable.
     #[inline(always)]
     pub fn snap(&self, x: T) -> T {
@@ -167,6 +245,90 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
                 *value = <T as Via<F>>::narrow(F::from_i64(q.signed()).add(base).mul(step));
             }
         }
+    }
+}
+
+/// The lattice of a bound in single precision, without base.
+struct Plain {
+    inverse: f32,
+    step: f32,
+}
+
+/// What tells whether all values of a unit can be quantized, as bit patterns: those of positive numbers are in
+/// the order of the numbers, with NaN above all and negative ones above that.
+struct Unit {
+    /// The least and the largest rounded number; positive where the coordinate is in reach.
+    least: u32,
+    most: u32,
+    /// The largest |x′ − x|.
+    error: u32,
+}
+
+impl Plain {
+    const ROUNDER: f32 = <f32 as Real>::ROUNDER;
+
+    /// Coordinates of a unit.
+    #[inline(always)]
+    fn unit(&self, level: Level, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2(avx2) => avx2::unit(avx2, self, values, q),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512(avx512) => avx512::unit(avx512, self, values, q),
+            _ => self.unit_portable(values, q),
+        }
+    }
+
+    #[inline(always)]
+    fn unit_portable(&self, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
+        memory::prefetch(values, AHEAD);
+        let (mut least, mut most, mut error) = (u32::MAX, 0, 0);
+        for (q, &x) in q.iter_mut().zip(values) {
+            let rounded = x * self.inverse + Self::ROUNDER;
+            let decoded = (rounded - Self::ROUNDER) * self.step;
+            least = least.min(rounded.to_bits());
+            most = most.max(rounded.to_bits());
+            error = error.max((decoded - x).abs().to_bits());
+            *q = rounded.to_bits() as u16;
+        }
+        Unit { least, most, error }
+    }
+}
+
+/// [`Quantizer::inverse`] of 16-bit coordinates in the arithmetic of the values, past the caches if
+/// `streaming`.
+#[inline(always)]
+pub(crate) fn narrow_values<T: Float>(
+    level: Level,
+    (step, base): (f64, f64),
+    q: &[u16; UNIT],
+    values: &mut [T; UNIT],
+    streaming: bool,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(avx2), Ok(values)) = (level.avx2(), bytemuck::try_cast_mut(&mut *values)) {
+        return avx2::values(avx2, (step as f32, base as f32), q, values, streaming);
+    }
+    let (step, base) = (T::from_f64(step), T::from_f64(base));
+    streamed(level, values, streaming, |values| {
+        Quantizer::<T, T>::inverse(step, base, q, values);
+    });
+}
+
+/// Fills a unit, past the caches if `streaming`.
+#[inline(always)]
+pub(crate) fn streamed<T: Float>(
+    level: Level,
+    values: &mut [T; UNIT],
+    streaming: bool,
+    fill: impl FnOnce(&mut [T; UNIT]),
+) {
+    if streaming {
+        let mut near = Aligned::<T>::default();
+        fill(&mut near.0);
+        memory::stream(level, &near.0, values);
+    } else {
+        fill(values);
     }
 }
 
@@ -201,6 +363,28 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
             Work::OneFill => unit!(ONE_FILL),
             Work::ManyFills => unit!(MANY_FILLS),
         }
+    }
+
+    #[inline(always)]
+    fn forward_between<W: Word>(
+        &self,
+        level: Level,
+        values: &[T; UNIT],
+        q: &mut [W; UNIT],
+        ends: &mut Ends,
+    ) -> bool {
+        if self.work == Work::Plain
+            && size_of::<F>() == 4
+            && let (Ok(values), Ok(q)) = (
+                bytemuck::try_cast_ref(values),
+                bytemuck::try_cast_mut(&mut *q),
+            )
+        {
+            return self.plain_unit(level, values, q, ends);
+        }
+        *ends = Ends::UNKNOWN;
+        memory::prefetch(values, AHEAD);
+        self.forward(values, q)
     }
 
     #[inline(always)]
@@ -261,6 +445,81 @@ mod tests {
         points_are_the_same_everywhere::<f32>(&bounds);
         points_are_the_same_everywhere::<f64>(&bounds);
         points_are_the_same_everywhere::<f64>(&[1e-300, 1e290]);
+    }
+
+    /// Units of whatever bits, and of numbers around the ends of coordinates: the fast path for single
+    /// precision says what the definition says of each value.
+    #[test]
+    fn units_are_quantized_like_single_values() {
+        let mut state = 5u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+            (state >> 32) as u32
+        };
+        for bound in [1e-3, 0.7, 1e-30, 3e30] {
+            let step = step::<f32>(bound).unwrap();
+            let most = 32766;
+            let lattice = Quantizer::<f32, f32>::new(step, 0, most, bound, &FillValues::NONE);
+            for round in 0..3000 {
+                let wild = random() % 3 == 0;
+                let reach = if round % 2 == 0 { 100.0 } else { 1.0 };
+                let values: [f32; UNIT] = std::array::from_fn(|i| match random() {
+                    r if wild && r % 64 == 0 => f32::from_bits(random()),
+                    r if wild && i == 7 => {
+                        [f32::NAN, -f32::NAN, f32::INFINITY, -0.0][r as usize % 4]
+                    }
+                    r => {
+                        let point = f64::from(r) / 2f64.powi(31) - 1.0;
+                        (point * (most as f64 + 1.0) / reach * step) as f32
+                    }
+                });
+                let expected = values.map(|x| lattice.one::<u16, MANY_FILLS>(x));
+                for level in Level::available() {
+                    let (mut q, mut ends) = ([0u16; UNIT], Ends::NONE);
+                    let good = lattice.forward_between(level, &values, &mut q, &mut ends);
+                    assert_eq!(good, expected.iter().all(|(_, good)| *good), "{values:?}");
+                    for ((q, (expected, good)), x) in q.iter().zip(expected).zip(values) {
+                        assert!(q == &expected || !good, "{x}");
+                    }
+                    if good {
+                        let points = q.map(|q| f64::from(q.cast_signed()));
+                        let least = points.into_iter().fold(f64::INFINITY, f64::min);
+                        let most = points.into_iter().fold(f64::NEG_INFINITY, f64::max);
+                        assert_eq!(ends, Ends { least, most });
+                    }
+                }
+            }
+        }
+    }
+
+    fn narrow_values_are_as_defined<T: Float>() {
+        let step = step::<T>(0.013).unwrap();
+        let q: [u16; UNIT] = std::array::from_fn(|i| (i * 257 + i / 3) as u16);
+        for (base, streaming) in [
+            (0.0, false),
+            (0.0, true),
+            (70_000.0, false),
+            (70_000.0, true),
+        ] {
+            let mut expected = [T::default(); UNIT];
+            let lattice = (T::from_f64(step), T::from_f64(base));
+            Quantizer::<T, T>::inverse(lattice.0, lattice.1, &q, &mut expected);
+            let mut memory = vec![T::default(); UNIT + 16];
+            for offset in 0..16 {
+                for level in Level::available() {
+                    let values = memory[offset..].first_chunk_mut().unwrap();
+                    narrow_values(level, (step, base), &q, values, streaming);
+                    memory::end_streaming();
+                    assert_eq!(*values, expected, "{base} {offset} {level:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_the_same_at_every_level_and_place() {
+        narrow_values_are_as_defined::<f32>();
+        narrow_values_are_as_defined::<f64>();
     }
 
     #[test]
