@@ -101,7 +101,7 @@ impl<T: Real> Chooser<T> {
         };
         let (extents, _) = isotropic.arrange(source.dims);
         let small = source.values.len() <= MAX_VALUES_TO_TRY_EVERY_PLAN;
-        let forecast = Sampler::new(source, order).map(|sampler| launch(isa, sampler));
+        let forecast = Sampler::new(isa, source, order).map(|sampler| launch(isa, sampler));
         let plans = match forecast {
             Some(forecast) if !small => candidates(&forecast, order, extents),
             _ => everything(forecast.map(|f| f.lorenzo_axes), order, extents),

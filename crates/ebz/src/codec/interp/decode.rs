@@ -5,7 +5,7 @@ use super::geometry::{Extents, Pyramid};
 use super::lorenzo::History;
 use super::plan::{Mode, Plan};
 use super::predict::Predictor;
-use super::quantize::{Prediction, Row};
+use super::quantize::{Buffers, Prediction, Row};
 use super::real::Real;
 use super::rearrange::{join_chunk, join_level};
 use super::stream::StreamReader;
@@ -125,27 +125,26 @@ impl<T: Real> Coder<T> for RowDecoder<'_, '_, T> {
         &mut self,
         job: &ClassJob<'_, T>,
         at: (usize, usize),
-        prediction: &Prediction<'_, T>,
-        original: &[T],
+        prediction: &Prediction<T>,
+        buffers: &mut Buffers<'_, T>,
         contexts: &Contexts,
         row: &mut Row<T>,
     ) -> Result<()> {
-        let count = original.len();
         let streams = &mut *self.streams;
         // 2. Residuals.
         streams
             .residuals
             .pull(self.isa, contexts, &mut row.residuals)?;
         // 1. Reconstruct; escapes are exact.
-        prediction.dequantize(self.isa, job.step.size, count, row);
-        let end = streams.position + count as u32;
+        prediction.dequantize(self.isa, job.step.size, buffers, &row.residuals);
+        let end = streams.position + prediction.count as u32;
         while streams.escapes.any_before(end) {
             let (position, escape) = streams.escapes.next::<T>()?;
             let i = position
                 .checked_sub(streams.position)
                 .ok_or_else(|| Error::corrupt("escapes out of order"))?
                 as usize;
-            prediction.escape(i, escape, row);
+            prediction.escape(i, escape, buffers);
             if escape.absent {
                 let (mut place, apart) = job.origin(at);
                 place[2] += i * apart;

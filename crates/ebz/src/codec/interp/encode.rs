@@ -3,12 +3,11 @@
 use super::context::Contexts;
 use super::escape::Escape;
 use super::geometry::Pyramid;
-use super::kernel::launch;
 use super::lorenzo::History;
 use super::pack::Taps;
 use super::plan::{Mode, Plan, Source};
 use super::predict::{Predictor, taps};
-use super::quantize::{Prediction, Row, Weigh};
+use super::quantize::{Buffers, Prediction, Row};
 use super::real::{Real, Step};
 use super::rearrange::split_all;
 use super::rows;
@@ -16,6 +15,7 @@ use super::stream::StreamWriter;
 use super::walk::{
     ClassJob, Coder, Fields, MIN_VALUES_TO_CHOOSE_PREDICTOR, Pass, Scratch, part, passes,
 };
+use super::weigh::Weigh;
 use crate::error::Result;
 use crate::fill::TypedFill;
 use crate::simd::Level as Isa;
@@ -120,21 +120,21 @@ impl<T: Real> Coder<T> for RowEncoder<'_, T> {
         &mut self,
         job: &ClassJob<'_, T>,
         _: (usize, usize),
-        prediction: &Prediction<'_, T>,
-        original: &[T],
+        prediction: &Prediction<T>,
+        buffers: &mut Buffers<'_, T>,
         contexts: &Contexts,
         row: &mut Row<T>,
     ) -> Result<()> {
         // 1. Quantize; what fails its bound is escaped.
-        let good = prediction.quantize(self.isa, job.step, original, row);
+        let good = prediction.quantize(self.isa, job.step, buffers, row);
         if !good || !self.fill.is_empty() {
-            self.escape(prediction, job.step, original, row);
+            self.escape(prediction, job.step, buffers, row);
         }
         // 2. Residuals.
         self.streams
             .residuals
             .push(self.isa, contexts, &row.residuals);
-        self.streams.position += original.len() as u32;
+        self.streams.position += prediction.count as u32;
         Ok(())
     }
 }
@@ -143,39 +143,39 @@ impl<T: Real> RowEncoder<'_, T> {
     #[cold]
     fn escape(
         &mut self,
-        prediction: &Prediction<'_, T>,
+        prediction: &Prediction<T>,
         step: Step<T>,
-        original: &[T],
+        buffers: &mut Buffers<'_, T>,
         row: &mut Row<T>,
     ) {
-        let outer = match prediction.base {
-            Some(_) => &row.outer,
-            None => &row.inner,
-        };
-        let fails = |i: usize| {
-            let value = original[i];
+        let Prediction { start, count, .. } = *prediction;
+        let decoded = &buffers.values()[start..start + count];
+        let fails = |(&value, &decoded): (&T, &T)| {
             // Neither is missing data quantized, nor does other data become missing.
-            step.misses(value - outer[i])
-                || self.fill.contains(value)
-                || self.fill.contains(outer[i])
+            step.misses(value - decoded) || self.fill.contains(value) || self.fill.contains(decoded)
         };
-        let failing: Vec<usize> = (0..original.len()).filter(|&i| fails(i)).collect();
+        let both = row.original.iter().zip(decoded);
+        let failing: Vec<usize> = both
+            .enumerate()
+            .filter_map(|(i, both)| fails(both).then_some(i))
+            .collect();
         for &i in &failing {
             row.residuals[i] = 0;
         }
         // With no residual, the reconstruction is the prediction.
-        prediction.dequantize(self.isa, step.size, original.len(), row);
+        prediction.dequantize(self.isa, step.size, buffers, &row.residuals);
         for i in failing {
-            let value = original[i];
+            let value = row.original[i];
             let from_base = value
                 - prediction
                     .base
-                    .map_or(T::default(), |b| b.single(prediction.values, i));
-            let spike = (from_base - row.inner[i]).magnitude() * step.inverse > T::SPIKE;
+                    .map_or(T::default(), |b| b.single(buffers.values(), i));
+            let error = from_base - buffers.inner[start + i];
+            let spike = error.magnitude() * step.inverse > T::SPIKE;
             let absent = !value.is_finite() || self.fill.contains(value) || spike;
             let position = self.streams.position + i as u32;
             self.streams.escapes.push(position, value, absent);
-            prediction.escape(i, Escape { value, absent }, row);
+            prediction.escape(i, Escape { value, absent }, buffers);
         }
     }
 }
@@ -204,17 +204,15 @@ fn choose_predictor<T: Real>(isa: Isa, job: &ClassJob<'_, T>, fields: &Fields<T>
             *both = [false, true].map(|cubic| taps(level, class, axis, (cubic, weight), at));
         }
         let start = job.block.row(at.0, at.1);
-        launch(
-            isa,
-            Weigh {
-                taps: &both[..axes.len()],
-                source,
-                base: job.base(at).map(|base| (base, &fields.values[..])),
-                values: &fields.values[start..start + nx],
-                inverse: job.step.inverse,
-                costs: &mut costs,
-            },
-        );
+        Weigh {
+            taps: &both[..axes.len()],
+            source,
+            base: job.base(at).map(|base| (base, &fields.values[..])),
+            values: &fields.values[start..start + nx],
+            inverse: job.step.inverse,
+            costs: &mut costs,
+        }
+        .run(isa);
     }
     let mut best = Predictor::fallback(class);
     let all = (1 << axes.len()) - 1;

@@ -15,6 +15,7 @@ mod escape;
 mod forecast;
 mod geometry;
 mod kernel;
+mod lanes;
 mod lorenzo;
 mod pack;
 mod plan;
@@ -27,6 +28,7 @@ mod residual;
 mod rows;
 mod stream;
 mod walk;
+mod weigh;
 
 #[cfg(test)]
 mod tests;

@@ -77,67 +77,18 @@ impl<T: Real> Taps<T> {
         (term(1) + term(2)) + (term(0) + term(3))
     }
 
-    /// The first `groups` groups of the rows.
-    #[inline(always)]
-    pub(super) fn of<'a>(&self, buffer: &'a [T], groups: usize) -> Neighbours<'a, T> {
-        let [a, b, c, d] = self.starts;
-        let row = |start: usize| in_groups(&buffer[start..], groups);
-        Neighbours {
-            rows: [row(a), row(b), row(c), row(d)],
-            weights: self.weights,
-        }
+    /// The weighted sum of a group of lanes.
+    pub(super) fn group(&self, buffer: &[T], lane: usize) -> Pack<T> {
+        let rows = self.starts.map(|start| load(buffer, start + lane));
+        weighted(rows, self.weights)
     }
 }
 
-/// The first `count` groups of a row, so that bounds are checked once.
+/// The weighted sum of four groups, always added up in the same order.
 #[inline(always)]
-pub(super) fn in_groups<V>(row: &[V], count: usize) -> &[Pack<V>] {
-    &row.as_chunks().0[..count]
-}
-
-/// The same of a row to be written.
-#[inline(always)]
-pub(super) fn in_groups_mut<V>(row: &mut [V], count: usize) -> &mut [Pack<V>] {
-    &mut row.as_chunks_mut().0[..count]
-}
-
-/// Four rows of neighbours along one axis.
-#[derive(Clone, Copy)]
-pub(super) struct Neighbours<'a, T> {
-    rows: [&'a [Pack<T>]; 4],
-    weights: [T; 4],
-}
-
-impl<T: Real> Neighbours<'_, T> {
-    /// No rows at all.
-    pub(super) fn none() -> Self {
-        Taps::none().of(&[], 0)
-    }
-
-    /// The weighted sum of a group, always added up in the same order.
-    #[inline(always)]
-    pub(super) fn at(&self, group: usize) -> Pack<T> {
-        let term = |k: usize| each(self.rows[k][group], |v| v * self.weights[k]);
-        let inner = zip(term(1), term(2), |a, b| a + b);
-        let outer = zip(term(0), term(3), |a, b| a + b);
-        zip(inner, outer, |a, b| a + b)
-    }
-}
-
-/// The sum over the first `N` axes.
-#[inline(always)]
-pub(super) fn predict<T: Real, const N: usize>(
-    axes: &[Neighbours<'_, T>; 3],
-    group: usize,
-) -> Pack<T> {
-    let mut sum = [T::default(); WIDTH];
-    for (k, axis) in axes.iter().enumerate().take(N) {
-        let part = axis.at(group);
-        sum = if k == 0 {
-            part
-        } else {
-            zip(sum, part, |a, b| a + b)
-        };
-    }
-    sum
+fn weighted<T: Real>(rows: [Pack<T>; 4], weights: [T; 4]) -> Pack<T> {
+    let term = |k: usize| each(rows[k], |v| v * weights[k]);
+    let inner = zip(term(1), term(2), |a, b| a + b);
+    let outer = zip(term(0), term(3), |a, b| a + b);
+    zip(inner, outer, |a, b| a + b)
 }

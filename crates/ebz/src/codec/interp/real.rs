@@ -3,6 +3,7 @@
 //! Every operation is one IEEE operation without contraction, so that each instruction set computes
 //! the same bits.
 
+use super::lanes::Lanes;
 use crate::element::Float;
 use std::ops::{Add, Mul, Sub};
 
@@ -11,7 +12,7 @@ pub(super) const LARGEST: i16 = 30_000;
 
 /// A number type with fast rounding to small integers.
 pub(super) trait Real:
-    Float + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
+    Float + Lanes + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
     /// 1.5 times the power of two above which there are no fractions.
     const ROUNDING: Self;

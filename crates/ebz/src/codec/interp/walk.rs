@@ -3,13 +3,12 @@
 //! From the coarsest level to the finest: classes with one odd axis, then two, then three; rows in
 //! order. A [`Coder`] turns each row into a stream or back; everything else is the same for both.
 
-use super::context::{Around, Contexts, Magnitudes, classify};
+use super::context::{Around, Contexts, classify};
 use super::geometry::{Block, Extents, Pyramid, lanes};
-use super::kernel::launch;
 use super::pack::Taps;
 use super::plan::Mode;
 use super::predict::{Predictor, extend, positions, taps};
-use super::quantize::{Prediction, Row};
+use super::quantize::{Buffers, Prediction, Row};
 use super::real::{Real, Step};
 use super::rearrange::{join_level, rows};
 use crate::error::{Error, Result};
@@ -49,6 +48,20 @@ impl<T: Real> Fields<T> {
             self.zeros.clear();
             self.zeros.resize(lanes(extents[2]) + 2, 0);
             self.shape = shape;
+        }
+    }
+
+    /// What rows are read from and written to, in packet mode or another.
+    pub(super) fn buffers(&mut self, packet: bool) -> Buffers<'_, T> {
+        let (inner, outer) = if packet {
+            (&mut self.differences, Some(&mut self.values[..]))
+        } else {
+            (&mut self.values, None)
+        };
+        Buffers {
+            inner,
+            outer,
+            magnitudes: &mut self.magnitudes,
         }
     }
 }
@@ -124,13 +137,13 @@ pub(super) trait Coder<T> {
     /// Chooses or reads the predictor of a class.
     fn predictor(&mut self, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Result<Predictor>;
 
-    /// Codes the row at (z, y) of a class: fills `row` with what the decoder reconstructs.
+    /// Codes the row at (z, y) of a class: fills it with what the decoder reconstructs.
     fn row(
         &mut self,
         job: &ClassJob<'_, T>,
         at: (usize, usize),
-        prediction: &Prediction<'_, T>,
-        original: &[T],
+        prediction: &Prediction<T>,
+        buffers: &mut Buffers<'_, T>,
         contexts: &Contexts,
         row: &mut Row<T>,
     ) -> Result<()>;
@@ -276,12 +289,9 @@ impl<T: Real> ClassJob<'_, T> {
         let mut prediction = Prediction {
             axes: [Taps::none(); 3],
             axis_count: 0,
-            source: match pass.planes {
-                None => &fields.values,
-                Some(_) => &fields.differences,
-            },
             base: self.base(at),
-            values: &fields.values,
+            start,
+            count,
         };
         let weight = predictor.weight::<T>();
         for axis in 0..3 {
@@ -292,31 +302,15 @@ impl<T: Real> ClassJob<'_, T> {
                 prediction.axis_count += 1;
             }
         }
-        let original = &fields.values[start..start + count];
-        coder.row(self, at, &prediction, original, contexts, row)?;
+        let mut buffers = fields.buffers(pass.planes.is_some());
+        coder.row(self, at, &prediction, &mut buffers, contexts, row)?;
         // 3. What later rows need of it.
-        let outer = match prediction.base {
-            Some(_) => &row.outer,
-            None => &row.inner,
-        };
-        fields.values[start..start + count].copy_from_slice(&outer[..count]);
-        let mut source = &mut fields.values;
-        if pass.planes.is_some() {
-            source = &mut fields.differences;
-            source[start..start + count].copy_from_slice(&row.inner[..count]);
-        }
         let levels = &pass.part.levels;
         if let (0, Some(level)) = (self.class & 1, levels.get(self.level).or(levels.last())) {
             // Classes with odd x will be interpolated from this row.
-            extend(source, start, count, level.extents[2].is_multiple_of(2));
+            let even = level.extents[2].is_multiple_of(2);
+            extend(buffers.inner, start, count, even);
         }
-        launch(
-            pass.isa,
-            Magnitudes {
-                residuals: &row.residuals,
-                out: &mut fields.magnitudes[start..start + row.residuals.len()],
-            },
-        );
         Ok(())
     }
 

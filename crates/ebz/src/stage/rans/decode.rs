@@ -14,6 +14,8 @@ pub struct Decoder {
     /// An available level.
     level: Option<Level>,
     state: DecoderState,
+    /// What the slots of each context are filled with: most tables are those of the chunk before.
+    filled: Vec<Option<Distribution>>,
     rare: Vec<u8>,
     rare_position: usize,
 }
@@ -33,17 +35,19 @@ impl Decoder {
         self.rare_position = 0;
         let slots = &mut self.state.slots;
         slots.resize((context_count + 1) * TOTAL as usize, 0);
-        let mut slots = slots.chunks_exact_mut(TOTAL as usize);
+        self.filled.resize(context_count + 1, None);
+        let slots = slots.chunks_exact_mut(TOTAL as usize);
+        let mut tables = slots.zip(&mut self.filled);
         if bytes.is_empty() {
             // Nothing was coded: no symbol will be asked for.
-            slots.for_each(|slots| fill(slots, &Distribution::CERTAIN));
+            tables.for_each(|table| fill(table, Distribution::CERTAIN));
             return Ok(bytes);
         }
         let mut rest = bytes;
         let mut bits = BitReader::new(varint::read_block(&mut rest)?);
         // 1. The distribution of each context.
         let mut any = false;
-        for (context, slots) in slots.by_ref().take(context_count).enumerate() {
+        for (context, table) in tables.by_ref().take(context_count).enumerate() {
             if context % CONTEXT_GROUP == 0 {
                 any = bits.get(1) == 1;
             }
@@ -53,9 +57,9 @@ impl Decoder {
             } else {
                 Distribution::CERTAIN
             };
-            fill(slots, &distribution);
+            fill(table, distribution);
         }
-        slots.for_each(|slots| fill(slots, &Distribution::CERTAIN));
+        tables.for_each(|table| fill(table, Distribution::CERTAIN));
         // 3. States, rare symbols; the words are the rest.
         for state in &mut self.state.states {
             let length = bits.get(6);
@@ -113,7 +117,11 @@ impl Decoder {
     }
 }
 
-fn fill(slots: &mut [u32], distribution: &Distribution) {
+fn fill((slots, filled): (&mut [u32], &mut Option<Distribution>), distribution: Distribution) {
+    if *filled == Some(distribution) {
+        return;
+    }
+    *filled = Some(distribution);
     let mut rest = slots;
     for (symbol, frequency) in distribution.frequencies().into_iter().enumerate() {
         let frequency = u32::from(frequency);

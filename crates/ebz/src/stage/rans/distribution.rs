@@ -63,8 +63,10 @@ impl Distribution {
         let mut best = (EXPLICIT, own);
         let mut cost = pairs.cost(&own) + (own.header_bits() << LOG_BITS);
         if pairs.total <= FAMILY_LIMIT {
+            // The first of the cheapest. One that is near it rules most of the others out at once.
+            let near = pairs.cost(&family()[pairs.likely_member()]);
             for (id, member) in family().iter().enumerate() {
-                if let Some(less) = pairs.cost_below(member, cost) {
+                if let Some(less) = pairs.cost_below(member, cost.min(near + 1)) {
                     cost = less;
                     best = (id as u8, *member);
                 }
@@ -186,6 +188,19 @@ impl Pairs {
             pairs,
             total: u64::from(counts[0]) + pairs.iter().sum::<u64>(),
         }
+    }
+
+    /// The member of the family with about these shares of zeros and of ±1 among the rest.
+    fn likely_member(&self) -> usize {
+        let nearest = |table: &[u16], part: u64, of: u64| {
+            let share = part * u64::from(TOTAL) / of.max(1);
+            let distances = table.iter().map(|&t| u64::from(t).abs_diff(share));
+            distances.enumerate().min_by_key(|d| d.1).map_or(0, |d| d.0)
+        };
+        let others = self.total - self.zero;
+        let beyond = others - self.pairs[0];
+        nearest(&FAMILY_ZERO, self.zero, self.total) * FAMILY_DECAY.len()
+            + nearest(&FAMILY_DECAY, beyond, others)
     }
 
     /// Size of these symbols under a distribution, in 2^-[`LOG_BITS`] bits.

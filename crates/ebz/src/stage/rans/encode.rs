@@ -2,7 +2,7 @@
 
 use super::distribution::Distribution;
 use super::state::EncoderState;
-use super::{ALPHABET, CONTEXT_GROUP, LANES, LOWEST, kernels};
+use super::{ALPHABET, CONTEXT_GROUP, LANES, LOWEST, TOTAL, kernels};
 use crate::bits::BitWriter;
 use crate::bits::varint;
 use crate::simd::Level;
@@ -101,17 +101,7 @@ impl Encoder {
     fn write_tables(&mut self, context_count: usize) {
         let spans = &mut self.state.tables.spans;
         spans.clear();
-        let mut push = |distribution: &Distribution| {
-            let mut start = 0;
-            for frequency in distribution.frequencies() {
-                let frequency = u64::from(frequency);
-                // One less than 2³² for frequency 1: the coder corrects a quotient too small by 1.
-                let reciprocal = (1u64 << 32).checked_div(frequency).unwrap_or(0);
-                let reciprocal = reciprocal.min(u64::from(u32::MAX));
-                spans.push(frequency | start << 16 | reciprocal << 32);
-                start += frequency;
-            }
-        };
+        let certain = spans_of(&Distribution::CERTAIN);
         let used = |counts: &[u32; ALPHABET]| counts.iter().any(|&c| c > 0);
         for group in by_context(&self.counts[0], context_count).chunks(CONTEXT_GROUP) {
             let any = group.iter().any(used);
@@ -122,17 +112,41 @@ impl Encoder {
                     self.bits.put(u32::from(used), 1);
                 }
                 if !used {
-                    push(&Distribution::CERTAIN);
+                    spans.extend_from_slice(&certain);
                     continue;
                 }
                 let (id, distribution) = Distribution::choose(counts);
                 self.bits.put(u32::from(id), 8);
                 distribution.write_to(id, &mut self.bits);
-                push(&distribution);
+                spans.extend_from_slice(&spans_of(&distribution));
             }
         }
-        push(&Distribution::CERTAIN);
+        spans.extend_from_slice(&certain);
     }
+}
+
+/// 2³² divided by each frequency. One less for 1: the coder corrects a quotient too small by 1.
+const RECIPROCALS: [u32; TOTAL as usize + 1] = {
+    let mut table = [0; TOTAL as usize + 1];
+    table[1] = u32::MAX;
+    let mut frequency = 2;
+    while frequency < table.len() {
+        table[frequency] = ((1 << 32) / frequency as u64) as u32;
+        frequency += 1;
+    }
+    table
+};
+
+/// See [`super::state::Tables`].
+fn spans_of(distribution: &Distribution) -> [u64; ALPHABET] {
+    let mut start = 0;
+    distribution.frequencies().map(|frequency| {
+        let reciprocal = u64::from(RECIPROCALS[usize::from(frequency)]);
+        let frequency = u64::from(frequency);
+        let span = frequency | start << 16 | reciprocal << 32;
+        start += frequency;
+        span
+    })
 }
 
 fn by_context(counts: &[u32], context_count: usize) -> &[[u32; ALPHABET]] {

@@ -7,11 +7,15 @@
 //!
 //! Plain multiplications, additions and square roots only: every machine must make the same choice.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+
 use super::geometry::Extents;
 use super::kernel::Kernel;
 use super::pack::{Pack, WIDTH, build, each, zip};
 use super::plan::{Source, arrange};
 use super::real::{Real, Step};
+use crate::simd::{Avx2, Level as Isa};
 
 /// Windows at distances 1, 2, 4, … of neighbours. Few values are predicted from far.
 const WINDOWS: [usize; 5] = [48, 32, 24, 16, 8];
@@ -23,6 +27,8 @@ const PLANE_LEVELS: usize = 3;
 const ROUNDING: f32 = 1.0 / 12.0;
 /// Sum of the squared weights of linear and cubic interpolation.
 const NOISE: [f32; 2] = [0.5, 0.640_625];
+/// Residuals of at least so many steps do not count.
+const SPIKE: f32 = 1e6;
 
 /// Forecast sizes in bits.
 #[derive(Debug, Clone, Copy)]
@@ -41,11 +47,12 @@ pub(super) struct Sampler<'a, 'b, T> {
     extents: Extents,
     strides: Extents,
     step: Step<T>,
+    avx2: Option<Avx2>,
 }
 
 impl<'a, 'b, T: Real> Sampler<'a, 'b, T> {
     /// For values in an order; nothing if rows are too short or steps too small.
-    pub(super) fn new(source: &'a Source<'b, T>, order: usize) -> Option<Self> {
+    pub(super) fn new(isa: Isa, source: &'a Source<'b, T>, order: usize) -> Option<Self> {
         let (extents, strides) = arrange(order, source.dims);
         let step = Step::new(source.bound, 1.0)?;
         (extents[2] >= WIDTH).then_some(Self {
@@ -53,6 +60,7 @@ impl<'a, 'b, T: Real> Sampler<'a, 'b, T> {
             extents,
             strides,
             step,
+            avx2: isa.avx2(),
         })
     }
 }
@@ -140,23 +148,23 @@ struct Tally {
 }
 
 impl Tally {
-    /// Adds a window of residuals, in steps of which each is 1 / `inverse`, with `noise` from the
-    /// reconstruction of the neighbours.
+    /// Adds a window whose residuals have this sum of squares, with `noise` from the reconstruction of
+    /// the neighbours.
     #[inline(always)]
-    fn add<T: Real>(&mut self, residuals: Pack<T>, inverse: T, tightening: f32, noise: f32) {
-        let sum = sum_of_squares(residuals, inverse);
-        let variance = sum * (tightening * tightening / WIDTH as f32);
+    fn add(&mut self, squares: f32, tightening: f32, noise: f32) {
+        let variance = squares * (tightening * tightening / WIDTH as f32);
         self.bits += bits(variance, noise);
         self.error += f32::min(variance + noise, ROUNDING);
     }
 }
 
-/// The sum of squared residuals, in steps of which each is 1 / `inverse`. What is no number, or a spike,
-/// counts as 0.
+/// The sum of squared residuals to `share` of a prediction, in steps of which each is 1 / `inverse`. What
+/// is no number, or a spike, counts as 0.
 #[inline(always)]
-fn sum_of_squares<T: Real>(residuals: Pack<T>, inverse: T) -> f32 {
+fn sum_of_squares<T: Real>(target: &Pack<T>, prediction: &Pack<T>, share: T, inverse: T) -> f32 {
+    let residuals = zip(*target, *prediction, |t, p| t - p * share);
     let steps = each(residuals, |r| (r * inverse).to_f32());
-    let squares = each(steps, |s| if s.abs() < 1e6 { s * s } else { 0.0 });
+    let squares = each(steps, |s| if s.abs() < SPIKE { s * s } else { 0.0 });
     let eight: [f32; 8] = build(|i| squares[i] + squares[i + 8]);
     let four: [f32; 4] = build(|i| eight[i] + eight[i + 4]);
     (four[0] + four[1]) + (four[2] + four[3])
@@ -242,16 +250,33 @@ impl<T: Real> Sampler<'_, '_, T> {
         }
     }
 
+    /// See [`sum_of_squares`].
+    #[inline(always)]
+    fn squares(&self, target: &Pack<T>, prediction: &Pack<T>, share: T) -> f32 {
+        let inverse = self.step.inverse;
+        match self.avx2 {
+            // SAFETY: the token exists only where the machine has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            Some(_) => unsafe { avx2::sum_of_squares(target, prediction, share, inverse) },
+            _ => sum_of_squares(target, prediction, share, inverse),
+        }
+    }
+
+    /// The sum of the windows `distance` before and behind. (A closure would not be inlined.)
+    #[inline(always)]
+    fn around(&self, place: Place, distance: usize) -> Pack<T> {
+        add(self.window(place - distance), self.window(place + distance))
+    }
+
     /// Linear and cubic interpolation between the windows `distance` and three times as far away.
     #[inline(always)]
     fn interpolate(&self, place: Place, distance: usize, kinds: usize) -> [Pack<T>; 2] {
-        let around = |distance| add(self.window(place - distance), self.window(place + distance));
-        let near = around(distance);
+        let near = self.around(place, distance);
         if kinds < 2 {
             let half = T::from_f64(0.5);
             return [each(near, |n| half * n); 2];
         }
-        weigh(near, around(3 * distance))
+        weigh(near, self.around(place, 3 * distance))
     }
 
     /// Differences of a window to the interpolation between planes.
@@ -288,9 +313,9 @@ impl<T: Real> Sampler<'_, '_, T> {
                 for set in 1..8usize {
                     let weight = 1.0 / set.count_ones() as f32;
                     let share = T::from_f64(f64::from(weight));
-                    let residuals = zip(target, sums[kind][set], |t, s| t - s * share);
+                    let squares = self.squares(&target, &sums[kind][set], share);
                     let noise = ROUNDING * NOISE[kind] * weight;
-                    tallies[kind][set].add(residuals, self.step.inverse, tightening, noise);
+                    tallies[kind][set].add(squares, tightening, noise);
                 }
             }
         }
@@ -334,9 +359,11 @@ impl<T: Real> Sampler<'_, '_, T> {
         let others = [(axis + 1) % 3, (axis + 2) % 3];
         // By level within planes, kind, set of axes, whole or half weight; set 0 predicts zero.
         let mut tallies = [[[[Tally::default(); 2]; 4]; 2]; PLANE_LEVELS];
+        // No axes are the same for both kinds.
         let possible = |level: usize, kind: usize, set: usize| {
             let margin = (1 + 2 * kind) << level;
-            (0..2).all(|k| set >> k & 1 == 0 || scale.reach[others[k]].margin >= margin)
+            (kind == 0 || set > 0)
+                && (0..2).all(|k| set >> k & 1 == 0 || scale.reach[others[k]].margin >= margin)
         };
         let between = self.strides[axis] << scale.level;
         let mean = T::from_f64(0.5);
@@ -376,12 +403,12 @@ impl<T: Real> Sampler<'_, '_, T> {
                         for (half, tally) in tallies.iter_mut().enumerate() {
                             let weight = [1.0, 0.5][half];
                             let share = T::from_f64(f64::from(weight));
-                            let residuals = zip(target, sum, |t, s| t - share * s);
-                            let squares = NOISE[kind] * weight * weight / f32::max(axes, 1.0);
-                            let inner = if set == 0 { 0.0 } else { squares };
+                            let noise = NOISE[kind] * weight * weight / f32::max(axes, 1.0);
+                            let inner = if set == 0 { 0.0 } else { noise };
                             // Errors of neighbouring differences cancel in part.
                             let noise = base_noise + packet.error * 0.5 * inner;
-                            tally.add(residuals, self.step.inverse, tightening, noise);
+                            let squares = self.squares(&target, &sum, share);
+                            tally.add(squares, tightening, noise);
                         }
                     }
                 }

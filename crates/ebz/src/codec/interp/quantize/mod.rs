@@ -1,0 +1,125 @@
+//! Quantization of one row against its prediction, and back, in place.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+
+use super::escape::Escape;
+use super::pack::Taps;
+use super::real::{Real, Step};
+use crate::simd::Level as Isa;
+
+/// What a row is predicted from, and where it lies.
+#[derive(Clone, Copy)]
+pub(super) struct Prediction<T> {
+    /// Interpolations to add up, in [`Buffers::inner`]; the first `axis_count` count.
+    pub(super) axes: [Taps<T>; 3],
+    pub(super) axis_count: usize,
+    /// In packet mode, what the row is a difference to, in [`Buffers::outer`].
+    pub(super) base: Option<Taps<T>>,
+    pub(super) start: usize,
+    pub(super) count: usize,
+}
+
+/// The buffers of a pyramid that a row is read from and written to.
+pub(super) struct Buffers<'a, T> {
+    /// What rows are predicted from: values, or in packet mode differences.
+    pub(super) inner: &'a mut [T],
+    /// In packet mode, the values: original before, reconstructed after.
+    pub(super) outer: Option<&'a mut [T]>,
+    pub(super) magnitudes: &'a mut [u8],
+}
+
+impl<T> Buffers<'_, T> {
+    /// The values.
+    pub(super) fn values(&self) -> &[T] {
+        self.outer.as_deref().unwrap_or(self.inner)
+    }
+
+    fn values_mut(&mut self) -> &mut [T] {
+        self.outer.as_deref_mut().unwrap_or(self.inner)
+    }
+}
+
+/// A row on its way: its residuals, and the values that the encoder replaced.
+#[derive(Default)]
+pub(super) struct Row<T> {
+    pub(super) residuals: Vec<i16>,
+    pub(super) original: Vec<T>,
+}
+
+impl<T: Real> Row<T> {
+    /// Makes room for a row.
+    pub(super) fn resize(&mut self, lanes: usize) {
+        self.residuals.resize(lanes, 0);
+        self.original.resize(lanes, T::default());
+    }
+}
+
+/// Calls the kernel that is compiled for the number of axes, and for a base or none.
+#[cfg(target_arch = "x86_64")]
+macro_rules! for_axes {
+    ($prediction:ident, $kernel:ident($($argument:expr),*)) => {
+        match ($prediction.axis_count, $prediction.base.is_some()) {
+            (0, false) => avx2::$kernel::<T, 0, false>($($argument),*),
+            (1, false) => avx2::$kernel::<T, 1, false>($($argument),*),
+            (2, false) => avx2::$kernel::<T, 2, false>($($argument),*),
+            (_, false) => avx2::$kernel::<T, 3, false>($($argument),*),
+            (0, true) => avx2::$kernel::<T, 0, true>($($argument),*),
+            (1, true) => avx2::$kernel::<T, 1, true>($($argument),*),
+            (_, true) => avx2::$kernel::<T, 2, true>($($argument),*),
+        }
+    };
+}
+
+impl<T: Real> Prediction<T> {
+    /// Quantizes the row; says whether every value satisfies the bound.
+    #[inline(always)]
+    pub(super) fn quantize(
+        &self,
+        isa: Isa,
+        step: Step<T>,
+        buffers: &mut Buffers<'_, T>,
+        row: &mut Row<T>,
+    ) -> bool {
+        match isa.avx2() {
+            // SAFETY: the level exists only where the machine has its instructions.
+            #[cfg(target_arch = "x86_64")]
+            Some(_) => unsafe { for_axes!(self, quantize(self, step, buffers, row)) },
+            _ => portable::quantize(self, step, buffers, row),
+        }
+    }
+
+    /// Reconstructs the row from its residuals.
+    #[inline(always)]
+    pub(super) fn dequantize(
+        &self,
+        isa: Isa,
+        step: T,
+        buffers: &mut Buffers<'_, T>,
+        residuals: &[i16],
+    ) {
+        match isa.avx2() {
+            // SAFETY: the level exists only where the machine has its instructions.
+            #[cfg(target_arch = "x86_64")]
+            Some(_) => unsafe { for_axes!(self, dequantize(self, step, buffers, residuals)) },
+            _ => portable::dequantize(self, step, buffers, residuals),
+        }
+    }
+
+    /// Puts an escaped value into its row, in which lane `i` holds the bare prediction.
+    pub(super) fn escape(&self, i: usize, escape: Escape<T>, buffers: &mut Buffers<'_, T>) {
+        let finite = |v: T| if v.is_finite() { v } else { T::default() };
+        let at = self.start + i;
+        if !escape.absent {
+            buffers.inner[at] = match &self.base {
+                Some(base) => escape.value - base.single(buffers.values(), i),
+                None => escape.value,
+            };
+            buffers.values_mut()[at] = escape.value;
+        }
+        buffers.inner[at] = finite(buffers.inner[at]);
+        let value = &mut buffers.values_mut()[at];
+        *value = finite(*value);
+    }
+}

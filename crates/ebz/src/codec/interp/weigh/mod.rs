@@ -1,0 +1,38 @@
+//! What the predictors of a class would cost on a row.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+
+use super::pack::Taps;
+use super::real::Real;
+use crate::simd::Level as Isa;
+
+/// Adds to `costs` what predictions of a row would cost: one entry per set of axes and kind of
+/// interpolation, see [`super::choose`].
+pub(super) struct Weigh<'a, T> {
+    /// Linear and cubic interpolation along each axis, with weight 1, in `source`.
+    pub(super) taps: &'a [[Taps<T>; 2]],
+    pub(super) source: &'a [T],
+    /// What the row is a difference to, and the buffer that it is in.
+    pub(super) base: Option<(Taps<T>, &'a [T])>,
+    pub(super) values: &'a [T],
+    pub(super) inverse: T,
+    /// Indexed by scale (whole, half), kind (linear, cubic) and set of axes.
+    pub(super) costs: &'a mut [[[u64; 8]; 2]; 2],
+}
+
+impl<T: Real> Weigh<'_, T> {
+    /// Adds the costs.
+    pub(super) fn run(self, isa: Isa) {
+        match isa.avx2() {
+            // SAFETY: the level exists only where the machine has its instructions.
+            #[cfg(target_arch = "x86_64")]
+            Some(_) => unsafe { avx2::run(self) },
+            _ => portable::run(self),
+        }
+    }
+}
+
+/// What a sum over a set of axes is multiplied with; scale 1 is half of scale 0.
+const WEIGHTS: [[f64; 4]; 2] = [[1.0, 1.0, 0.5, 1.0 / 3.0], [0.5, 0.5, 0.25, 1.0 / 6.0]];
