@@ -13,7 +13,7 @@ mod view;
 pub(crate) use copy::{gather, scatter};
 pub use range::FiniteRange;
 pub(crate) use scan::chunk_fill;
-pub use scan::{FoundFill, ValueScan};
+pub use scan::{FoundFill, ValueScan, may_be_missing};
 pub use shape::{MAX_AXES, element_count};
 pub(crate) use shape::{contiguous_strides, display};
 pub use view::{Array, View, ViewMut};

@@ -210,23 +210,13 @@ impl FramePlan {
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<(Form, FoundFill)> {
-        let header = &self.header;
-        let mut task = Task {
-            dims: self.dims(chunk.chunk),
-            tolerance: header.tolerance,
-            fill: header.fill.values(),
-            params: &header.params,
-        };
-        let found;
         let start = out.len();
-        with_type!(header.element, T => {
+        let Some((task, found)) = self.task(chunk, context)? else {
+            out.extend_from_slice(&chunk.bytes[..self.header.element.size()]);
+            return Ok((Form::Constant, FoundFill::default()));
+        };
+        with_type!(self.header.element, T => {
             let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misfit())?;
-            if let Some(value) = constant::forward(values) {
-                out.extend_from_slice(bytemuck::bytes_of(&value));
-                return Ok((Form::Constant, FoundFill::default()));
-            }
-            found = self.missing_in(context.simd(), values);
-            task.fill = task.fill.and(found.values)?;
             self.entry.encode(values, &task, context, out)?;
         });
         if out.len() - start < chunk.bytes.len() {
@@ -237,6 +227,30 @@ impl FramePlan {
             out.extend_from_slice(chunk.bytes);
         }
         Ok((Form::Raw, found))
+    }
+
+    /// What the codec is to do with a chunk, and what was found in it to mark missing data; `None` where
+    /// all values are the same, and its body is one of them.
+    pub fn task(
+        &self,
+        chunk: Values<'_>,
+        context: &Context,
+    ) -> Result<Option<(Task<'_>, FoundFill)>> {
+        let header = &self.header;
+        with_type!(header.element, T => {
+            let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misfit())?;
+            if constant::forward(values).is_some() {
+                return Ok(None);
+            }
+            let found = self.missing_in(context.simd(), values);
+            let task = Task {
+                dims: self.dims(chunk.chunk),
+                tolerance: header.tolerance,
+                fill: header.fill.values().and(found.values)?,
+                params: &header.params,
+            };
+            Ok(Some((task, found)))
+        })
     }
 
     /// Undoes [`Self::encode_chunk`].
@@ -254,7 +268,7 @@ impl FramePlan {
     }
 
     /// Extents of a chunk as a codec sees them.
-    fn dims(&self, chunk: usize) -> Dims {
+    pub fn dims(&self, chunk: usize) -> Dims {
         dims(&extents(&self.header.grid.region(chunk)))
     }
 }

@@ -29,7 +29,7 @@ struct CodedUnits {
 
 /// Bytes of units as bit planes.
 #[derive(Default)]
-struct PlaneBytes(usize);
+pub(super) struct PlaneBytes(usize);
 
 impl Estimate for PlaneBytes {
     fn samples(units: usize) -> usize {
