@@ -160,7 +160,9 @@ impl Gpu {
         let mut times = Vec::new();
         if !jobs.is_empty() {
             let (batch, left, took) = self.encode_resident(&frame, &jobs, values, &mut buffers)?;
-            frame.batches.push(batch);
+            if !batch.chunks.is_empty() {
+                frame.batches.push(batch);
+            }
             rest.extend(left);
             times = took;
         }

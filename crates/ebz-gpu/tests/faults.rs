@@ -18,7 +18,9 @@ fn survives(gpu: Arc<Gpu>) {
     let field = Content::Smooth.field::<f32>(&SHAPE, 1);
     let view = View::new(&field.values, &SHAPE).unwrap();
     let expected = ebz::compress(&view, &options()).unwrap();
-    let mut writer = Writer::new(Vec::new(), options()).unwrap().engine(gpu.clone());
+    let mut writer = Writer::new(Vec::new(), options())
+        .unwrap()
+        .engine(gpu.clone());
     writer.frame(&view).unwrap();
     assert!(writer.finish().unwrap() == expected);
     let reader = Reader::from_source(&expected[..]).unwrap().engine(gpu);
@@ -81,7 +83,8 @@ fn corrupt_chunks_are_errors_where_they_are_for_the_cpu() {
     let bytes = bytemuck::cast_slice(&field.values);
     let (mut bodies, mut context) = (EncodedChunks::default(), Context::default());
     let values = Values { chunk: 0, bytes };
-    Cpu.encode(&plan, &[values], &mut context, &mut bodies).unwrap();
+    Cpu.encode(&plan, &[values], &mut context, &mut bodies)
+        .unwrap();
     let body = bodies.bodies().next().unwrap().bytes.to_vec();
     let mut decode = |engine: &dyn Engine, bytes: &[u8]| {
         let mut out = vec![0f32; field.values.len()];

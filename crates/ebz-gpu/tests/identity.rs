@@ -6,12 +6,14 @@ use ebz::{Bound, Fill, FillValues, Options, Reader, View, Writer};
 use ebz_gpu::{Gpu, Work};
 use ebz_testkit::fields::Content;
 use ebz_testkit::random::Random;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+/// One for each test, which counts what it does.
 fn gpu() -> Arc<Gpu> {
-    static GPU: OnceLock<Arc<Gpu>> = OnceLock::new();
-    let open = || Arc::new(Gpu::open(None).expect("a GPU"));
-    GPU.get_or_init(open).clone()
+    thread_local! {
+        static GPU: Arc<Gpu> = Arc::new(Gpu::open(None).expect("a GPU"));
+    }
+    GPU.with(Arc::clone)
 }
 
 /// Compresses and decompresses on both; returns what the GPU did itself, and how many values that were.

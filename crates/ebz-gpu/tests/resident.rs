@@ -22,7 +22,8 @@ fn same(gpu: &Gpu, values: &[f32], shape: &[usize], options: &Options) -> usize 
         let bytes = bytemuck::cast_slice(&values[first..first + count]);
         let values = Values { chunk, bytes };
         let mut context = Context::default();
-        Cpu.encode(plan, &[values], &mut context, &mut expected).unwrap();
+        Cpu.encode(plan, &[values], &mut context, &mut expected)
+            .unwrap();
         first += count;
     }
     let own = gpu.bodies(&frame).unwrap();
@@ -38,7 +39,10 @@ fn same(gpu: &Gpu, values: &[f32], shape: &[usize], options: &Options) -> usize 
     let file = ebz::compress(&view, options).unwrap();
     let array = ebz::decompress::<f32>(&file).unwrap();
     let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-    assert!(bits(array.values()) == bits(&decoded), "{shape:?} {options:?}");
+    assert!(
+        bits(array.values()) == bits(&decoded),
+        "{shape:?} {options:?}"
+    );
     frame.chunks_of_the_cpu()
 }
 
@@ -52,7 +56,10 @@ fn arrays_stay_on_the_device() {
             let options = Options::new(bound).fill(Fill::None);
             assert_eq!(same(&gpu, &field.values, shape, &options), 0);
         }
-        assert_eq!(same(&gpu, &field.values, shape, &Options::new(Bound::Abs(1e-3))), 0);
+        assert_eq!(
+            same(&gpu, &field.values, shape, &Options::new(Bound::Abs(1e-3))),
+            0
+        );
     }
 }
 

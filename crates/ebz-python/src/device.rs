@@ -25,8 +25,8 @@ fn gpu(name: &str) -> Result<Arc<dyn Engine>> {
         return Ok(gpu.clone());
     }
     let wanted = (!name.is_empty()).then_some(name);
-    let gpu = ebz_gpu::Gpu::open(wanted)
-        .map_err(|error| ebz::Error::unsupported(error.to_string()))?;
+    let gpu =
+        ebz_gpu::Gpu::open(wanted).map_err(|error| ebz::Error::unsupported(error.to_string()))?;
     let gpu = Arc::new(gpu);
     open.push((name.into(), gpu.clone()));
     Ok(gpu)
