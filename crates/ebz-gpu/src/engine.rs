@@ -6,9 +6,10 @@ use crate::encode::{Encoding, Marks, unit_of};
 use crate::error::{GpuError, Result};
 use crate::run::{Buffers, Recorder, Role};
 use crate::table::Table;
-use ebz::codec::Context;
+use ebz::engine::Context;
 use ebz::engine::fz::{Coded, Narrow};
-use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, FramePlan, Target, Values};
+use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
+use ebz::slab::FramePlan;
 use ebz::{ElementType, FoundFill, Tolerance};
 
 /// Raw bytes of a batch: enough for a device to be busy, little enough for transfers and kernels of several
@@ -269,7 +270,7 @@ impl Gpu {
     fn decode_body(
         &self,
         coded: &Coded<'_>,
-        dims: ebz::codec::Dims,
+        dims: ebz::engine::fz::Dims,
         body: &[u8],
         out: &mut [f32],
         buffers: &mut Buffers,

@@ -9,8 +9,8 @@ use crate::kernels::Transpose;
 use crate::run::{Buffers, Recorder, Role};
 use crate::table::{HEADER, Table};
 use crate::traffic;
-use ebz::codec::{Dims, Params, Task};
-use ebz::engine::fz::{Narrow, UNIT, encode_unit};
+use ebz::codec::Params;
+use ebz::engine::fz::{Dims, Narrow, Task, UNIT, encode_unit};
 use ebz::simd::Level;
 use ebz::{FillValues, Tolerance};
 

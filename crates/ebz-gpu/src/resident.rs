@@ -10,9 +10,11 @@ use crate::error::{GpuError, Result};
 use crate::run::{Buffers, KernelTime, Recorder};
 use crate::table::{Row, Table};
 use crate::transfer::STORAGE;
-use ebz::codec::{Context, Task};
+use ebz::engine::Context;
+use ebz::engine::fz::Task;
 use ebz::engine::fz::{Narrow, UNIT, sampled_places};
-use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, FramePlan, Target, Values};
+use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
+use ebz::slab::FramePlan;
 use ebz::{Bound, Fill, FiniteRange, Options};
 
 /// Workgroups that look for the range of a chunk.
@@ -146,7 +148,8 @@ impl Gpu {
         };
         let (mut jobs, mut rest) = (Vec::new(), Vec::new());
         for (chunk, range) in ranges.iter().enumerate() {
-            let missing = auto && ebz::engine::fz::may_be_missing(range.finite);
+            let missing =
+                auto && ebz::engine::fz::may_be_missing(range.finite, ebz::ElementType::F32);
             match range.is_constant || missing {
                 true => rest.push(chunk),
                 false => match self.choose(&frame, chunk, values, &mut buffers)? {

@@ -2,8 +2,9 @@
 
 use crate::device::Gpu;
 use crate::error::{GpuError, Result};
-use ebz::codec::Context;
-use ebz::engine::{Cpu, EncodedChunks, Engine, FramePlan, Target, Values};
+use ebz::engine::Context;
+use ebz::engine::{Cpu, EncodedChunks, Engine, Target, Values};
+use ebz::slab::FramePlan;
 use ebz::{Fill, Options, Tolerance};
 
 /// Extents of the array: three dimensions, units that end anywhere, a unit that is not full.

@@ -87,12 +87,12 @@ impl Table {
     }
 
     /// Adds a chunk to be decoded, whose body takes so many bytes.
-    pub fn add_body(&mut self, coded: &Coded<'_>, dims: ebz::codec::Dims, bytes: usize) {
+    pub fn add_body(&mut self, coded: &Coded<'_>, dims: ebz::engine::fz::Dims, bytes: usize) {
         let row = lattice(coded.step, coded.base, coded.lags);
         self.add(row, dims, bytes.div_ceil(4));
     }
 
-    fn add(&mut self, mut row: Row, dims: ebz::codec::Dims, body_words: usize) {
+    fn add(&mut self, mut row: Row, dims: ebz::engine::fz::Dims, body_words: usize) {
         let count = dims.len();
         let planes = if row.lags & 4 != 0 { dims.nz } else { 1 };
         let segments = (count / planes).div_ceil(UNIT);

@@ -71,8 +71,9 @@ fn too_much_memory_is_refused() {
 #[test]
 #[ignore = "needs an adapter: scripts/test_gpu"]
 fn corrupt_chunks_are_errors_where_they_are_for_the_cpu() {
-    use ebz::codec::Context;
-    use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, FramePlan, Target, Values};
+    use ebz::engine::Context;
+    use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
+    use ebz::slab::FramePlan;
     let gpu = Gpu::open(None).expect("a GPU");
     let shape = [4, 20, 30];
     let mut field = Content::Smooth.field::<f32>(&shape, 1);

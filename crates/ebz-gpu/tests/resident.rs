@@ -2,7 +2,7 @@
 //!
 //! All of these need an adapter: `scripts/test_gpu` runs them.
 
-use ebz::codec::Context;
+use ebz::engine::Context;
 use ebz::engine::{Cpu, EncodedChunks, Engine, Values};
 use ebz::{Bound, Fill, FillValues, Options, View};
 use ebz_gpu::{Gpu, GpuError};

@@ -78,8 +78,9 @@ pub mod engine {
     pub mod fz {
         pub use crate::array::may_be_missing;
         pub use crate::codec::fz::narrow::{
-            Coded, MOST, Narrow, UNIT, decode_unit, encode_unit, sampled_places,
+            Coded, Narrow, UNIT, decode_unit, encode_unit, sampled_places,
         };
+        pub use crate::request::{Dims, Task};
     }
 }
 

@@ -19,9 +19,6 @@ use std::ops::Range;
 /// Values per unit.
 pub const UNIT: usize = crate::stage::UNIT;
 
-/// Largest coordinate.
-pub const MOST: i32 = MOST_NARROW as i32;
-
 /// How the values of a chunk become residuals.
 #[derive(Debug, Clone)]
 pub struct Narrow {
