@@ -43,6 +43,7 @@ def compress(
     chunk: Sequence[int] | None = None,
     params: Params | None = None,
     metadata: Any = None,
+    device: str = "cpu",
 ) -> bytes:
     """Compress an array of `float16`, `bfloat16`, `float32` or `float64` to a stream that describes itself.
 
@@ -63,7 +64,9 @@ def compress(
 
     `codec` is one of `ebz.codecs()`, with `params` of its own. `threads=0` uses all cores; the bytes
     do not depend on it. `chunk` gives the extents of the parts that can be read by themselves.
-    `metadata` is anything that JSON can hold, and is kept with the array.
+    `metadata` is anything that JSON can hold, and is kept with the array. `device="gpu"` has codec `fz`
+    done by a GPU, `"gpu:NAME"` by the first whose name contains that, with the same bytes; what it does
+    not take is done by the CPU. This needs a package that was built with the feature `gpu`.
 
     Arrays may be read-only, strided or in Fortran order: they are not copied, and come back in C
     order. The GIL is released.
@@ -83,7 +86,8 @@ def compress(
         params=params,
         metadata=metadata,
     )
-    return _core.compress(readable(a), options(settings))
+    chosen = None if device == "cpu" else device
+    return _core.compress(readable(a), options(settings), chosen)
 
 
 def decompress(
@@ -92,16 +96,18 @@ def decompress(
     threads: int = 1,
     max_bytes: int | None = None,
     max_memory: int | None = None,
+    device: str = "cpu",
 ) -> NDArray[Any]:
     """The array of a stream, in C order and native byte order.
 
     `data` is anything with the buffer protocol. Damage is a `CorruptError` or `TruncatedError`; an
     array larger than `max_bytes`, or one that takes more than `max_memory` bytes with all that decoding
     needs, a `LimitError`, before memory is reserved. By default that is the memory of the machine.
+    `device` is that of `compress`.
     """
     threads = count("threads", threads)
     limits = limit("max_bytes", max_bytes), limit("max_memory", max_memory)
-    return _core.decompress(stream(data), threads, *limits)
+    return _core.decompress(stream(data), threads, *limits, None if device == "cpu" else device)
 
 
 def decompress_into(data: Buffer, out: NDArray[Any], *, threads: int = 1) -> None:

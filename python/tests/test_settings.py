@@ -134,3 +134,14 @@ def test_damage_is_a_value_error():
     with pytest.raises(ValueError, match="not an .ebz"):
         ebz.decompress(b"not a stream, but long enough to be one")
     assert issubclass(ebz.TruncatedError, ValueError)
+
+
+def test_devices_are_named():
+    values = np.linspace(0, 1, 1000, dtype=np.float32)
+    expected = ebz.compress(values, abs=1e-3)
+    assert ebz.compress(values, abs=1e-3, device="cpu") == expected
+    with pytest.raises(ebz.InvalidArgument, match="device tpu"):
+        ebz.compress(values, abs=1e-3, device="tpu")
+    # Built without GPUs, or on a machine that does not have this one.
+    with pytest.raises(ebz.UnsupportedError, match="GPU"):
+        ebz.decompress(expected, device="gpu:an adapter that nobody makes")

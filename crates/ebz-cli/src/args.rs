@@ -6,6 +6,7 @@ mod stencil;
 pub use sim::{Rtm, Sim, Simulation};
 pub use stencil::{Heat, Lbm, Scene, Srad, Sweep};
 
+use crate::device::Device;
 use crate::quantity;
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as Group, Parser, Subcommand};
@@ -35,6 +36,7 @@ pub enum Command {
     Verify(Verify),
     Compare(Compare),
     Codecs(Codecs),
+    Devices(Devices),
     Bench(Bench),
     Recover(Recover),
     Sim(Sim),
@@ -78,6 +80,8 @@ pub struct Compress {
     #[arg(long)]
     pub stats: bool,
     #[command(flatten)]
+    pub device: OnDevice,
+    #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]
     pub force: Force,
@@ -106,6 +110,8 @@ pub struct Decompress {
     /// Only this frame, counted from 0; -1 is the last
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub frame: Option<i64>,
+    #[command(flatten)]
+    pub device: OnDevice,
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]
@@ -207,6 +213,19 @@ pub struct Codecs {
     pub json: bool,
 }
 
+/// List the GPUs that --device can name
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz devices
+  ebz compress wave_100x500x500.f32 --range 1e-3 --device gpu:radeon
+
+Needs a build with `--features gpu`, and a driver for Vulkan, Metal or Direct3D 12.")]
+pub struct Devices {
+    /// Machine-readable output
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Measure ratio, speed and error of codecs on your data
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
@@ -252,6 +271,12 @@ pub struct Bench {
     /// Also measure other compressors, on one thread (needs a build with `--features peers`)
     #[arg(long)]
     pub peers: bool,
+    #[command(flatten)]
+    pub device: OnDevice,
+    /// Also tell the overall throughput over a link of this rate, (1 / (rate x ratio) + 1 / speed)^-1; may be
+    /// repeated [default: 11.4GB/s and 32GB/s with a GPU]
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    pub link: Vec<u64>,
     /// How often everything is measured
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: u32,
@@ -434,6 +459,14 @@ impl Coding {
         options.fill = fill(&self.fill)?;
         Ok(options)
     }
+}
+
+#[derive(Debug, Group)]
+pub struct OnDevice {
+    /// Who encodes and decodes codec fz: cpu, gpu, or gpu:NAME for the first whose name contains NAME; the
+    /// bytes are the same. Needs a build with `--features gpu`
+    #[arg(long, value_name = "cpu|gpu[:NAME]", default_value = "cpu")]
+    pub device: Device,
 }
 
 #[derive(Debug, Group)]

@@ -4,6 +4,7 @@ mod append;
 mod args;
 mod cleanup;
 mod command;
+mod device;
 mod foreign;
 mod input;
 mod npy;

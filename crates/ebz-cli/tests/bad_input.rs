@@ -526,3 +526,21 @@ mod linux {
         assert!(output.stderr.is_empty(), "{output:?}");
     }
 }
+
+#[test]
+fn devices_that_are_not_there() {
+    let sandbox = prepared();
+    let compress = [
+        "compress", "a.raw", "--abs", "1", "-t", "f32", "-s", "5x8", "-o", "b.ebz",
+    ];
+    let on = |device| [&compress[..], &["--device", device]].concat();
+    sandbox.fails(2, &on("tpu"), &["'tpu' is not a device", "ebz devices"]);
+    // Built without GPUs, or on a machine that does not have this one.
+    let nobody = "gpu:an adapter that nobody makes";
+    sandbox.fails(2, &on(nobody), &["GPU"]);
+    assert!(!sandbox.path("b.ebz").exists());
+    let decompress = ["decompress", "a.ebz", "-o", "b.raw", "--device", nobody];
+    sandbox.fails(2, &decompress, &["GPU"]);
+    sandbox.ok(&on("cpu"));
+    assert!(sandbox.read("b.ebz").len() > 100);
+}

@@ -567,6 +567,26 @@ fn a_killed_writer_is_recovered() {
 }
 
 #[test]
+fn links_limit_the_overall_throughput() {
+    let sandbox = Sandbox::new();
+    let sample = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../samples/wave_32x64x64.npy"
+    );
+    let quick = ["--range", "1e-3", "--repeats", "1", "--min-size", "1"];
+    let links = ["--link", "1MB/s", "--link", "11.4GB/s"];
+    let json = sandbox.json(&[&["bench", sample][..], &quick, &links].concat());
+    let row = &json[0]["rows"][0];
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    let speed = number(&json[0]["bytes"]) / number(&row["compress"]);
+    for (overall, rate) in [(0, 1e6), (1, 11.4e9)] {
+        let expected = 1.0 / (1.0 / (rate * number(&row["ratio"])) + 1.0 / speed);
+        let overall = number(&row["overall"][overall]);
+        assert!((overall / expected - 1.0).abs() < 1e-9, "{json}");
+    }
+}
+
+#[test]
 fn help_has_examples_for_every_command() {
     let sandbox = Sandbox::new();
     for command in [
@@ -576,6 +596,7 @@ fn help_has_examples_for_every_command() {
         "verify",
         "compare",
         "codecs",
+        "devices",
         "bench",
         "recover",
     ] {

@@ -1,12 +1,13 @@
 //! Whole arrays: compress, decompress, compare.
 
 use crate::array::{Element, read, with_array, write};
+use crate::device;
 use crate::error::Result;
 use crate::file::read_region;
 use crate::options::Options;
 use crate::source::{Stream, limits, open};
 use ebz::metrics::{Comparison, Metrics, Setup};
-use ebz::{Fill, Limits, ValueScan};
+use ebz::{Fill, Limits, ValueScan, Writer};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -18,12 +19,27 @@ const VALUES_PER_PASS: usize = 1 << 20;
 
 /// A stream that holds the array.
 #[pyfunction]
-pub fn compress<'py>(array: &Bound<'py, PyAny>, options: &Options) -> Result<Bound<'py, PyBytes>> {
+#[pyo3(signature = (array, options, device=None))]
+pub fn compress<'py>(
+    array: &Bound<'py, PyAny>,
+    options: &Options,
+    device: Option<&str>,
+) -> Result<Bound<'py, PyBytes>> {
+    let engine = device.map(device::engine).transpose()?;
     // The size is known only at the end, and bytes of Python cannot grow: so the stream is made
     // elsewhere, in memory that is warm because the thread has used it before, and copied.
     let mut stream = SCRATCH.take();
     let coded = with_array!(array, a => {
-        read(a, |view| ebz::compress_into(&view, &options.0, &mut stream).map(drop))
+        read(a, |view| {
+            let Some(engine) = engine else {
+                return ebz::compress_into(&view, &options.0, &mut stream).map(drop);
+            };
+            stream.clear();
+            let writer = Writer::new(&mut stream, options.0.clone())?;
+            let mut writer = writer.engine(engine);
+            writer.frame(&view)?;
+            writer.finish().map(drop)
+        })
     });
     let bytes = coded.map(|()| PyBytes::new(array.py(), &stream));
     if stream.capacity() <= MAX_KEPT_BYTES {
@@ -41,15 +57,20 @@ const MAX_KEPT_BYTES: usize = 16 << 20;
 
 /// The array of a stream.
 #[pyfunction]
+#[pyo3(signature = (stream, threads, max_bytes, max_memory, device=None))]
 pub fn decompress<'py>(
     py: Python<'py>,
     stream: Stream<'py>,
     threads: usize,
     max_bytes: Option<u64>,
     max_memory: Option<u64>,
+    device: Option<&str>,
 ) -> Result<Bound<'py, PyAny>> {
     let limits = limits(max_bytes, max_memory);
-    let reader = open(stream.as_slice()?, threads, limits)?;
+    let mut reader = open(stream.as_slice()?, threads, limits)?;
+    if let Some(engine) = device.map(device::engine).transpose()? {
+        reader = reader.engine(engine);
+    }
     let frame = reader.frame(0)?;
     let whole: Vec<_> = frame.header().shape().iter().map(|&n| 0..n).collect();
     read_region(py, &frame, &whole)

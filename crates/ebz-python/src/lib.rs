@@ -11,6 +11,7 @@
 
 mod array;
 mod coding;
+mod device;
 mod error;
 mod file;
 mod options;

@@ -73,6 +73,15 @@ pub mod slab {
 pub mod engine {
     pub use crate::chunk::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
     pub use crate::workspace::Context;
+    /// The parts of codec `fz` that an engine needs: choices and the side list are the library's own.
+    #[doc(hidden)]
+    pub mod fz {
+        pub use crate::array::may_be_missing;
+        pub use crate::codec::fz::narrow::{
+            Coded, Narrow, UNIT, decode_unit, encode_unit, sampled_places,
+        };
+        pub use crate::request::{Dims, Task};
+    }
 }
 
 /// Parts that the project's own tests, benchmarks and tools reach for; not stable.

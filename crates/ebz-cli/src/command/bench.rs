@@ -3,23 +3,28 @@
 //! Steps for each input: 1 load it, 2 time a copy of it, 3 resolve the bounds, 4 time every codec
 //! with every bound, 5 one table for all.
 
+#[cfg(feature = "gpu")]
+mod gpu;
 #[cfg(feature = "peers")]
 mod peers;
 
 use crate::Outcome;
 use crate::args::{self, Bench};
+use crate::device::{Device, Opened};
 use crate::input::Field;
 use crate::report;
 use anyhow::{Context, Result, bail};
 use cpu_time::ThreadTime;
 use ebz::codec::{self, Entry, Params};
+use ebz::engine::Engine;
 use ebz::metrics::{Comparison, Metrics, Setup};
 use ebz::{
     Bound, BoundKind, Element, Fill, FillValues, FiniteRange, Options, Reader, Tolerance,
-    ValueScan, View, ViewMut, with_type,
+    ValueScan, View, ViewMut, Writer, with_type,
 };
 use serde_json::json;
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// One line of the table: a compressor with a bound on an input.
@@ -39,6 +44,19 @@ pub struct Row {
     pub error_over_bound: Option<f64>,
     /// PSNR in dB.
     pub psnr: f64,
+    /// Bytes per second from memory through the compressor and over each of the links.
+    pub overall: Vec<f64>,
+}
+
+impl Row {
+    /// Fills in what the links make of it: the time of the compressor and that of its output, one after the
+    /// other.
+    fn over(mut self, links: &[u64], bytes: usize) -> Self {
+        let speed = bytes as f64 / self.compress;
+        let over = |&rate: &u64| 1.0 / (1.0 / (rate as f64 * self.ratio) + 1.0 / speed);
+        self.overall = links.iter().map(over).collect();
+        self
+    }
 }
 
 pub fn run(args: &Bench) -> Result<Outcome> {
@@ -51,17 +69,38 @@ pub fn run(args: &Bench) -> Result<Outcome> {
     if args.peers && cfg!(not(feature = "peers")) {
         bail!("this ebz was built without peers: build it with `--features peers`");
     }
+    let device = Opened::new(&args.device.device)?;
+    let links = match (&args.link[..], &args.device.device) {
+        ([], Device::Gpu(_)) => vec![11_400_000_000, 32_000_000_000],
+        (links, _) => links.to_vec(),
+    };
+    let setup = What {
+        codecs,
+        params,
+        bounds,
+        device,
+        links,
+    };
     let mut inputs = Vec::new();
     for path in &args.inputs {
         let mut field = Field::open(path, &args.layout, &std::env::temp_dir(), args.talk.quiet)?;
         inputs.push(with_type!(field.element, T => {
-            measure_input::<T>(&mut field, args, &codecs, &params, &bounds)
+            measure_input::<T>(&mut field, args, &setup)
         })?);
     }
     if args.talk.json {
         report::say_json(&inputs.into())?;
     }
     Ok(Outcome::Fine)
+}
+
+/// What is measured on every input.
+struct What {
+    codecs: Vec<&'static Entry>,
+    params: Params,
+    bounds: Vec<Bound>,
+    device: Opened,
+    links: Vec<u64>,
 }
 
 fn codecs(args: &Bench) -> Result<Vec<&'static Entry>> {
@@ -96,10 +135,15 @@ fn bounds(args: &Bench) -> Result<Vec<Bound>> {
 fn measure_input<T: Element>(
     field: &mut Field,
     args: &Bench,
-    codecs: &[&'static Entry],
-    params: &Params,
-    bounds: &[Bound],
+    what: &What,
 ) -> Result<serde_json::Value> {
+    let What {
+        codecs,
+        params,
+        bounds,
+        device,
+        links,
+    } = what;
     // 1. The values, as often as needed.
     let (values, shape, tiles) = load::<T>(field, args.min_size << 20)?;
     let bytes = size_of_val(&values[..]);
@@ -113,6 +157,7 @@ fn measure_input<T: Element>(
         fill,
         missing: scan.fill().values(),
         params: params.clone(),
+        engine: (args.device.device != Device::Cpu).then(|| device.engine()),
         range: scan.range(),
         decoded: vec![T::default(); values.len()],
         coded: Vec::new(),
@@ -122,6 +167,8 @@ fn measure_input<T: Element>(
     let memcpy = bench.memcpy();
 
     let mut rows: Vec<Row> = Vec::new();
+    #[cfg(feature = "gpu")]
+    let mut profiles = Vec::new();
     for &bound in bounds {
         // 3. For everybody, before the clock starts.
         let resolved = match bound {
@@ -130,11 +177,17 @@ fn measure_input<T: Element>(
         };
         // 4. Codecs that offer it.
         for entry in codecs.iter().filter(|entry| entry.offers(bound.kind())) {
-            rows.push(bench.measure(entry.info.name, bound, resolved)?);
+            let row = bench.measure(entry.info.name, bound, resolved)?;
+            rows.push(row.over(links, bytes));
+        }
+        #[cfg(feature = "gpu")]
+        if let (Some(gpu), Bound::Abs(_)) = (&device.gpu, resolved) {
+            profiles.extend(gpu::profile(gpu, &bench, bound, resolved)?);
         }
         #[cfg(feature = "peers")]
         if args.peers {
-            rows.extend(peers::rows(&mut bench, bound, resolved)?);
+            let peers = peers::rows(&mut bench, bound, resolved)?;
+            rows.extend(peers.into_iter().map(|row| row.over(links, bytes)));
         }
     }
     if rows.is_empty() {
@@ -164,9 +217,17 @@ fn measure_input<T: Element>(
             },
             args.repeats,
             bytes as f64 / memcpy / 1e9,
-            table(&rows, bytes, memcpy)
+            table(&rows, bytes, memcpy, links)
         ))?;
+        #[cfg(feature = "gpu")]
+        for profile in &profiles {
+            report::say(&profile.text(links))?;
+        }
+        device.report(args.talk.quiet);
     }
+    let links: Vec<_> = links.to_vec();
+    #[cfg(not(feature = "gpu"))]
+    let profiles: [(); 0] = [];
     Ok(json!({
         "input": field.name,
         "element": field.element,
@@ -176,7 +237,9 @@ fn measure_input<T: Element>(
         "threads": args.threads,
         "repeats": args.repeats,
         "memcpy": memcpy,
+        "links": links,
         "rows": rows,
+        "devices": profiles,
     }))
 }
 
@@ -212,6 +275,8 @@ struct Buffers<T> {
     fill: Fill,
     missing: FillValues,
     params: Params,
+    /// Who does it, if not the CPU.
+    engine: Option<Arc<dyn Engine>>,
     range: FiniteRange,
     values: Vec<T>,
     shape: Vec<usize>,
@@ -235,16 +300,27 @@ impl<T: Element> Buffers<T> {
         options.fill = self.fill;
         options.params = self.params.clone();
         let view = View::new(&self.values, &self.shape)?;
-        let single = self.threads == 1;
+        // The time of a device is not that of this thread.
+        let single = self.threads == 1 && self.engine.is_none();
         let mut tolerance = Tolerance::Lossless;
         let coded = &mut self.coded;
         let compress = least(self.repeats, single, || {
-            tolerance = ebz::compress_into(&view, &options, coded)?.tolerance;
+            let Some(engine) = &self.engine else {
+                tolerance = ebz::compress_into(&view, &options, coded)?.tolerance;
+                return Ok(());
+            };
+            coded.clear();
+            let mut writer = Writer::new(&mut *coded, options.clone())?.engine(engine.clone());
+            tolerance = writer.frame(&view)?.tolerance;
+            writer.finish()?;
             Ok(())
         })?;
         let decoded = &mut self.decoded;
         let decompress = least(self.repeats, single, || {
-            let reader = Reader::from_source(&coded[..])?.threads(self.threads);
+            let mut reader = Reader::from_source(&coded[..])?.threads(self.threads);
+            if let Some(engine) = &self.engine {
+                reader = reader.engine(engine.clone());
+            }
             let mut out = ViewMut::new(decoded, &self.shape)?;
             Ok(reader.frame(0)?.read_into(&mut out)?)
         })?;
@@ -264,6 +340,7 @@ impl<T: Element> Buffers<T> {
                 Tolerance::Precision(_) | Tolerance::Lossless => None,
             },
             psnr: metrics.psnr,
+            overall: Vec::new(),
         })
     }
 
@@ -297,7 +374,7 @@ fn least(repeats: u32, single: bool, mut run: impl FnMut() -> Result<()>) -> Res
     Ok(least.as_secs_f64())
 }
 
-fn table(rows: &[Row], bytes: usize, memcpy: f64) -> String {
+fn table(rows: &[Row], bytes: usize, memcpy: f64, links: &[u64]) -> String {
     let speed = |seconds: f64| bytes as f64 / seconds / 1e9;
     let mut lines = vec![format!(
         "{:<12} {:<16} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>8}",
@@ -322,6 +399,12 @@ fn table(rows: &[Row], bytes: usize, memcpy: f64) -> String {
             memcpy / row.decompress,
             row.psnr
         ));
+        for (rate, overall) in links.iter().zip(&row.overall) {
+            let (rate, overall) = (*rate as f64 / 1e9, overall / 1e9);
+            lines.push(format!(
+                "  over a link of {rate} GB/s: {overall:.3} GB/s overall"
+            ));
+        }
     }
     lines.join("\n")
 }

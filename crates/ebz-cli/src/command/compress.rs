@@ -7,6 +7,7 @@ use super::compare;
 use crate::Outcome;
 use crate::append::Append;
 use crate::args::{Compress, Force};
+use crate::device::Opened;
 use crate::input::Field;
 use crate::output::{Output, folder};
 use crate::progress;
@@ -26,6 +27,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
     let started = Instant::now();
     // 1. The input, and where the output will be.
     let options = args.options()?;
+    let device = Opened::new(&args.device.device)?;
     let output = output_path(args);
     let to_stdout = output == Path::new("-");
     ensure!(
@@ -55,6 +57,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
     let task = Task {
         args,
         options: &options,
+        device: &device,
         scan: scan.as_ref(),
         output: &output,
         started,
@@ -69,6 +72,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
             break done;
         }
     };
+    device.report(args.talk.quiet);
     report(args, &field, &output, &done)?;
     Ok(Outcome::Fine)
 }
@@ -77,6 +81,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
 struct Task<'a> {
     args: &'a Compress,
     options: &'a Options,
+    device: &'a Opened,
     scan: Option<&'a ebz::ValueScan>,
     output: &'a Path,
     started: Instant,
@@ -89,6 +94,7 @@ impl Task<'_> {
         let &Self {
             args,
             options,
+            device,
             scan,
             output,
             started,
@@ -98,6 +104,7 @@ impl Task<'_> {
         let mut input = bar.wrap_read(field.reader()?);
         let job = Job {
             options,
+            device,
             element: field.element,
             shape: &field.shape,
             scan,
@@ -175,6 +182,7 @@ fn output_path(args: &Compress) -> PathBuf {
 /// What to write.
 struct Job<'a> {
     options: &'a Options,
+    device: &'a Opened,
     element: ElementType,
     shape: &'a [usize],
     scan: Option<&'a ebz::ValueScan>,
@@ -183,9 +191,10 @@ struct Job<'a> {
 impl Job<'_> {
     fn write<W: Write + Send>(
         &self,
-        mut writer: Writer<W>,
+        writer: Writer<W>,
         input: &mut (dyn Read + Send),
     ) -> ebz::Result<(FrameStats, usize, W)> {
+        let mut writer = writer.engine(self.device.engine());
         let frame = writer.frames();
         let stats = with_type!(self.element, T => self.frame::<T, W>(&mut writer, input))?;
         Ok((stats, frame, writer.finish()?))

@@ -3,6 +3,7 @@
 use super::{Seekable, frame_number, from_end};
 use crate::Outcome;
 use crate::args::Decompress;
+use crate::device::{Device, Opened};
 use crate::foreign;
 use crate::foreign::has_extension;
 use crate::input::open_file;
@@ -23,7 +24,8 @@ pub fn run(args: &Decompress) -> Result<Outcome> {
     foreign::check_output(&path)?;
     // Parts, and frames counted from the last, need the index.
     let front_to_back = args.region.is_none() && args.frame.is_none_or(|frame| frame >= 0);
-    if is_pipe && front_to_back {
+    let on_cpu = args.device.device == Device::Cpu;
+    if is_pipe && front_to_back && on_cpu {
         from_pipe(args, &path, as_npy)?;
     } else {
         from_file(args, &path, as_npy)?;
@@ -47,7 +49,9 @@ fn output_path(args: &Decompress) -> Result<PathBuf> {
 fn from_file(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
     let source = Seekable::open(&args.input)?;
     let named = || source.name.clone();
+    let device = Opened::new(&args.device.device)?;
     let reader = source.reader(&args.memory)?.threads(args.threads.count());
+    let reader = reader.engine(device.engine());
     let numbers = match args.frame {
         Some(frame) => {
             let frame = frame_number(frame, reader.frames()).with_context(named)?;
@@ -87,6 +91,7 @@ fn from_file(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
     }
     bar.finish_and_clear();
     output.commit()?;
+    device.report(args.quiet);
     let element = header.element.name();
     done(args.quiet, &source.name, path, element, &shape);
     Ok(())

@@ -5,6 +5,7 @@ mod codecs;
 mod compare;
 mod compress;
 mod decompress;
+mod devices;
 mod hdf5_args;
 mod info;
 mod plot;
@@ -30,6 +31,7 @@ pub fn run(command: Command) -> Result<Outcome> {
         Command::Verify(args) => verify::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Codecs(args) => codecs::run(&args),
+        Command::Devices(args) => devices::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Recover(args) => recover::run(&args),
         Command::Sim(args) => sim::run(&args),

@@ -2,7 +2,7 @@
 
 use super::extremes::Extremes;
 use super::{FiniteRange, missing};
-use crate::element::Element;
+use crate::element::{Element, ElementType};
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
 use crate::simd::Level;
 
@@ -146,6 +146,12 @@ pub(crate) fn may_have_fill(extremes: Option<[(f64, f64); 2]>) -> bool {
     extremes.is_none_or(|ends| ends.into_iter().any(may_be_known))
 }
 
+/// Whether a chunk of this range may hold values that mark missing data, where each chunk looks for its own.
+pub fn may_be_missing(range: FiniteRange, element: ElementType) -> bool {
+    let is_known = |value| missing::is_known(value, Some(element));
+    is_known(range.min) || is_known(range.max)
+}
+
 /// The values of one chunk that mark missing data, by the chunk alone, besides those that are named:
 /// numbers that conventions use, at either end. How far they lie from the others does not matter,
 /// since no range depends on it.
@@ -154,8 +160,7 @@ pub(crate) fn chunk_fill<T: Element>(level: Level, values: &[T], named: &FillVal
         true => FiniteRange::of_all(level, values),
         false => FiniteRange::of(values, named),
     };
-    let is_known = |value| missing::is_known(value, Some(T::TYPE));
-    if !is_known(range.min) && !is_known(range.max) {
+    if !may_be_missing(range, T::TYPE) {
         return FoundFill::default();
     }
     let mut scan = ValueScan::new(Fill::AutoAnd(*named));

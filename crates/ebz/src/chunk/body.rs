@@ -80,10 +80,15 @@ impl EncodedChunks {
 
     /// Adds the body of the next chunk.
     pub fn push(&mut self, body: Body<'_>) {
+        self.push_found(body, FoundFill::default());
+    }
+
+    /// Adds the body of the next chunk, in which this was found to mark missing data.
+    pub fn push_found(&mut self, body: Body<'_>, found: FoundFill) {
         // Copying cannot fail.
         let _ = self.push_with(|out| {
             out.extend_from_slice(body.bytes);
-            Ok((body.form, FoundFill::default()))
+            Ok((body.form, found))
         });
     }
 

@@ -210,16 +210,10 @@ impl FramePlan {
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<(Form, FoundFill)> {
-        let header = &self.header;
-        let mut task = Task {
-            dims: self.dims(chunk.chunk),
-            tolerance: header.tolerance,
-            fill: header.fill.values(),
-            params: &header.params,
-        };
+        let mut task = self.task_as_named(chunk.chunk);
         let mut found;
         let start = out.len();
-        with_type!(header.element, T => {
+        with_type!(self.header.element, T => {
             let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misfit())?;
             if let Some(value) = constant::forward(values) {
                 out.extend_from_slice(bytemuck::bytes_of(&value));
@@ -254,6 +248,35 @@ impl FramePlan {
         Ok((Form::Raw, found))
     }
 
+    /// What the codec is to do with a chunk, and what was found in it to mark missing data; `None` where
+    /// all values are the same, and its body is one of them.
+    pub fn task(
+        &self,
+        chunk: Values<'_>,
+        context: &Context,
+    ) -> Result<Option<(Task<'_>, FoundFill)>> {
+        with_type!(self.header.element, T => {
+            let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misfit())?;
+            if constant::forward(values).is_some() {
+                return Ok(None);
+            }
+            let found = self.missing_in(context.simd(), values);
+            let mut task = self.task_as_named(chunk.chunk);
+            task.fill = task.fill.and(found.values)?;
+            Ok(Some((task, found)))
+        })
+    }
+
+    /// What the codec is to do with a chunk, but for missing data that nobody named.
+    fn task_as_named(&self, chunk: usize) -> Task<'_> {
+        Task {
+            dims: self.dims(chunk),
+            tolerance: self.header.tolerance,
+            fill: self.header.fill.values(),
+            params: &self.header.params,
+        }
+    }
+
     /// Undoes [`Self::encode_chunk`].
     pub(super) fn decode_chunk(&self, chunk: &mut Target<'_>, context: &mut Context) -> Result<()> {
         let Body { form, bytes } = chunk.body;
@@ -269,7 +292,7 @@ impl FramePlan {
     }
 
     /// Extents of a chunk as a codec sees them.
-    fn dims(&self, chunk: usize) -> Dims {
+    pub fn dims(&self, chunk: usize) -> Dims {
         dims(&extents(&self.header.grid.region(chunk)))
     }
 }

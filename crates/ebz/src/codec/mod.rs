@@ -7,7 +7,7 @@
 pub(crate) mod ceaz;
 mod de_zfp;
 mod fre;
-mod fz;
+pub(crate) mod fz;
 mod interp;
 mod narrow;
 mod raw;

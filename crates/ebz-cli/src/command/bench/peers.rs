@@ -65,6 +65,7 @@ impl<T: Element> Buffers<T> {
             decompress,
             error_over_bound: Some(metrics.max_error / e),
             psnr: metrics.psnr,
+            overall: Vec::new(),
         })
     }
 }

@@ -27,7 +27,7 @@ struct CodedUnits<'a> {
 
 /// Bytes of units as bit planes.
 #[derive(Default)]
-struct PlaneBytes(usize);
+pub(super) struct PlaneBytes(usize);
 
 impl Estimate for PlaneBytes {
     fn samples(units: usize) -> usize {

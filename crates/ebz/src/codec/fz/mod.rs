@@ -9,6 +9,7 @@
 
 mod decode;
 mod encode;
+pub(crate) mod narrow;
 
 use super::{Codec, Context, Dims, Info, Task};
 use crate::bound::BoundKind;

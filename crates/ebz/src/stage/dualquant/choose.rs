@@ -13,6 +13,7 @@ use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::lags::{Lags, distances};
 use crate::stage::relative::Relative;
+use std::ops::Range;
 
 /// Values looked at for the range of a chunk.
 const VALUES: usize = 512;
@@ -63,11 +64,36 @@ pub(crate) fn relative<T: Float + Via<F>, F: LogLattice, W: Word>(
     part::<T, F, W>(&Relative::whole(bound, fill)?, values, fill)
 }
 
+/// The places of all values that [`base`] and [`lags`] look at, in any order.
+pub(crate) fn sampled_places<E: Estimate>(values: usize, dims: Dims) -> Vec<Range<usize>> {
+    let mut places: Vec<_> = (0..values)
+        .step_by(sample_stride(values))
+        .map(|at| at..at + 1)
+        .collect();
+    if values > 2 * UNIT {
+        let (lags, axes) = (distances(dims), dims.axes());
+        let before = lags[..axes].iter().sum();
+        let count = E::samples(values.div_ceil(UNIT));
+        for at in (0..count).map(|number| sample_place(values, before, count, number)) {
+            for set in 0..1 << axes {
+                let back: usize = (0..axes).map(|i| (set >> i & 1) * lags[i]).sum();
+                let start = at.checked_sub(back).map(|at| at..(at + UNIT).min(values));
+                places.extend(start);
+            }
+        }
+    }
+    places
+}
+
+/// Distance of the values that are looked at for the range of a chunk.
+fn sample_stride(values: usize) -> usize {
+    // Odd, so that the sample does not keep to one column of rows of 2^n.
+    values.div_ceil(VALUES) | 1
+}
+
 /// Numbers from all over the chunk.
 fn sample<T: Float>(values: &[T], fill: TypedFill<T>) -> impl Iterator<Item = T> {
-    // Odd, so that the sample does not keep to one column of rows of 2^n.
-    let stride = values.len().div_ceil(VALUES) | 1;
-    let all = values.iter().copied().step_by(stride);
+    let all = values.iter().copied().step_by(sample_stride(values.len()));
     all.filter(move |x| x.is_finite() && !fill.contains(*x))
 }
 

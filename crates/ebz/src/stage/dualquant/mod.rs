@@ -10,7 +10,7 @@
 
 mod choose;
 
-pub(crate) use choose::{relative, scattered_place};
+pub(crate) use choose::{relative, sampled_places, scattered_place};
 
 use super::exceptions::{self, Exceptions};
 use super::lags::{Differences, Lags, Numbers};
@@ -113,7 +113,7 @@ impl Plan {
 }
 
 /// Largest coordinates of 16 and of 32 bits.
-const MOST_NARROW: i64 = (1 << 15) - 2;
+pub(crate) const MOST_NARROW: i64 = (1 << 15) - 2;
 const MOST_WIDE: i64 = (1 << 31) - 2;
 
 /// Number of units of a chunk.
@@ -217,6 +217,40 @@ fn absolute<T: Float, S: Sink>(
         .unwrap_or_else(|| exact(snap, values, task, context, exceptions, sink))
 }
 
+/// The plan of 16-bit coordinates for a chunk of `f32`, as [`forward`] chooses it; `None` where it takes
+/// another one. More exceptions than [`most_exceptions`] make that another one, too.
+pub(crate) fn narrow_plan<E: Estimate>(
+    values: &[f32],
+    task: &Task<'_>,
+    level: Level,
+) -> Option<Plan> {
+    let Tolerance::Abs(bound) = task.tolerance else {
+        return None;
+    };
+    let step = quantize::step::<f32>(bound).filter(|step| quantize::normal::<f32>(*step))?;
+    let base = choose::base(step, MOST_NARROW, values, &task.fill)?;
+    macro_rules! lags {
+        ($arithmetic:ty) => {{
+            let lattice =
+                Quantizer::<f32, $arithmetic>::new(step, base, MOST_NARROW, bound, &task.fill);
+            let quantize = |values: &[f32; UNIT], q: &mut [u16; UNIT]| lattice.forward(values, q);
+            choose::lags::<_, _, E>(level, values, task.dims, quantize).0
+        }};
+    }
+    Some(Plan {
+        mode: Mode::Narrow,
+        lags: if base == 0 { lags!(f32) } else { lags!(f64) },
+        step,
+        base: base as f64,
+    })
+}
+
+/// The most bytes of exceptions of a quantized chunk of so many bytes: beyond this share, wider numbers
+/// are smaller. Fill values, of which there may be many, take few bytes.
+pub(crate) fn most_exceptions(raw_bytes: usize) -> usize {
+    raw_bytes / 16
+}
+
 /// On the lattice of a bound relative to the values; `None` if there is none.
 fn relative_to_values<T: Float, S: Sink>(
     bound: f64,
@@ -304,9 +338,7 @@ where
     if !sink.wants(cost) {
         return Some(plan);
     }
-    // Beyond this share of the raw size, wider numbers are smaller than exceptions. Fill values, of
-    // which there may be many, take few bytes.
-    let most = size_of_val(values) / 16;
+    let most = most_exceptions(size_of_val(values));
     sink.restart::<W>(units(values.len()));
     exceptions.clear();
     let mut differences = context.take::<Differences<W>>();
@@ -549,7 +581,7 @@ pub(crate) fn for_each_unit<T: Float>(
 }
 
 /// A unit that starts with some values and repeats the last one.
-fn padded<T: Float>(values: &[T]) -> [T; UNIT] {
+pub(crate) fn padded<T: Float>(values: &[T]) -> [T; UNIT] {
     let mut unit = [values.last().copied().unwrap_or_default(); UNIT];
     let length = values.len().min(UNIT);
     unit[..length].copy_from_slice(&values[..length]);

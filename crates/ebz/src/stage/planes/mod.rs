@@ -84,6 +84,27 @@ pub(crate) fn encode(level: Level, unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT])
     (shape.code(), length)
 }
 
+/// Bytes of the unit with this code at the start of `bytes`, without decoding it.
+pub(crate) fn length(code: u8, bytes: &[u8]) -> Result<usize> {
+    let end = || Error::corrupt("bit planes end too early");
+    let shape = SHAPES
+        .get(usize::from(code))
+        .ok_or_else(|| Error::corrupt(format!("bit planes with code {code}")))?;
+    let (dense, sparse) = (usize::from(shape.dense), shape.width - shape.dense);
+    let groups = dense * PLANE;
+    let mut at = groups + usize::from(sparse).div_ceil(2);
+    for plane in 0..usize::from(sparse) {
+        let byte = bytes.get(groups + plane / 2).ok_or_else(end)?;
+        let masks = (byte >> (4 * (plane % 2)) & 15).count_ones() as usize;
+        let bytes = bytes.get(at..at + masks).ok_or_else(end)?;
+        at += masks + bytes.iter().map(|m| m.count_ones() as usize).sum::<usize>();
+    }
+    match at <= bytes.len() {
+        true => Ok(at),
+        false => Err(end()),
+    }
+}
+
 /// Decodes the unit with this code from the start of `bytes`; returns how many bytes it took.
 #[inline(always)]
 pub(crate) fn decode(

@@ -1,0 +1,81 @@
+//! What a device must get right before it is trusted: the bytes of the CPU, and the values back.
+
+use crate::device::Gpu;
+use crate::error::{GpuError, Result};
+use ebz::engine::Context;
+use ebz::engine::{Cpu, EncodedChunks, Engine, Target, Values};
+use ebz::slab::FramePlan;
+use ebz::{Fill, Options, Tolerance};
+
+/// Extents of the array: three dimensions, units that end anywhere, a unit that is not full.
+const SHAPE: [usize; 3] = [3, 19, 67];
+
+/// Encodes and decodes small arrays with everything in them that drivers get wrong.
+pub(crate) fn run(gpu: &Gpu) -> Result<()> {
+    // Near 0; far from it, where quotients are in double precision; near the smallest numbers.
+    for (bound, scale, offset) in [(1e-3, 1.0, 0.0), (1e-3, 1.0, 900.0), (2e-38, 4e-35, 0.0)] {
+        let options = Options::new(ebz::Bound::Abs(bound)).fill(Fill::from(-999.0));
+        let plan = FramePlan::new::<f32>(&SHAPE, Tolerance::Abs(bound), &options)?;
+        let values = values(bound, scale, offset);
+        let bytes = bytemuck::cast_slice(&values);
+        let chunk = Values { chunk: 0, bytes };
+        let mut context = Context::default();
+        let (mut own, mut expected) = (EncodedChunks::default(), EncodedChunks::default());
+        gpu.encode(&plan, &[chunk], &mut context, &mut own)?;
+        Cpu.encode(&plan, &[chunk], &mut context, &mut expected)?;
+        let failed = |what: &str| {
+            let why = gpu.notices().join(", ");
+            Err(GpuError::SelfTest(format!(
+                "{what} at a bound of {bound:e} {why}"
+            )))
+        };
+        if !own.bodies().eq(expected.bodies()) {
+            return failed("other bytes than the CPU's");
+        }
+        let mut decoded = [vec![0f32; values.len()], vec![0f32; values.len()]];
+        let engines: [&dyn Engine; 2] = [gpu, &Cpu];
+        for (engine, decoded) in engines.into_iter().zip(&mut decoded) {
+            for body in expected.bodies() {
+                let out = bytemuck::cast_slice_mut(decoded);
+                let mut target = [Target {
+                    chunk: 0,
+                    body,
+                    out,
+                }];
+                engine.decode(&plan, &mut target, &mut context)?;
+            }
+        }
+        let [own, expected] = decoded.map(|values| values.into_iter().map(f32::to_bits));
+        if !own.eq(expected) {
+            return failed("other values than the CPU's");
+        }
+    }
+    let done = gpu.work();
+    if (done.encoded, done.decoded) != (3, 3) {
+        return Err(GpuError::SelfTest(gpu.notices().join(", ")));
+    }
+    gpu.forget_work();
+    Ok(())
+}
+
+/// A wave with exact ties and their neighbours, specials, and a few exceptions.
+fn values(bound: f64, scale: f64, offset: f64) -> Vec<f32> {
+    let count: usize = SHAPE.iter().product();
+    let value = |i: usize| {
+        let x = i as f64;
+        let wave = offset + scale * ((x * 0.01).sin() + 0.1 * (x * 0.7).cos());
+        let tie = offset + bound * (2.0 * (x % 40.0 - 20.0) + 1.0);
+        match i % 131 {
+            7 => tie as f32,
+            8 => (tie as f32).next_up(),
+            9 => (tie as f32).next_down(),
+            50 => -0.0,
+            60 if i < 1000 => -999.0,
+            70 if i < 1000 => f32::NAN,
+            71 if i < 1000 => f32::NEG_INFINITY,
+            90 => f32::from_bits(i as u32),
+            _ => wave as f32,
+        }
+    };
+    (0..count).map(value).collect()
+}

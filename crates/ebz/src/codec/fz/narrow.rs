@@ -1,0 +1,305 @@
+//! The 16-bit path for `f32` in parts, for engines that run its kernels elsewhere.
+//!
+//! Choices (lattice, lags) and the side list stay here, so that every engine makes the same ones.
+
+use super::HEADER;
+use super::encode::PlaneBytes;
+use crate::bound::Tolerance;
+use crate::codec::{Dims, Task};
+use crate::element::real::Real;
+use crate::error::{Error, Result};
+use crate::simd::Level;
+use crate::stage::dualquant::{self, MOST_NARROW, Mode, Plan};
+use crate::stage::exceptions::{self, Exceptions};
+use crate::stage::lags::Lags;
+use crate::stage::planes::{self, MAX_UNIT};
+use crate::stage::quantize::{self, Quantizer, Scale};
+use std::ops::Range;
+
+/// Values per unit.
+pub const UNIT: usize = crate::stage::UNIT;
+
+/// How the values of a chunk become residuals.
+#[derive(Debug, Clone)]
+pub struct Narrow {
+    /// Extents of the chunk.
+    pub dims: Dims,
+    /// Bit 0: lag 1; bit 1: lag nx; bit 2: lag nx · ny.
+    pub lags: u8,
+    /// Distance of lattice points; 9 significant bits, a normal `f32`.
+    pub step: f32,
+    /// The lattice point of coordinate 0.
+    pub base: i32,
+    /// 1 / step, rounded towards 0: in single precision with base 0, otherwise in double precision.
+    pub inverse: f64,
+    /// Largest error that is within the bound.
+    pub limit: f32,
+    /// Values that must not be quantized, nor come out for others.
+    pub fill: Vec<f32>,
+    near: Quantizer<f32, f32>,
+    far: Quantizer<f32, f64>,
+    whole: Quantizer<f32, f64>,
+}
+
+impl Narrow {
+    /// What the encoder of this chunk starts with; `None` if that is not the 16-bit path.
+    pub fn choose(values: &[f32], task: &Task<'_>, level: Level) -> Option<Self> {
+        let plan = dualquant::narrow_plan::<PlaneBytes>(values, task, level)?;
+        Self::new(&plan, task)
+    }
+
+    fn new(plan: &Plan, task: &Task<'_>) -> Option<Self> {
+        let Tolerance::Abs(bound) = task.tolerance else {
+            return None;
+        };
+        let (step, base, fill) = (plan.step, plan.base as i64, &task.fill);
+        Some(Self {
+            dims: task.dims,
+            lags: plan.lags.0,
+            step: step as f32,
+            base: base as i32,
+            inverse: match base {
+                0 => f64::from(quantize::inverse::<f32>(step)),
+                _ => quantize::inverse(step),
+            },
+            limit: Real::round_down(bound),
+            fill: fill.as_slice().iter().map(|&v| v as f32).collect(),
+            near: Quantizer::new(step, base, MOST_NARROW, bound, fill),
+            far: Quantizer::new(step, base, MOST_NARROW, bound, fill),
+            whole: Quantizer::new(step, 0, f32::FARTHEST, bound, fill),
+        })
+    }
+
+    /// The bytes of a chunk before its codes, with so many bytes of planes.
+    pub fn header(&self, planes: u32) -> Vec<u8> {
+        let mut header = Vec::with_capacity(HEADER);
+        let plan = Plan {
+            mode: Mode::Narrow,
+            lags: Lags(self.lags),
+            step: f64::from(self.step),
+            base: f64::from(self.base),
+        };
+        plan.write_to(&mut header);
+        header.extend_from_slice(&planes.to_le_bytes());
+        header
+    }
+
+    /// Coordinates of a unit, and which of its values have one.
+    pub fn quantize(&self, unit: &[f32; UNIT]) -> ([u16; UNIT], [bool; UNIT]) {
+        let mut q = [0; UNIT];
+        let good = match self.base {
+            0 => self.near.forward(unit, &mut q),
+            _ => self.far.forward(unit, &mut q),
+        };
+        let accepts = |x| match self.base {
+            0 => self.near.accepts::<u16>(x),
+            _ => self.far.accepts::<u16>(x),
+        };
+        (
+            q,
+            if good {
+                [true; UNIT]
+            } else {
+                unit.map(accepts)
+            },
+        )
+    }
+
+    /// The side list of a chunk from its units with exceptions, in order; each with its number and its
+    /// values. `take` gets all exceptions, too. `None` if there are too many for the 16-bit path.
+    pub fn exceptions<'a>(
+        &self,
+        units: impl IntoIterator<Item = (usize, &'a [f32])>,
+        mut take: impl FnMut(usize, f32),
+    ) -> Option<Vec<u8>> {
+        let mut list = Exceptions::default();
+        let most = dualquant::most_exceptions(self.dims.len() * size_of::<f32>());
+        for (number, values) in units {
+            let unit = dualquant::padded(values);
+            let (_, good) = self.quantize(&unit);
+            let excepted = std::array::from_fn(|i| !good[i] && i < values.len());
+            let exact = unit.map(|x| self.whole.snap(x));
+            list.push_unit(number, &exact, &excepted);
+            for i in (0..UNIT).filter(|&i| excepted[i]) {
+                take(number * UNIT + i, exact[i]);
+            }
+            if list.bytes() > most {
+                return None;
+            }
+        }
+        let mut bytes = Vec::new();
+        list.write_to::<f32>(&mut bytes);
+        Some(bytes)
+    }
+}
+
+/// The places of the values of a chunk that [`Narrow::choose`] looks at.
+pub fn sampled_places(dims: Dims) -> Vec<Range<usize>> {
+    dualquant::sampled_places::<PlaneBytes>(dims.len(), dims)
+}
+
+/// A coded chunk of the 16-bit path, taken apart and checked: all lengths are within its bytes.
+#[derive(Debug)]
+pub struct Coded<'a> {
+    /// As in [`Narrow`].
+    pub lags: u8,
+    /// As in [`Narrow`].
+    pub step: f32,
+    /// As in [`Narrow`].
+    pub base: i32,
+    /// One for each unit.
+    pub codes: &'a [u8],
+    /// The planes of all units.
+    pub planes: &'a [u8],
+    /// Where each unit starts in the planes.
+    pub starts: Vec<u32>,
+    list: &'a [u8],
+}
+
+impl<'a> Coded<'a> {
+    /// Takes a body of so many values apart. `None` where it is another path, or where its lattice is none
+    /// that an encoder chooses: that is for the CPU to judge.
+    pub fn new(bytes: &'a [u8], values: usize) -> Result<Option<Self>> {
+        let short = || Error::corrupt("fz chunk is too short");
+        let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or_else(short)?;
+        let (plan, length) = header.split_first_chunk().ok_or_else(short)?;
+        let plan = Plan::read_from(plan)?;
+        let length = length.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
+        let few_bits = (plan.step.to_bits() << (12 + f32::STEP_BITS - 1)) == 0;
+        let (step, base) = (plan.step as f32, plan.base as i32);
+        let usual = plan.mode == Mode::Narrow
+            && few_bits
+            && quantize::normal::<f32>(plan.step)
+            && f64::from(base).to_bits() == plan.base.to_bits()
+            && i64::from(base).abs() <= f32::FARTHEST;
+        if !usual {
+            return Ok(None);
+        }
+        let (codes, rest) = rest
+            .split_at_checked(dualquant::units(values))
+            .ok_or_else(short)?;
+        let (planes, list) = rest.split_at_checked(length).ok_or_else(short)?;
+        let mut starts = Vec::with_capacity(codes.len());
+        let mut at = 0;
+        for &code in codes {
+            starts.push(at as u32);
+            at += planes::length(code, &planes[at..])?;
+        }
+        if at < planes.len() {
+            return Err(Error::corrupt("bytes behind the last bit plane"));
+        }
+        Ok(Some(Self {
+            lags: plan.lags.0,
+            step,
+            base,
+            codes,
+            planes,
+            starts,
+            list,
+        }))
+    }
+
+    /// Puts the values of the side list into their places.
+    pub fn restore_exceptions(&self, out: &mut [f32]) -> Result<()> {
+        exceptions::restore(self.list, out)
+    }
+
+    /// Bytes of the side list, which comes last.
+    pub fn list_bytes(&self) -> usize {
+        self.list.len()
+    }
+}
+
+/// Code and planes of a unit of residuals.
+pub fn encode_unit(unit: &[u16; UNIT]) -> (u8, Vec<u8>) {
+    let mut out = [0; MAX_UNIT];
+    let (code, length) = planes::encode(Level::Portable, unit, &mut out);
+    (code, out[..length].to_vec())
+}
+
+/// Undoes [`encode_unit`].
+pub fn decode_unit(code: u8, bytes: &[u8]) -> Result<[u16; UNIT]> {
+    let mut unit = [0; UNIT];
+    planes::decode(Level::Portable, code, bytes, &mut unit)?;
+    Ok(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Params;
+    use crate::fill::FillValues;
+
+    fn wave(dims: Dims, offset: f32) -> Vec<f32> {
+        let value =
+            |i: usize| offset + (i as f32 * 0.01).sin() + ((i / dims.nx) as f32 * 0.1).cos();
+        (0..dims.len()).map(value).collect()
+    }
+
+    fn task(dims: Dims, bound: f64, params: &Params) -> Task<'_> {
+        Task {
+            dims,
+            tolerance: Tolerance::Abs(bound),
+            fill: FillValues::NONE,
+            params,
+        }
+    }
+
+    #[test]
+    fn the_choice_depends_on_the_sampled_places_only() {
+        let params = Params::default();
+        for (nz, ny, nx) in [
+            (1, 1, 100),
+            (1, 1, 90_000),
+            (1, 300, 300),
+            (20, 71, 64),
+            (2, 3, 40_000),
+        ] {
+            let dims = Dims { nz, ny, nx };
+            for offset in [0.0, 300.0] {
+                let values = wave(dims, offset);
+                let mut sparse = vec![f32::NAN; values.len()];
+                for place in sampled_places(dims) {
+                    sparse[place.clone()].copy_from_slice(&values[place]);
+                }
+                let task = task(dims, 1e-4, &params);
+                let full = Narrow::choose(&values, &task, Level::Portable).unwrap();
+                let few = Narrow::choose(&sparse, &task, Level::Portable).unwrap();
+                assert_eq!((full.lags, full.base), (few.lags, few.base));
+                assert_eq!(offset != 0.0, full.base != 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_chunk_taken_apart_has_the_lengths_of_the_decoder() {
+        let dims = Dims {
+            nz: 3,
+            ny: 50,
+            nx: 61,
+        };
+        let mut values = wave(dims, 0.0);
+        values[100] = f32::NAN;
+        let params = Params::default();
+        let mut bytes = Vec::new();
+        let task = task(dims, 1e-3, &params);
+        super::super::encode::encode(
+            &values,
+            &task,
+            &mut crate::codec::Context::default(),
+            &mut bytes,
+        );
+        let coded = Coded::new(&bytes, values.len()).unwrap().unwrap();
+        for (i, &code) in coded.codes.iter().enumerate() {
+            let rest = &coded.planes[coded.starts[i] as usize..];
+            let unit = decode_unit(code, rest).unwrap();
+            let (again, unit_bytes) = encode_unit(&unit);
+            assert_eq!((again, &unit_bytes[..]), (code, &rest[..unit_bytes.len()]));
+        }
+        assert!(coded.list_bytes() > 0);
+        for length in 0..bytes.len() {
+            let short = Coded::new(&bytes[..length], values.len());
+            assert!(short.is_err() || length >= bytes.len() - 7, "{length}");
+        }
+    }
+}
