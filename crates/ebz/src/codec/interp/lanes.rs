@@ -39,9 +39,9 @@ pub(super) trait Lanes: Copy {
     /// The sign bits.
     unsafe fn signs(mask: Self::Sixteen) -> u32;
     /// Small integers as 16-bit numbers.
-    unsafe fn narrow(whole: Self::Sixteen) -> __m256i;
+    unsafe fn to_sixteen(whole: Self::Sixteen) -> __m256i;
     /// And back.
-    unsafe fn widen(numbers: __m256i) -> Self::Sixteen;
+    unsafe fn from_sixteen(numbers: __m256i) -> Self::Sixteen;
     /// Single precision, for estimates.
     unsafe fn singles(values: Self::Sixteen) -> [__m256; 2];
 
@@ -119,12 +119,12 @@ macro_rules! lanes {
                 bits
             }
             #[inline(always)]
-            unsafe fn narrow(whole: Self::Sixteen) -> __m256i {
+            unsafe fn to_sixteen(whole: Self::Sixteen) -> __m256i {
                 // SAFETY: the caller's promise.
                 unsafe { $narrow(whole) }
             }
             #[inline(always)]
-            unsafe fn widen(numbers: __m256i) -> Self::Sixteen {
+            unsafe fn from_sixteen(numbers: __m256i) -> Self::Sixteen {
                 // SAFETY: the caller's promise.
                 unsafe { $widen(numbers) }
             }
