@@ -79,7 +79,7 @@ impl Narrow {
             step: f64::from(self.step),
             base: f64::from(self.base),
         };
-        plan.write_to(&mut header);
+        header.extend_from_slice(&plan.to_bytes());
         header.extend_from_slice(&planes.to_le_bytes());
         header
     }

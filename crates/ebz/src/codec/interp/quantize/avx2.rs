@@ -1,6 +1,7 @@
 //! Sixteen values at a time; the arithmetic is that of [`super::portable`], operation by operation.
 
 use super::{Buffers, Prediction, Row};
+use crate::codec::interp::lanes::Lanes;
 use crate::codec::interp::pack::{Taps, WIDTH};
 use crate::codec::interp::real::{LARGEST, Real, Step};
 use std::arch::x86_64::*;
@@ -164,7 +165,7 @@ pub(super) fn quantize<T: Real, const AXES: usize, const BASE: bool>(
             let steps = T::larger(T::smaller(steps, most), least);
             let whole = T::minus(T::plus(steps, rounding), rounding);
             let inner = T::plus(p, T::times(whole, size));
-            let mut numbers = T::narrow(whole);
+            let mut numbers = <T as Lanes>::narrow(whole);
             let valid = prediction.count - at;
             if valid < WIDTH {
                 let lanes = _mm256_loadu_si256(VALID[WIDTH - valid..][..WIDTH].as_ptr().cast());
@@ -201,7 +202,7 @@ pub(super) fn dequantize<T: Real, const AXES: usize, const BASE: bool>(
         for at in (0..end).step_by(WIDTH) {
             let p = places.predict::<AXES>(at);
             let numbers = _mm256_loadu_si256(residuals.add(at).cast());
-            let inner = T::plus(p, T::times(T::widen(numbers), step));
+            let inner = T::plus(p, T::times(<T as Lanes>::widen(numbers), step));
             let base = if BASE {
                 T::sum(&places.base.0, &places.base.1, at)
             } else {
