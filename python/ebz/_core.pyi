@@ -34,6 +34,8 @@ class Options:
         codec: str = "fz",
         threads: int = 1,
         fill: str = "auto",
+        clip: str = "auto",
+        keep_zeros: bool = False,
         chunk: Sequence[int] | None = None,
         params: Mapping[str, str | int | float | bool] | None = None,
         metadata: str | None = None,

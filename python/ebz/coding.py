@@ -40,6 +40,8 @@ def compress(
     codec: str = "fz",
     threads: int = 1,
     fill: Fill = "auto",
+    clip: str = "auto",
+    keep_zeros: bool = False,
     chunk: Sequence[int] | None = None,
     params: Params | None = None,
     metadata: Any = None,
@@ -62,6 +64,10 @@ def compress(
     9.96921e36, ...) and others that repeat far outside of all the rest. A number or a list of up to
     eight names them, `["auto", -1]` does both, and with `None` every finite value is data.
 
+    `clip` keeps values within limits wherever the original is: `"0..1"`, `"0.."`, `"data"` for its own
+    range, `"none"`; with `"auto"` they do not become negative where the smallest is 0 and the bound needs a
+    look at all of them. `keep_zeros=True` keeps exact zeros. Neither breaks a bound.
+
     `codec` is one of `ebz.codecs()`, with `params` of its own. `threads=0` uses all cores; the bytes
     do not depend on it. `chunk` gives the extents of the parts that can be read by themselves.
     `metadata` is anything that JSON can hold, and is kept with the array. `device="gpu"` has codec `fz`
@@ -82,6 +88,8 @@ def compress(
         codec=codec,
         threads=threads,
         fill=fill,
+        clip=clip,
+        keep_zeros=keep_zeros,
         chunk=chunk,
         params=params,
         metadata=metadata,

@@ -40,6 +40,8 @@ class Settings(TypedDict, total=False):
     codec: str
     threads: int
     fill: Fill
+    clip: str
+    keep_zeros: bool
     chunk: Sequence[int] | None
     params: Params | None
     metadata: Any
@@ -70,9 +72,14 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
             result[name] = _real(name, value)
         elif name == "precision":
             result[name] = _whole(name, value)
-        elif name == "lossless":
+        elif name == "clip":
+            if not isinstance(value, str):
+                raise InvalidType(f"clip={value!r}: give 'auto', 'none', 'data' or limits such as '0..1'")
+            if value != "auto":
+                result[name] = str(value)
+        elif name in ("lossless", "keep_zeros"):
             if not isinstance(value, (bool, np.bool_)):
-                raise InvalidType(f"lossless={value!r}: give True or False")
+                raise InvalidType(f"{name}={value!r}: give True or False")
             if value:
                 result[name] = True
         elif name == "codec":

@@ -241,3 +241,19 @@ def test_help_is_there():
     for name in ebz.__all__:
         assert name == "__version__" or getattr(ebz, name).__doc__
     assert ebz.codecs()[1]["name"] == "fz"
+
+
+@pytest.mark.parametrize("settings", [{"range": 1e-2}, {"abs": 1e-2, "clip": "data"}, {"abs": 1e-2, "clip": "0..1"}])
+def test_fractions_do_not_become_negative(settings):
+    wave = np.sin(np.arange(60 * 70) / 9).reshape(60, 70).astype("f4")
+    fractions = np.clip(wave, 0, 1)
+    for codec in ("interp", "zfp-v", "fz"):
+        again = ebz.decompress(ebz.compress(fractions, codec=codec, **settings))
+        assert again.min() >= 0
+        assert np.abs(again - fractions).max() <= 1.0001e-2
+        kept = ebz.decompress(ebz.compress(fractions, codec=codec, keep_zeros=True, **settings))
+        assert (kept[fractions == 0] == 0).all()
+    with pytest.raises(ValueError):
+        ebz.compress(fractions, abs=1e-2, clip="0..0.5")
+    with pytest.raises(ValueError):
+        ebz.compress(fractions, abs=1e-2, clip="low")

@@ -168,6 +168,20 @@ int32_t ebz_options_set_fill(ebz_options *options, double fill, char **message);
 // `options` is valid, `fills` ends with a zero, `message` is valid for a write or null.
 int32_t ebz_options_set_fills(ebz_options *options, const char *fills, char **message);
 
+// Sets limits that decompressed values keep to wherever the original does, as text: "auto" (the
+// default: not below 0 where the smallest value is 0 and the bound needs a look at all of them), "none",
+// "data" for the data's own range, or limits such as "0..1", "0.." or "..100".
+//
+// # Safety
+// `options` is valid, `clip` ends with a zero, `message` is valid for a write or null.
+int32_t ebz_options_set_clip(ebz_options *options, const char *clip, char **message);
+
+// Keeps values that are exactly zero as they are, or not (the default).
+//
+// # Safety
+// `options` is valid, `message` is valid for a write or null.
+int32_t ebz_options_set_keep_zeros(ebz_options *options, bool keep, char **message);
+
 // Sets what is kept with the arrays, as JSON.
 //
 // # Safety

@@ -182,6 +182,46 @@ pub unsafe extern "C" fn ebz_options_set_fills(
     }
 }
 
+/// Sets limits that decompressed values keep to wherever the original does, as text: "auto" (the
+/// default: not below 0 where the smallest value is 0 and the bound needs a look at all of them), "none",
+/// "data" for the data's own range, or limits such as "0..1", "0.." or "..100".
+///
+/// # Safety
+/// `options` is valid, `clip` ends with a zero, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_clip(
+    options: *mut ebz_options,
+    clip: *const c_char,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            options.clip = text(clip, "the limits")?.parse()?;
+            Ok(())
+        })
+    }
+}
+
+/// Keeps values that are exactly zero as they are, or not (the default).
+///
+/// # Safety
+/// `options` is valid, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_keep_zeros(
+    options: *mut ebz_options,
+    keep: bool,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            options.keep_zeros = keep;
+            Ok(())
+        })
+    }
+}
+
 /// Sets what is kept with the arrays, as JSON.
 ///
 /// # Safety

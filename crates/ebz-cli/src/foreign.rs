@@ -1,6 +1,9 @@
 //! Files of other formats: they are no raw values, whatever their size, and are not what we write.
 
+use crate::npy;
 use anyhow::{Result, bail, ensure};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// Bytes from the start of a file that tell its format.
@@ -13,10 +16,13 @@ const NETCDF: &str = "turn it into netCDF-4 with the filter (`nccopy -4 -F`, `eb
 const NPY: &str = "save the array in it as .npy";
 const UNPACK: &str = "unpack it first";
 
+/// The first bytes of our own files.
+const EBZ: &[u8] = b"\x89EBZ\r\n\x1a\n";
+
 /// Formats by their first bytes, and what to do with them.
 const FORMATS: [(&[u8], &str, &str); 18] = [
     (
-        b"\x89EBZ\r\n\x1a\n",
+        EBZ,
         "an .ebz file already",
         "`ebz decompress` makes values of it",
     ),
@@ -71,6 +77,22 @@ fn format_of(start: &[u8]) -> Option<(&'static str, &'static str)> {
     Some((known.1, known.2))
 }
 
+/// Refuses files of other formats where an `.ebz` file is expected.
+pub fn check_compressed(name: &str, file: &mut File) -> Result<()> {
+    let mut start = Vec::new();
+    file.take(START).read_to_end(&mut start)?;
+    if start.starts_with(EBZ) {
+        return Ok(());
+    }
+    if start.starts_with(npy::MAGIC) {
+        bail!("{name} is an .npy file, not an .ebz file: `ebz compress` makes one of it");
+    }
+    match format_of(&start) {
+        Some((what, _)) => bail!("{name} is {what}, not an .ebz file"),
+        None => Ok(()),
+    }
+}
+
 /// Refuses folders that are arrays of another format.
 pub fn check_folder(path: &Path) -> Result<()> {
     let is_zarr = path.is_dir()
@@ -106,11 +128,11 @@ pub fn check_output(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses names of pictures that say something else than PNG.
+/// Refuses names of pictures that say something else than PNG or SVG.
 pub fn check_picture(path: &Path) -> Result<()> {
     ensure!(
-        has_extension(path, "png") || path.extension().is_none(),
-        "{} would not be what its name says: pictures are written as PNG; end the name in .png",
+        has_extension(path, "png") || has_extension(path, "svg") || path.extension().is_none(),
+        "{} would not be what its name says: pictures are written as PNG or SVG; end the name in .png or .svg",
         path.display()
     );
     Ok(())

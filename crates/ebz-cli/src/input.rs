@@ -16,7 +16,9 @@ use crate::npy::{self, Header};
 use crate::report;
 use crate::temporary::temporary;
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use ebz::{Element, ElementType, Fill, Limits, Reader, ValueScan, element_count, with_type};
+use ebz::{
+    Element, ElementType, Fill, Limits, Reader, Tolerance, ValueScan, element_count, with_type,
+};
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -37,6 +39,8 @@ pub struct Field {
     pub shape: Vec<usize>,
     /// What marks missing data, where the file records it.
     pub fill: Option<Fill>,
+    /// What holds for every value, where the file records it.
+    pub tolerance: Option<Tolerance>,
     body: Body,
     /// Holds the values of a body that was a pipe or had to be converted.
     spool: Option<Spool>,
@@ -131,6 +135,7 @@ impl Field {
             element,
             shape,
             fill: None,
+            tolerance: None,
             body: Body::File(path.to_path_buf(), 0),
             spool: None,
         })
@@ -147,6 +152,7 @@ impl Field {
             element: stored.header().element,
             shape: stored.header().shape().to_vec(),
             fill: Some(stored.header().fill),
+            tolerance: Some(stored.header().tolerance),
             body: Body::Frame(path.to_path_buf(), frame, threads, limits),
             spool: None,
         })
@@ -183,6 +189,7 @@ impl Field {
             element,
             shape,
             fill: None,
+            tolerance: None,
             body: Body::Pipe(Some(input)),
             spool: None,
         })
@@ -194,6 +201,7 @@ impl Field {
             element: header.element,
             shape: header.shape.clone(),
             fill: None,
+            tolerance: None,
             body,
             spool: None,
         };
@@ -307,6 +315,19 @@ impl Field {
             }
             Ok(all)
         })
+    }
+
+    /// All values, in memory.
+    pub fn load<T: Element>(&mut self) -> Result<Vec<T>> {
+        let count = element_count(&self.shape)?;
+        let mut values = Vec::new();
+        values
+            .try_reserve_exact(count)
+            .with_context(|| format!("{} does not fit into memory", self.name))?;
+        values.resize(count, T::default());
+        let mut input = self.reader()?;
+        self.fill(&mut input, &mut values)?;
+        Ok(values)
     }
 
     /// Reads the next values.

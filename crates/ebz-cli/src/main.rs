@@ -9,10 +9,15 @@ mod foreign;
 mod input;
 mod npy;
 mod output;
+mod picture;
 mod progress;
 mod quantity;
 mod report;
+mod spectrum;
+mod table;
 mod temporary;
+mod trial;
+mod wish;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -23,6 +28,8 @@ pub enum Outcome {
     Fine,
     /// A check was made and failed.
     CheckFailed,
+    /// Some of several inputs failed, and it was said why.
+    SomeFailed,
 }
 
 fn main() -> ExitCode {
@@ -34,6 +41,7 @@ fn main() -> ExitCode {
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::CheckFailed) => ExitCode::from(1),
+        Ok(Outcome::SomeFailed) => ExitCode::from(2),
         Err(error) => report::failure(&error),
     }
 }

@@ -41,9 +41,61 @@ pub fn rate(text: &str) -> Result<u64> {
         .map_err(|_| anyhow::anyhow!("'{text}' is not a rate: write it as 500MB/s"))
 }
 
+/// A bound as a share of something, as in `1e-3` or `0.1%`.
+pub fn share(text: &str) -> Result<f64> {
+    let Some(percent) = text.strip_suffix('%').map(str::trim_end) else {
+        return number(text);
+    };
+    // Moving the point in the text gives the closest number to what was meant.
+    match format!("{percent}e-2").parse() {
+        Ok(share) => Ok(share),
+        Err(_) => Ok(number(percent)? / 100.0),
+    }
+}
+
+/// A bound in the units of the data.
+pub fn bound(text: &str) -> Result<f64> {
+    ensure!(
+        !text.ends_with('%'),
+        "{text} of what? Of max - min it is --range {text}, of each value --pointwise {text}"
+    );
+    number(text)
+}
+
+fn number(text: &str) -> Result<f64> {
+    match text.parse() {
+        Ok(number) => Ok(number),
+        Err(_) => bail!("'{text}' is not a number: write it as 0.001, 1e-3 or 0.1%"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares() {
+        let good = [
+            ("0.1%", 1e-3),
+            ("1e-3", 1e-3),
+            ("5 %", 0.05),
+            ("1e-1%", 1e-3),
+        ];
+        for (text, value) in good {
+            assert_eq!(share(text).unwrap(), value, "{text}");
+        }
+        for text in ["", "%", "0.1%%", "a%", "1,5"] {
+            assert!(share(text).is_err(), "{text}");
+            assert!(bound(text).is_err(), "{text}");
+        }
+        assert_eq!(bound("0.5").unwrap(), 0.5);
+        assert!(
+            bound("0.1%")
+                .unwrap_err()
+                .to_string()
+                .contains("--range 0.1%")
+        );
+    }
 
     #[test]
     fn sizes_and_rates() {

@@ -1,5 +1,6 @@
 //! What users see: results on standard output, remarks and errors on standard error.
 
+use crate::args;
 use anyhow::{Error, Result};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -48,11 +49,13 @@ pub fn note(quiet: bool, text: &str) {
 pub fn complain(text: &str) {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = printable(&line);
-    let _ = writeln!(std::io::stderr(), "ebz: {line}");
+    // Colours are left out where nobody sees them.
+    let bold = anstyle::Style::new().bold();
+    let _ = writeln!(anstream::stderr(), "{bold}ebz:{bold:#} {line}");
 }
 
-/// One line for an error; nothing if whoever read our output has gone.
-pub fn failure(error: &Error) -> ExitCode {
+/// Whether whoever read our output has gone.
+pub fn reader_is_gone(error: &Error) -> bool {
     let gone = |cause: &(dyn std::error::Error + 'static)| {
         let io = match cause.downcast_ref::<ebz::Error>() {
             Some(ebz::Error::Io(io)) => Some(io),
@@ -60,7 +63,12 @@ pub fn failure(error: &Error) -> ExitCode {
         };
         io.is_some_and(|io| io.kind() == ErrorKind::BrokenPipe)
     };
-    if error.chain().any(gone) {
+    error.chain().any(gone)
+}
+
+/// One line for an error; nothing if whoever read our output has gone.
+pub fn failure(error: &Error) -> ExitCode {
+    if reader_is_gone(error) {
         return ExitCode::SUCCESS;
     }
     complain(&line(error));
@@ -89,6 +97,10 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = error.print();
+        return ExitCode::from(2);
+    }
+    if let Some(answer) = args::foreign_option(error) {
+        complain(&answer);
         return ExitCode::from(2);
     }
     // Everything up to the usage lines: the message, and possibly what was missing.

@@ -102,8 +102,8 @@ fn wrong_use_of_compress() {
             &["a.ebz exists", "--force"],
         ),
         (
-            "a.raw -t f32 -s 5x8 --abs 1 -o folder",
-            &["folder is a directory"],
+            "a.raw -t f32 -s 5x8 --abs 1 --append -o folder",
+            &["folder"],
         ),
         ("a.raw -t f32 -s 5x8 --abs 1 --no-wait", &["--append"]),
         (

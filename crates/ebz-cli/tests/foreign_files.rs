@@ -98,11 +98,16 @@ fn names_are_kept_to() {
         assert_eq!(sandbox.read(name).len(), 160);
     }
     let compare = [&["compare", "a.raw", "a.ebz", "--plot"][..]].concat();
-    for name in ["b.svg", "b.pdf", "b.jpg"] {
+    for name in ["b.pdf", "b.jpg"] {
         sandbox.fails(2, &[&compare[..], &[name]].concat(), &[name, ".png"]);
     }
     sandbox.ok(&[&compare[..], &["b.PNG"]].concat());
     assert!(sandbox.read("b.PNG").starts_with(b"\x89PNG"));
+    sandbox.ok(&[&compare[..], &["b.svg"]].concat());
+    let svg = String::from_utf8(sandbox.read("b.svg")).unwrap();
+    for part in ["<svg", "axis 1", "B - A", "bound 0.001", "base64"] {
+        assert!(svg.contains(part), "no {part} in the picture");
+    }
     let heat = [
         "sim",
         "heat",
@@ -112,9 +117,9 @@ fn names_are_kept_to() {
         "2",
         "--no-roofline",
         "-o",
-        "b.svg",
+        "b.gif",
     ];
-    sandbox.fails(2, &heat, &["b.svg", ".png"]);
+    sandbox.fails(2, &heat, &["b.gif", ".svg"]);
 }
 
 #[test]

@@ -599,6 +599,8 @@ fn help_has_examples_for_every_command() {
         "devices",
         "bench",
         "recover",
+        "completions",
+        "man",
     ] {
         let text = sandbox.ok(&[command, "--help"]);
         assert!(

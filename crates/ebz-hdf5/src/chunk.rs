@@ -137,6 +137,13 @@ fn encode_as<T: Element>(options: &Options, local: &Local, bytes: &[u8]) -> Resu
             }
             fill => fill,
         };
+        // Limits count the padding, where it is data.
+        let mut range = scan.range();
+        if mark.is_empty() && values.contains(&T::from_f64(local.padding)) {
+            range.min = range.min.min(local.padding);
+            range.max = range.max.max(local.padding);
+        }
+        options.clip = options.clip.resolve(range);
     }
     options.fill = options.fill.and(mark)?;
     ebz::compress(&View::new(values, &local.stream_shape())?, &options)

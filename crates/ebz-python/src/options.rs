@@ -15,7 +15,7 @@ impl Options {
     #[new]
     #[pyo3(signature = (*, abs=None, range=None, pointwise=None, psnr=None, ratio=None,
         precision=None, lossless=false, codec=ebz::codec::DEFAULT, threads=1, fill="auto",
-        chunk=None, params=None, metadata=None, for_rewriting=false))]
+        clip="auto", keep_zeros=false, chunk=None, params=None, metadata=None, for_rewriting=false))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         abs: Option<f64>,
@@ -28,6 +28,8 @@ impl Options {
         codec: &str,
         threads: usize,
         fill: &str,
+        clip: &str,
+        keep_zeros: bool,
         chunk: Option<Vec<usize>>,
         params: Option<&Bound<'_, PyDict>>,
         metadata: Option<&str>,
@@ -44,6 +46,8 @@ impl Options {
         ])?;
         let mut options = ebz::Options::new(bound).codec(codec).threads(threads);
         options.fill = fill.parse()?;
+        options.clip = clip.parse()?;
+        options.keep_zeros = keep_zeros;
         options.chunk = chunk;
         for (key, value) in params.into_iter().flatten() {
             let value = match value.cast::<PyBool>() {

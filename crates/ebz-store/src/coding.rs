@@ -4,7 +4,7 @@ use crate::failure::lock;
 use crate::options::StoreOptions;
 use crate::report::Counters;
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
-use ebz::{Bound, Element, Error, Fill, Options, Result, Tolerance, ValueScan, View};
+use ebz::{Bound, Clip, Element, Error, Fill, Options, Result, Tolerance, ValueScan, View};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -132,19 +132,20 @@ impl Coding {
     /// The plan for a whole frame.
     pub fn plan_of<T: Element>(&self, values: &[T]) -> Result<Arc<FramePlan>> {
         if !self.options.needs_range() {
-            return self.plan::<T>(self.fixed_tolerance()?, self.options.fill);
+            return self.plan_for::<T>(self.fixed_tolerance()?);
         }
         let scan = ValueScan::of(values, self.options.fill);
         let tolerance = self.options.tolerance(|| Ok(scan.range().extent()))?;
-        self.plan::<T>(tolerance, scan.fill())
+        let clip = self.options.clip.resolve(scan.range());
+        self.plan::<T>(tolerance, scan.fill(), clip)
     }
 
     /// The plan for frames with this guarantee, whose missing data is marked as the options say.
     pub fn plan_for<T: Element>(&self, asked: Tolerance) -> Result<Arc<FramePlan>> {
-        self.plan::<T>(asked, self.options.fill)
+        self.plan::<T>(asked, self.options.fill, self.options.clip)
     }
 
-    fn plan<T: Element>(&self, asked: Tolerance, fill: Fill) -> Result<Arc<FramePlan>> {
+    fn plan<T: Element>(&self, asked: Tolerance, fill: Fill, clip: Clip) -> Result<Arc<FramePlan>> {
         let tolerance = match asked {
             _ if self.exact => Tolerance::Lossless,
             // Every codec keeps every bit if it must; the plan sees to it.
@@ -157,15 +158,15 @@ impl Coding {
             }
         };
         let mut last = lock(&self.last);
-        match &*last {
-            Some(plan) if (plan.header().tolerance, plan.header().fill) == (tolerance, fill) => {
-                Ok(plan.clone())
-            }
-            _ => {
-                let plan = FramePlan::new::<T>(&self.cut.shape, tolerance, &self.options)?;
-                Ok(last.insert(Arc::new(plan.with_fill(fill))).clone())
-            }
+        if let Some(plan) = &*last
+            && (plan.header().tolerance, plan.header().fill) == (tolerance, fill)
+            && plan.header().clip == clip.limits(tolerance)
+        {
+            return Ok(plan.clone());
         }
+        let plan = FramePlan::new::<T>(&self.cut.shape, tolerance, &self.options)?;
+        let plan = plan.with_fill(fill).with_clip(clip);
+        Ok(last.insert(Arc::new(plan)).clone())
     }
 
     pub fn encode<T: Element>(

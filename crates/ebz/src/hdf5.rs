@@ -5,14 +5,18 @@
 //! | 0 | version of this layout: 1 |
 //! | 1 | kind of bound, plus 65536 · number of the codec |
 //! | 2, 3 | the bound: low and high half of an IEEE 754 double |
-//! | 4 | number of values that mark missing data (at most 8), plus 65536 if others are looked for |
+//! | 4 | number of values that mark missing data (at most 8), plus 2¹⁶ if others are looked for, plus 2¹⁷ if
+//!       zeros are kept exactly, plus 2¹⁸ if there are no limits, 2¹⁹ if they are those of the data, 2²⁰ if they
+//!       are given |
 //! | 5 | bytes of the codec's parameters as JSON; 0 if there are none |
 //! | 6… | these values: low and high half of a double each |
+//! | … | if they are given: the lower and the upper limit, low and high half of a double each |
 //! | … | these bytes, four to a word, the first lowest |
 //!
 //! Decoding needs none of them. What follows belongs to the filter.
 
 use crate::bound::{Bound, BoundKind};
+use crate::clip::Clip;
 use crate::codec::{self, Params};
 use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
@@ -26,10 +30,17 @@ const VERSION: u32 = 1;
 
 /// Beside the number of values that mark missing data: others are looked for.
 const FILL_AUTO: u32 = 1 << 16;
+/// In the same word: zeros are kept exactly.
+const KEEP_ZEROS: u32 = 1 << 17;
+/// In the same word: where limits come from, unless it is for the range to say.
+const CLIP_NONE: u32 = 1 << 18;
+const CLIP_DATA: u32 = 1 << 19;
+const CLIP_GIVEN: u32 = 1 << 20;
+const FLAGS: u32 = FILL_AUTO | KEEP_ZEROS | CLIP_NONE | CLIP_DATA | CLIP_GIVEN;
 
 /// The most bytes of parameters: HDF5 hands at most 256 words to a filter, of which the shape of a
-/// chunk takes up to 36 and fill values up to 16.
-const MAX_TEXT: usize = 736;
+/// chunk takes up to 36, fill values up to 16 and limits up to 4.
+const MAX_TEXT: usize = 720;
 
 /// Bound, codec, its parameters and the fill value as words; an error if the options make no sense
 /// for single chunks.
@@ -48,7 +59,14 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
     words.extend(halves(options.bound.value()));
     let fill = options.fill.values();
     let auto = if options.fill.is_auto() { FILL_AUTO } else { 0 };
-    words.push(fill.as_slice().len() as u32 | auto);
+    let zeros = if options.keep_zeros { KEEP_ZEROS } else { 0 };
+    let (clip, limits) = match options.clip {
+        Clip::Auto => (0, None),
+        Clip::None => (CLIP_NONE, None),
+        Clip::Data => (CLIP_DATA, None),
+        Clip::Between(min, max) => (CLIP_GIVEN, Some([min, max])),
+    };
+    words.push(fill.as_slice().len() as u32 | auto | zeros | clip);
     let mut text = String::new();
     if !options.params.is_empty() {
         text = serde_json::to_string(&options.params)
@@ -61,6 +79,7 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
     }
     words.push(text.len() as u32);
     words.extend(fill.as_slice().iter().flat_map(|&value| halves(value)));
+    words.extend(limits.into_iter().flatten().flat_map(halves));
     words.extend(text.as_bytes().chunks(4).map(|bytes| {
         let mut word = [0; 4];
         word[..bytes.len()].copy_from_slice(bytes);
@@ -82,11 +101,13 @@ pub fn from_words(words: &[u32]) -> Result<(Options, &[u32])> {
     }
     let short = || Error::invalid(format!("the filter's values end too early: {advice}"));
     let (&[kind, b0, b1, fill, length], rest) = rest.split_first_chunk::<5>().ok_or_else(short)?;
-    let values = (fill & !FILL_AUTO) as usize;
+    let values = (fill & !FLAGS) as usize;
     let (values, rest) = rest
         .split_at_checked(values.saturating_mul(2))
         .filter(|_| values <= MAX_FILL_VALUES)
         .ok_or_else(short)?;
+    let limits = if fill & CLIP_GIVEN != 0 { 4 } else { 0 };
+    let (limits, rest) = rest.split_at_checked(limits).ok_or_else(short)?;
     let length = length as usize;
     let (text, rest) = rest
         .split_at_checked(length.div_ceil(4))
@@ -108,6 +129,14 @@ pub fn from_words(words: &[u32]) -> Result<(Options, &[u32])> {
         _ => Fill::Auto,
     };
     options.fill = options.fill.and(FillValues::new(&values)?)?;
+    options.keep_zeros = fill & KEEP_ZEROS != 0;
+    options.clip = match (fill & (CLIP_NONE | CLIP_DATA | CLIP_GIVEN), limits) {
+        (0, _) => Clip::Auto,
+        (CLIP_NONE, _) => Clip::None,
+        (CLIP_DATA, _) => Clip::Data,
+        (CLIP_GIVEN, &[a, b, c, d]) => Clip::between(double(a, b), double(c, d))?,
+        _ => return Err(Error::invalid(format!("unknown limits: {advice}"))),
+    };
     if length > 0 {
         let bytes: Vec<u8> = text.iter().flat_map(|word| word.to_le_bytes()).collect();
         options.params = serde_json::from_slice::<Params>(&bytes[..length])
@@ -162,6 +191,9 @@ mod tests {
             let mut options = Options::new(Bound::new(kind, value).unwrap()).codec(entry.info.name);
             let fills = ["auto", "none", "-999,1e20", "auto,7"];
             options.fill = fills[usize::from(entry.info.id) % 4].parse().unwrap();
+            let clips = ["0..1", "auto", "..7", "none", "data"];
+            options.clip = clips[usize::from(entry.info.id) % 5].parse().unwrap();
+            options.keep_zeros = entry.info.id % 2 == 1;
             for param in entry.info.params {
                 options = options.param(param.name, param.default);
             }
@@ -172,6 +204,10 @@ mod tests {
             assert_eq!(again.codec, options.codec);
             assert_eq!(again.params, options.params);
             assert_eq!(again.fill, options.fill);
+            assert_eq!(
+                (again.clip, again.keep_zeros),
+                (options.clip, options.keep_zeros)
+            );
             assert_eq!(rest, [7, 8]);
         }
     }

@@ -33,6 +33,7 @@ mod array;
 mod bits;
 mod bound;
 mod chunk;
+mod clip;
 pub mod codec;
 mod container;
 mod durable;
@@ -52,6 +53,7 @@ mod workspace;
 pub use array::{Array, FiniteRange, FoundFill, MAX_AXES, ValueScan, View, ViewMut, element_count};
 pub use bound::{Bound, BoundKind, Tolerance};
 pub use chunk::{FrameHeader, Grid, WriterVersion};
+pub use clip::{Clip, ValueLimits};
 pub use container::{
     FORMAT_VERSION, Frame, FrameStats, Limits, LockedFile, Reader, Recovered, Source, StreamReader,
     Writer, max_compressed_size, recover, recover_within,

@@ -1,6 +1,7 @@
 //! What to do with an array: the one place where users' choices come together.
 
 use crate::bound::{Bound, BoundKind, Tolerance};
+use crate::clip::Clip;
 use crate::codec::{self, Entry, Params};
 use crate::error::{Error, Result};
 use crate::fill::Fill;
@@ -22,6 +23,10 @@ pub struct Options {
     pub threads: usize,
     /// The values that mark missing data: kept exactly and left out of the range.
     pub fill: Fill,
+    /// Limits that decoded values keep to where the original did.
+    pub clip: Clip,
+    /// Whether values that are exactly zero stay so.
+    pub keep_zeros: bool,
     /// Anything the user wants to keep with the array.
     pub metadata: Option<serde_json::Value>,
     /// Instructions that the kernels may use; the output does not depend on it.
@@ -38,6 +43,8 @@ impl Options {
             chunk: None,
             threads: 0,
             fill: Fill::Auto,
+            clip: Clip::Auto,
+            keep_zeros: false,
             metadata: None,
             simd: Level::detect(),
         }
@@ -73,6 +80,18 @@ impl Options {
         self
     }
 
+    /// Sets the limits that decoded values keep to.
+    pub fn clip(mut self, clip: Clip) -> Self {
+        self.clip = clip;
+        self
+    }
+
+    /// Keeps values that are exactly zero as they are.
+    pub fn keep_zeros(mut self, keep: bool) -> Self {
+        self.keep_zeros = keep;
+        self
+    }
+
     /// Sets what is kept with the array.
     pub fn metadata(mut self, metadata: serde_json::Value) -> Self {
         self.metadata = Some(metadata);
@@ -105,6 +124,9 @@ impl Options {
     /// Checks bound, codec and parameters; returns the codec.
     pub fn check(&self) -> Result<&'static Entry> {
         self.bound.validate()?;
+        if let Clip::Between(min, max) = self.clip {
+            Clip::between(min, max)?;
+        }
         let entry = codec::by_name(&self.codec)?;
         let kind = self.bound.kind();
         if !entry.offers(kind) {
@@ -154,11 +176,13 @@ impl Options {
     pub(crate) fn scans(&self) -> bool {
         let kind = self.bound.kind();
         matches!(kind, BoundKind::Range | BoundKind::Psnr | BoundKind::Ratio)
+            || self.clip == Clip::Data
     }
 
-    /// Whether resolving the bound needs a pass over the whole array first.
+    /// Whether resolving the bound or the limits needs a pass over the whole array first.
     pub fn needs_range(&self) -> bool {
-        self.bound.kind() == BoundKind::Range
+        let known_anyway = matches!(self.bound, Bound::Psnr(_) | Bound::Ratio(_));
+        self.bound.kind() == BoundKind::Range || self.clip == Clip::Data && !known_anyway
     }
 }
 

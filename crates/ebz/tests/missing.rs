@@ -98,7 +98,9 @@ fn every_way<T: Element>(what: &str, values: &[T], options: &Options) -> Vec<u8>
     }
     let mut plan = FramePlan::new::<T>(&SHAPE, stats.tolerance, options).unwrap();
     if options.needs_range() {
-        plan = plan.with_fill(scan.fill());
+        plan = plan
+            .with_fill(scan.fill())
+            .with_clip(options.clip.resolve(scan.range()));
     }
     let mut coder = SlabCoder::new(options.simd);
     let mut slabs: Vec<EncodedSlab> = Vec::new();

@@ -105,7 +105,9 @@ fn by_slabs<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
         let tolerance = options.tolerance(|| Ok(scan.range().extent())).unwrap();
         let mut plan = FramePlan::new::<T>(&SHAPE, tolerance, options).unwrap();
         if options.needs_range() {
-            plan = plan.with_fill(scan.fill());
+            plan = plan
+                .with_fill(scan.fill())
+                .with_clip(options.clip.resolve(scan.range()));
         }
         let mut slabs: Vec<_> = (0..plan.slabs()).map(|_| EncodedSlab::default()).collect();
         for (slab, out) in slabs.iter_mut().enumerate().rev() {

@@ -102,7 +102,7 @@ pub struct Rtm {
     #[command(flatten)]
     pub moving: Moving,
     /// Draw the middle slice of the image
-    #[arg(short, long, value_name = "OUT.png")]
+    #[arg(short, long, value_name = "OUT.png|svg")]
     pub output: Option<PathBuf>,
     /// Write the image: raw f32 values, or .npy if its name ends so
     #[arg(long, value_name = "OUT")]

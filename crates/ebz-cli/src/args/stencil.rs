@@ -51,7 +51,7 @@ pub struct Sweep {
     #[command(flatten)]
     pub threads: Threads,
     /// Draw the result
-    #[arg(short, long, value_name = "OUT.png")]
+    #[arg(short, long, value_name = "OUT.png|svg")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub force: Force,

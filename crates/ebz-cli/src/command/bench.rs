@@ -81,6 +81,9 @@ pub fn run(args: &Bench) -> Result<Outcome> {
         device,
         links,
     };
+    if args.csv {
+        report::say(CSV)?;
+    }
     let mut inputs = Vec::new();
     for path in &args.inputs {
         let mut field = Field::open(path, &args.layout, &std::env::temp_dir(), args.talk.quiet)?;
@@ -199,7 +202,15 @@ fn measure_input<T: Element>(
     }
 
     // 5. The table.
-    if !args.talk.json {
+    if args.csv {
+        let of = (
+            &*field.name,
+            field.element,
+            &*report::shape(&field.shape),
+            bytes,
+        );
+        report::say(&csv(of, &rows))?;
+    } else if !args.talk.json {
         let tiled = match tiles {
             1 => String::new(),
             n => format!(", {n} times along the slowest axis"),
@@ -374,37 +385,75 @@ fn least(repeats: u32, single: bool, mut run: impl FnMut() -> Result<()>) -> Res
     Ok(least.as_secs_f64())
 }
 
-fn table(rows: &[Row], bytes: usize, memcpy: f64, links: &[u64]) -> String {
-    let speed = |seconds: f64| bytes as f64 / seconds / 1e9;
-    let mut lines = vec![format!(
-        "{:<12} {:<16} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>8}",
-        "", "", "", "compress", "", "decomp.", "", "max error", "PSNR"
-    )];
-    lines.push(format!(
-        "{:<12} {:<16} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>8}",
-        "codec", "bound", "ratio", "GB/s", "x memcpy", "GB/s", "x memcpy", "/ bound", "dB"
-    ));
-    for row in rows {
+/// The first line of what `--csv` prints.
+const CSV: &str = "input,element,shape,bytes,codec,bound,ratio,compress_gb_s,decompress_gb_s,error_over_bound,psnr";
+
+/// A line for each measurement on an input.
+fn csv(
+    (name, element, shape, bytes): (&str, ebz::ElementType, &str, usize),
+    rows: &[Row],
+) -> String {
+    // As RFC 4180 has it.
+    let name = match name.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.into(),
+    };
+    let lines = rows.iter().map(|row| {
+        let speed = |seconds: f64| bytes as f64 / seconds / 1e9;
         let error = row
             .error_over_bound
-            .map_or("-".into(), |e| format!("{e:.4}"));
-        lines.push(format!(
-            "{:<12} {:<16} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {error:>10} {:>8.2}",
+            .map_or(String::new(), |e| e.to_string());
+        format!(
+            "{name},{element},{shape},{bytes},{},{},{},{},{},{error},{}",
             row.compressor,
             row.bound,
             row.ratio,
             speed(row.compress),
-            memcpy / row.compress,
             speed(row.decompress),
-            memcpy / row.decompress,
             row.psnr
-        ));
-        for (rate, overall) in links.iter().zip(&row.overall) {
-            let (rate, overall) = (*rate as f64 / 1e9, overall / 1e9);
-            lines.push(format!(
-                "  over a link of {rate} GB/s: {overall:.3} GB/s overall"
-            ));
-        }
-    }
-    lines.join("\n")
+        )
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn table(rows: &[Row], bytes: usize, memcpy: f64, links: &[u64]) -> String {
+    let speed = |seconds: f64| format!("{:.3}", bytes as f64 / seconds / 1e9);
+    let mut header: Vec<String> = [
+        "codec",
+        "bound",
+        "ratio",
+        "compress\nGB/s",
+        "\nx memcpy",
+        "decomp.\nGB/s",
+        "\nx memcpy",
+        "max error\n/ bound",
+        "PSNR\ndB",
+    ]
+    .map(String::from)
+    .to_vec();
+    // Overall throughput in GB/s, for each link.
+    let links = links.iter().map(|&rate| rate as f64 / 1e9);
+    header.extend(links.map(|rate| format!("over a link\nof {rate} GB/s")));
+    let header: Vec<_> = header.iter().map(String::as_str).collect();
+    let rows = rows.iter().map(|row| {
+        let error = row.error_over_bound;
+        let mut cells = vec![
+            row.compressor.clone(),
+            row.bound.clone(),
+            format!("{:.3}", row.ratio),
+            speed(row.compress),
+            format!("{:.3}", memcpy / row.compress),
+            speed(row.decompress),
+            format!("{:.3}", memcpy / row.decompress),
+            error.map_or("-".into(), |e| format!("{e:.4}")),
+            format!("{:.2}", row.psnr),
+        ];
+        cells.extend(
+            row.overall
+                .iter()
+                .map(|overall| format!("{:.3}", overall / 1e9)),
+        );
+        cells
+    });
+    crate::table::table(2, &header, rows)
 }

@@ -5,7 +5,7 @@ use crate::args::Codecs;
 use crate::report;
 use anyhow::Result;
 use ebz::BoundKind;
-use ebz::codec::{DEFAULT, Info, TABLE};
+use ebz::codec::{ALIASES, DEFAULT, Info, TABLE};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -19,11 +19,11 @@ pub fn run(args: &Codecs) -> Result<Outcome> {
             .filter(|kind| entry.offers(*kind))
             .map(BoundKind::name)
             .collect();
-        let mark = if info.name == DEFAULT {
-            " (default)"
-        } else {
-            ""
-        };
+        let alias = ALIASES.iter().find(|(_, name)| *name == info.name);
+        let mut mark = alias.map_or(String::new(), |(alias, _)| format!(", or {alias}"));
+        if info.name == DEFAULT {
+            mark += " (default)";
+        }
         writeln!(text, "{}{mark}: {}", info.name, info.summary)?;
         writeln!(text, "  bounds: {}", bounds.join(", "))?;
         writeln!(text, "  rewriting: {}", rewriting(info))?;
@@ -38,6 +38,7 @@ pub fn run(args: &Codecs) -> Result<Outcome> {
             "id": info.id,
             "name": info.name,
             "summary": info.summary,
+            "alias": alias.map(|(alias, _)| alias),
             "default": info.name == DEFAULT,
             "bounds": bounds,
             "params": info.params,

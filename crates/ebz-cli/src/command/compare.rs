@@ -48,10 +48,13 @@ pub fn run(args: &Compare) -> Result<Outcome> {
         quiet: args.talk.quiet,
     };
     let metrics = measure(&mut a, &mut b, &check, plot.as_mut().map(|(plot, _)| plot))?;
-    if let Some((plot, mut output)) = plot {
-        let scale = plot.draw(&mut output)?;
+    if let (Some((plot, mut output)), Some(path)) = (plot, &args.plot) {
+        let bound = match b.tolerance {
+            Some(Tolerance::Abs(bound)) => Some(bound),
+            _ => None,
+        };
+        plot.draw([&a.name, &b.name], bound, path, &mut output)?;
         output.commit()?;
-        report::note(args.talk.quiet, &scale);
     }
     if args.talk.json {
         let mut json = serde_json::to_value(metrics.named())?;
@@ -185,11 +188,10 @@ pub fn table(metrics: &Metrics) -> String {
         let text = format!("{specials}, {} of them lost", metrics.lost_specials);
         rows.push(("NaN, inf or fill", text));
     }
-    let lines: Vec<_> = rows
-        .iter()
-        .map(|(name, value)| format!("{name:<20} {value}"))
-        .collect();
-    lines.join("\n")
+    let rows = rows
+        .into_iter()
+        .map(|(name, value)| vec![name.into(), value]);
+    crate::table::table(2, &[], rows)
 }
 
 /// The errors as bars.

@@ -3,7 +3,7 @@
 //! Steps: 1 open both ends, 2 range of the values if the bound needs it, 3 compress chunk by
 //! chunk, 4 on request compare with the original, 5 give the output its name.
 
-use super::compare;
+use super::{compare, each, output_in};
 use crate::Outcome;
 use crate::append::Append;
 use crate::args::{Compress, Force};
@@ -24,11 +24,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub fn run(args: &Compress) -> Result<Outcome> {
-    let started = Instant::now();
-    // 1. The input, and where the output will be.
     let options = args.options()?;
     let device = Opened::new(&args.device.device)?;
-    let output = output_path(args);
+    each(&args.inputs, |input| one(args, &options, &device, input))
+}
+
+fn one(args: &Compress, options: &Options, device: &Opened, input: &Path) -> Result<Outcome> {
+    let started = Instant::now();
+    // 1. The input, and where the output will be.
+    let output = output_path(args, input)?;
     let to_stdout = output == Path::new("-");
     ensure!(
         !to_stdout || !args.append && !args.stats,
@@ -39,7 +43,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
     } else {
         folder(&output).to_path_buf()
     };
-    let mut field = Field::open(&args.input, &args.layout, &near, args.talk.quiet)?;
+    let mut field = Field::open(input, &args.layout, &near, args.talk.quiet)?;
     let mut target = Target::early(&output, args)?;
 
     // 2. Range. Other writers do not wait for a pipe.
@@ -56,8 +60,8 @@ pub fn run(args: &Compress) -> Result<Outcome> {
     // 3. to 5.
     let task = Task {
         args,
-        options: &options,
-        device: &device,
+        options,
+        device,
         scan: scan.as_ref(),
         output: &output,
         started,
@@ -167,15 +171,17 @@ fn is_there_already(error: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == ErrorKind::AlreadyExists)
 }
 
-fn output_path(args: &Compress) -> PathBuf {
+fn output_path(args: &Compress, input: &Path) -> Result<PathBuf> {
+    let mut beside = input.to_path_buf().into_os_string();
+    if input != Path::new("-") {
+        beside.push(".ebz");
+    }
+    let beside = PathBuf::from(beside);
     match &args.output {
-        Some(path) => path.clone(),
-        None if args.input == Path::new("-") => args.input.clone(),
-        None => {
-            let mut name = args.input.clone().into_os_string();
-            name.push(".ebz");
-            name.into()
-        }
+        // The arrays become frames of one file.
+        Some(path) if args.append => Ok(path.clone()),
+        Some(path) => output_in(path, &beside, args.inputs.len() > 1),
+        None => Ok(beside),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `ebz decompress`: frames or regions of them in, raw values or `.npy` out.
 
-use super::{Seekable, frame_number, from_end};
+use super::{Seekable, each, frame_number, from_end, output_in};
 use crate::Outcome;
 use crate::args::Decompress;
 use crate::device::{Device, Opened};
@@ -18,36 +18,46 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub fn run(args: &Decompress) -> Result<Outcome> {
-    let is_pipe = args.input == Path::new("-") || open_file(&args.input)?.1.is_none();
-    let path = output_path(args)?;
+    each(&args.inputs, |input| one(args, input))
+}
+
+fn one(args: &Decompress, input: &Path) -> Result<Outcome> {
+    let is_pipe = input == Path::new("-") || open_file(input)?.1.is_none();
+    let path = output_path(args, input)?;
     let as_npy = has_extension(&path, "npy");
     foreign::check_output(&path)?;
     // Parts, and frames counted from the last, need the index.
     let front_to_back = args.region.is_none() && args.frame.is_none_or(|frame| frame >= 0);
     let on_cpu = args.device.device == Device::Cpu;
     if is_pipe && front_to_back && on_cpu {
-        from_pipe(args, &path, as_npy)?;
+        from_pipe(args, input, &path, as_npy)?;
     } else {
-        from_file(args, &path, as_npy)?;
+        from_file(args, input, &path, as_npy)?;
     }
     Ok(Outcome::Fine)
 }
 
-fn output_path(args: &Decompress) -> Result<PathBuf> {
+fn output_path(args: &Decompress, input: &Path) -> Result<PathBuf> {
+    let beside = match has_extension(input, "ebz") {
+        true => input.with_extension(""),
+        false => input.to_path_buf(),
+    };
     match &args.output {
-        Some(path) => Ok(path.clone()),
-        None if args.input == Path::new("-") => Ok(args.input.clone()),
-        None if has_extension(&args.input, "ebz") => Ok(args.input.with_extension("")),
-        None => bail!(
-            "{} does not end in .ebz: name the output with -o",
-            args.input.display()
-        ),
+        Some(path) => output_in(path, &beside, args.inputs.len() > 1),
+        None => {
+            ensure!(
+                input == Path::new("-") || beside != input,
+                "{} does not end in .ebz: name the output with -o",
+                input.display()
+            );
+            Ok(beside)
+        }
     }
 }
 
 /// Any frames, any region.
-fn from_file(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
-    let source = Seekable::open(&args.input)?;
+fn from_file(args: &Decompress, input: &Path, path: &Path, as_npy: bool) -> Result<()> {
+    let source = Seekable::open(input)?;
     let named = || source.name.clone();
     let device = Opened::new(&args.device.device)?;
     let reader = source.reader(&args.memory)?.threads(args.threads.count());
@@ -98,12 +108,12 @@ fn from_file(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
 }
 
 /// Front to back, in memory for a few chunks.
-fn from_pipe(args: &Decompress, path: &Path, as_npy: bool) -> Result<()> {
-    let (name, input): (_, Box<dyn Read + Send>) = match args.input == Path::new("-") {
+fn from_pipe(args: &Decompress, input: &Path, path: &Path, as_npy: bool) -> Result<()> {
+    let (name, input): (_, Box<dyn Read + Send>) = match input == Path::new("-") {
         true => ("standard input".into(), Box::new(std::io::stdin())),
         false => {
-            let name = args.input.display().to_string();
-            (name, Box::new(open_file(&args.input)?.0))
+            let name = input.display().to_string();
+            (name, Box::new(open_file(input)?.0))
         }
     };
     let named = || name.clone();

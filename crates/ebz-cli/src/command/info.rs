@@ -1,6 +1,6 @@
 //! `ebz info`: what a file says about itself.
 
-use super::Seekable;
+use super::{Seekable, each};
 use crate::Outcome;
 use crate::args::Info;
 use crate::report;
@@ -8,9 +8,14 @@ use anyhow::{Context, Result};
 use ebz::{Fill, Tolerance, codec};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::Path;
 
 pub fn run(args: &Info) -> Result<Outcome> {
-    let source = Seekable::open(&args.input)?;
+    each(&args.inputs, |input| one(args, input))
+}
+
+fn one(args: &Info, input: &Path) -> Result<Outcome> {
+    let source = Seekable::open(input)?;
     let reader = source.reader(&args.memory)?;
     let mut frames = Vec::new();
     let mut text = String::new();
@@ -43,15 +48,18 @@ pub fn run(args: &Info) -> Result<Outcome> {
             frames.push(value);
             continue;
         }
-        let params = serde_json::to_value(&header.params)?;
         writeln!(
             text,
             "frame {number}: {} {}",
             header.element,
             report::shape(header.shape())
         )?;
-        let params = report::printable(&not_empty(" ", &params));
-        writeln!(text, "  codec     {codec}{params}")?;
+        let params: String = header
+            .params
+            .iter()
+            .map(|(k, v)| format!(" {k}={v}"))
+            .collect();
+        writeln!(text, "  codec     {codec}{}", report::printable(&params))?;
         let guarantee = report::tolerance(header.tolerance);
         writeln!(text, "  bound     {} ({guarantee})", header.asked)?;
         if header.fill.is_auto() || !header.fill.values().is_empty() {
@@ -61,6 +69,12 @@ pub fn run(args: &Info) -> Result<Outcome> {
                 _ => "",
             };
             writeln!(text, "  fill      {}{how}", header.fill)?;
+        }
+        if let Some(limits) = header.clip {
+            writeln!(text, "  limits    {limits}")?;
+        }
+        if header.keep_zeros {
+            writeln!(text, "  zeros     kept exactly")?;
         }
         let sizes = (report::bytes(raw), report::bytes(stored));
         writeln!(
@@ -102,12 +116,4 @@ pub fn run(args: &Info) -> Result<Outcome> {
         ))?;
     }
     Ok(Outcome::Fine)
-}
-
-/// A JSON object with something in front, or nothing if it is empty.
-fn not_empty(front: &str, value: &Value) -> String {
-    match value {
-        Value::Object(fields) if !fields.is_empty() => format!("{front}{value}"),
-        _ => String::new(),
-    }
 }

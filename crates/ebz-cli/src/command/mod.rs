@@ -10,14 +10,17 @@ mod hdf5_args;
 mod info;
 mod plot;
 mod recover;
+mod report;
+mod shell;
 mod sim;
+mod suggest;
 mod verify;
 
 use crate::Outcome;
 use crate::args::{Command, Memory};
+use crate::foreign;
 use crate::input::{Spool, open_file};
-use crate::report;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use ebz::Reader;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -34,9 +37,55 @@ pub fn run(command: Command) -> Result<Outcome> {
         Command::Devices(args) => devices::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Recover(args) => recover::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Suggest(args) => suggest::run(&args),
         Command::Sim(args) => sim::run(&args),
         Command::Hdf5Args(args) => hdf5_args::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
+}
+
+/// Does the same to each of several inputs, also where one before it failed.
+fn each(inputs: &[PathBuf], mut act: impl FnMut(&Path) -> Result<Outcome>) -> Result<Outcome> {
+    if let [input] = inputs {
+        return act(input);
+    }
+    let (mut failed, mut broken) = (0, false);
+    for input in inputs {
+        match act(input) {
+            Ok(outcome) => broken |= matches!(outcome, Outcome::CheckFailed),
+            // Nobody is left to tell anything.
+            Err(error) if crate::report::reader_is_gone(&error) => return Err(error),
+            Err(error) => {
+                crate::report::complain(&crate::report::line(&error));
+                failed += 1;
+            }
+        }
+    }
+    if failed > 0 {
+        crate::report::complain(&format!("{failed} of {} inputs failed", inputs.len()));
+        return Ok(Outcome::SomeFailed);
+    }
+    Ok(match broken {
+        true => Outcome::CheckFailed,
+        false => Outcome::Fine,
+    })
+}
+
+/// Where the result for one of several inputs goes: `output` is a folder then, and the file in it has
+/// the name that it would have beside the input.
+fn output_in(output: &Path, beside: &Path, several: bool) -> Result<PathBuf> {
+    if output.is_dir() {
+        let name = beside.file_name().context("the input has no name")?;
+        return Ok(output.join(name));
+    }
+    ensure!(
+        !several,
+        "{} is one name for several outputs: name a folder with -o, or leave it out",
+        output.display()
+    );
+    Ok(output.to_path_buf())
 }
 
 /// The number of something that may be counted from the end, if it is there.
@@ -67,8 +116,9 @@ impl Seekable {
         let mut name = "standard input".into();
         if path != Path::new("-") {
             name = path.display().to_string();
-            let (file, size) = open_file(path)?;
+            let (mut file, size) = open_file(path)?;
             if size.is_some() {
+                foreign::check_compressed(&name, &mut file)?;
                 return Ok(Self {
                     name,
                     path: path.to_path_buf(),
@@ -89,10 +139,10 @@ impl Seekable {
     fn reader(&self, memory: &Memory) -> Result<Reader<File>> {
         let reader = Reader::open(&self.path).with_context(|| self.name.clone())?;
         if reader.is_unfinished() {
-            report::complain(&format!(
+            crate::report::complain(&format!(
                 "{} is being appended to, or a command that did so was killed: {} from before",
                 self.name,
-                report::count(reader.frames(), "frame")
+                crate::report::count(reader.frames(), "frame")
             ));
         }
         Ok(reader.limits(memory.limits()))

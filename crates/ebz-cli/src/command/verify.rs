@@ -1,6 +1,6 @@
 //! `ebz verify`: whether a file is whole, and whether its bound holds.
 
-use super::{Seekable, compare, frame_number};
+use super::{Seekable, compare, each, frame_number};
 use crate::Outcome;
 use crate::args::{Extents, Layout, Verify};
 use crate::input::Field;
@@ -12,9 +12,18 @@ use ebz::{Bound, FrameHeader, StreamReader};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 
 pub fn run(args: &Verify) -> Result<Outcome> {
-    let source = Seekable::open(&args.input)?;
+    ensure!(
+        args.against.is_none() || args.inputs.len() == 1,
+        "--against is the original of one file: name one"
+    );
+    each(&args.inputs, |input| one(args, input))
+}
+
+fn one(args: &Verify, input: &Path) -> Result<Outcome> {
+    let source = Seekable::open(input)?;
     let whole = match check_file(&source, args) {
         Ok(frames) => frames,
         Err(error) => match error.downcast_ref::<ebz::Error>() {

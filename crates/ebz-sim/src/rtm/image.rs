@@ -1,8 +1,7 @@
 //! What the image is worth: its distance from another one, and a picture of it.
 
-use crate::picture::{BLUE_RED, Slice};
+use crate::picture::Slice;
 use ebz::{Error, Result};
-use std::io::Write;
 
 /// How close an image is to the one that was made with exact frames.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
@@ -55,20 +54,17 @@ pub fn sharpen(image: &[f32], [nz, ny, nx]: [usize; 3]) -> Vec<f32> {
     sharp
 }
 
-/// Draws the middle slice, depth downwards, sharpened; planes above `first` are left out, where
+/// The middle slice, depth downwards, sharpened; planes above `first` are left out, where
 /// source and receivers outshine everything.
-pub fn draw(image: &[f32], extents: [usize; 3], first: usize, out: impl Write) -> Result<()> {
+pub fn middle_slice(image: &[f32], extents: [usize; 3], first: usize) -> Slice {
     let [nz, ny, nx] = extents;
     let first = first.min(nz.saturating_sub(1));
     let sharp = sharpen(image, extents);
     // Deeper reflections are weaker: by the square of the way, there and back.
-    let slice = Slice::new(nz - first, nx, |row, x| {
+    Slice::new(nz - first, nx, |row, x| {
         let depth = (row + 1) as f64;
         f64::from(sharp[((row + first) * ny + ny / 2) * nx + x]) * depth * depth
-    });
-    let most = slice.size_of_most(0.01).max(f64::MIN_POSITIVE);
-    let zoom = (512 / nz.max(nx)).max(1);
-    slice.draw(out, &BLUE_RED, (-most, most), zoom)
+    })
 }
 
 #[cfg(test)]

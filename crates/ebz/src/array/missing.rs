@@ -71,7 +71,7 @@ const UNKNOWN_DIGITS: usize = 3;
 
 /// Whether conventions use this number for missing data, in single or double precision or, in arrays
 /// of 16-bit elements, as one of these.
-pub(super) fn is_known(value: f64, element: Option<ElementType>) -> bool {
+pub(crate) fn is_known(value: f64, element: Option<ElementType>) -> bool {
     let narrow = element.filter(|element| element.size() == 2);
     let same = |known: f64| {
         value == known

@@ -11,6 +11,7 @@ mod shape;
 mod view;
 
 pub(crate) use copy::{gather, scatter};
+pub(crate) use missing::is_known as is_known_fill;
 pub use range::FiniteRange;
 pub use scan::{FoundFill, ValueScan, may_be_missing};
 pub(crate) use scan::{chunk_fill, may_have_fill};

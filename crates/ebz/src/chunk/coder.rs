@@ -1,6 +1,6 @@
 //! Chunks out of arrays and back into them.
 
-use super::body::{Body, EncodedChunks, Target, Values};
+use super::body::{Body, EncodedChunks, Form, Target, Values};
 use super::engine::Engine;
 use super::grid::{extents, intersect, origin};
 use super::plan::FramePlan;
@@ -41,7 +41,7 @@ impl ChunkCoder {
             let parts: Vec<_> = parts.collect::<Result<_>>()?;
             let mut gathered = self.context.take::<Vec<T>>();
             let batch = contiguous(&parts, &mut gathered);
-            let result = engine.encode(plan, &batch, &mut self.context, out);
+            let result = encode_batch::<T>(engine, plan, &batch, &mut self.context, out);
             drop(batch);
             self.context.put_back(gathered);
             result?;
@@ -63,8 +63,26 @@ impl ChunkCoder {
         let context = &mut self.context;
         let region = plan.header().grid.region(chunk);
         let decode = |context: &mut Context, out: &mut [T]| {
-            let out = bytemuck::cast_slice_mut(out);
-            engine.decode(plan, &mut [Target { chunk, body, out }], context)
+            let header = plan.header();
+            let limits = header.clip.filter(|_| body.form == Form::Coded);
+            // Limits look at the values again.
+            let streaming = context.streaming;
+            context.streaming &= limits.is_none();
+            let bytes = bytemuck::cast_slice_mut(out);
+            let target = Target {
+                chunk,
+                body,
+                out: bytes,
+            };
+            let decoded = engine.decode(plan, &mut [target], context);
+            context.streaming = streaming;
+            if let Some(limits) = limits {
+                context.simd().run(
+                    #[inline(always)]
+                    || limits.apply(header.tolerance, out),
+                );
+            }
+            decoded
         };
         if region == part {
             return decode(context, out);
@@ -91,6 +109,39 @@ impl ChunkCoder {
         }
         context.put_back(values);
         decoded
+    }
+}
+
+/// Adds the bodies of chunks: those that the limits of the frame cannot hold for as they are, the others
+/// by the engine.
+fn encode_batch<T: Element>(
+    engine: &dyn Engine,
+    plan: &FramePlan,
+    batch: &[Values<'_>],
+    context: &mut Context,
+    out: &mut EncodedChunks,
+) -> Result<()> {
+    let mut rest = batch;
+    let mut exceeding = Vec::new();
+    for (at, chunk) in batch.iter().enumerate() {
+        if plan.exceeds_limits::<T>(bytemuck::cast_slice(chunk.bytes))? {
+            exceeding.push(at);
+        }
+    }
+    for at in exceeding {
+        let (before, after) = rest.split_at(at - (batch.len() - rest.len()));
+        if !before.is_empty() {
+            engine.encode(plan, before, context, out)?;
+        }
+        out.push(Body {
+            form: Form::Raw,
+            bytes: batch[at].bytes,
+        });
+        rest = &after[1..];
+    }
+    match rest.is_empty() {
+        true => Ok(()),
+        false => engine.encode(plan, rest, context, out),
     }
 }
 

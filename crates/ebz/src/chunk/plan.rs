@@ -3,12 +3,13 @@
 use super::body::{Body, Form, Target, Values};
 use super::constant;
 use super::grid::{Grid, dims, extents};
-use crate::array::{FoundFill, chunk_fill, display, may_have_fill};
+use crate::array::{FoundFill, chunk_fill, display, is_known_fill, may_have_fill};
 use crate::bound::{Bound, BoundKind, Tolerance};
+use crate::clip::{Clip, ValueLimits};
 use crate::codec::{self, ChunkShape, Context, Dims, Entry, Params, Task};
 use crate::element::{Element, ElementType, with_type};
 use crate::error::{Error, Result};
-use crate::fill::Fill;
+use crate::fill::{Fill, FillValues};
 use crate::options::Options;
 use crate::simd::Level;
 use std::ops::Range;
@@ -33,6 +34,10 @@ pub struct FrameHeader {
     /// The values that mark missing data; those that are still to be found are what each chunk
     /// found on its own.
     pub fill: Fill,
+    /// Limits of the values, where there are any.
+    pub clip: Option<ValueLimits>,
+    /// Whether zeros stayed exactly zero.
+    pub keep_zeros: bool,
     /// What the user keeps with the array.
     pub metadata: serde_json::Value,
     /// The version of the writer.
@@ -118,6 +123,8 @@ impl FramePlan {
             asked: options.bound,
             tolerance,
             fill: options.fill,
+            clip: options.clip.limits(tolerance),
+            keep_zeros: options.keep_zeros && tolerance != Tolerance::Lossless,
             metadata: options.metadata.clone().unwrap_or_default(),
             writer: WriterVersion::this(),
         };
@@ -135,6 +142,44 @@ impl FramePlan {
     pub fn with_fill(mut self, fill: Fill) -> Self {
         self.header.fill = fill;
         self
+    }
+
+    /// The same with other limits than the options say, such as those that follow from the range of
+    /// all values ([`Clip::resolve`]).
+    pub fn with_clip(mut self, clip: Clip) -> Self {
+        self.header.clip = clip.limits(self.header.tolerance);
+        self
+    }
+
+    /// The values that must come back exactly, whatever each chunk finds besides.
+    fn kept_values(&self) -> Result<FillValues> {
+        let zero = if self.header.keep_zeros {
+            FillValues::from(0.0)
+        } else {
+            FillValues::NONE
+        };
+        self.header.fill.values().and(zero)
+    }
+
+    /// Whether a chunk must be stored as it is, since decoders would take values that mark missing
+    /// data for errors beyond a limit; an error if there are other values beyond it.
+    pub(super) fn exceeds_limits<T: Element>(&self, values: &[T]) -> Result<bool> {
+        let Some(limits) = self.header.clip else {
+            return Ok(false);
+        };
+        let fill = self.header.fill.values().typed(T::from_f64);
+        let mut any = false;
+        for x in limits.conflicts(self.header.tolerance, values) {
+            any = true;
+            let found = self.header.fill.is_auto() && is_known_fill(x.to_f64(), Some(T::TYPE));
+            if !fill.contains(x) && !found {
+                return Err(Error::invalid(format!(
+                    "the array holds {x}, which lies outside of the limits {limits}: give limits that \
+                     hold, or clip data"
+                )));
+            }
+        }
+        Ok(any)
     }
 
     /// What marks missing data in a chunk that looks for it itself.
@@ -210,7 +255,7 @@ impl FramePlan {
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<(Form, FoundFill)> {
-        let mut task = self.task_as_named(chunk.chunk);
+        let mut task = self.task_as_named(chunk.chunk)?;
         let mut found;
         let start = out.len();
         with_type!(self.header.element, T => {
@@ -261,20 +306,20 @@ impl FramePlan {
                 return Ok(None);
             }
             let found = self.missing_in(context.simd(), values);
-            let mut task = self.task_as_named(chunk.chunk);
+            let mut task = self.task_as_named(chunk.chunk)?;
             task.fill = task.fill.and(found.values)?;
             Ok(Some((task, found)))
         })
     }
 
     /// What the codec is to do with a chunk, but for missing data that nobody named.
-    fn task_as_named(&self, chunk: usize) -> Task<'_> {
-        Task {
+    fn task_as_named(&self, chunk: usize) -> Result<Task<'_>> {
+        Ok(Task {
             dims: self.dims(chunk),
             tolerance: self.header.tolerance,
-            fill: self.header.fill.values(),
+            fill: self.kept_values()?,
             params: &self.header.params,
-        }
+        })
     }
 
     /// Undoes [`Self::encode_chunk`].

@@ -141,10 +141,16 @@ pub(crate) const RAW: u16 = raw::Raw::INFO.id;
 /// The codec used when the user names none, and for exact values where the named one is not exact.
 pub const DEFAULT: &str = "fz";
 
-/// The codec with this name.
+/// Names that say what to choose a codec for.
+pub const ALIASES: [(&str, &str); 3] = [("fast", "fz"), ("balanced", "ceaz"), ("small", "interp")];
+
+/// The codec with this name, or with this alias.
 pub fn by_name(name: &str) -> Result<&'static Entry> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    let name = alias.map_or(name, |(_, name)| name);
     TABLE.iter().find(|e| e.info.name == name).ok_or_else(|| {
-        let known: Vec<_> = TABLE.iter().map(|e| e.info.name).collect();
+        let names = TABLE.iter().map(|e| e.info.name);
+        let known: Vec<_> = names.chain(ALIASES.map(|(alias, _)| alias)).collect();
         Error::invalid(format!(
             "unknown codec '{name}': use one of {}",
             known.join(", ")

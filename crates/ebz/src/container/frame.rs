@@ -5,6 +5,7 @@ use crate::array::{MAX_AXES, element_count};
 use crate::bits::varint;
 use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::chunk::{FrameHeader, Grid, WriterVersion};
+use crate::clip::ValueLimits;
 use crate::codec::Params;
 use crate::element::ElementType;
 use crate::error::{Error, Result};
@@ -16,7 +17,10 @@ const HAS_ASKED: u8 = 1 << 1;
 const HAS_FILL: u8 = 1 << 2;
 const HAS_PARAMS: u8 = 1 << 3;
 const HAS_METADATA: u8 = 1 << 4;
-const KNOWN: u8 = HAS_CHUNK | HAS_ASKED | HAS_FILL | HAS_PARAMS | HAS_METADATA;
+const HAS_CLIP: u8 = 1 << 5;
+const KEEPS_ZEROS: u8 = 1 << 6;
+const KNOWN: u8 =
+    HAS_CHUNK | HAS_ASKED | HAS_FILL | HAS_PARAMS | HAS_METADATA | HAS_CLIP | KEEPS_ZEROS;
 
 /// Where the values that mark missing data come from; without [`HAS_FILL`] chunks find their own.
 const FILL_NONE: u8 = 0;
@@ -34,7 +38,9 @@ impl FrameHeader {
             | flag(asked.to_bits() != resolved.value().to_bits(), HAS_ASKED)
             | flag(self.fill != Fill::Auto, HAS_FILL)
             | flag(!self.params.is_empty(), HAS_PARAMS)
-            | flag(!self.metadata.is_null(), HAS_METADATA);
+            | flag(!self.metadata.is_null(), HAS_METADATA)
+            | flag(self.clip.is_some(), HAS_CLIP)
+            | flag(self.keep_zeros, KEEPS_ZEROS);
         out.push(flags);
         out.push(self.element as u8);
         varint::write(self.codec.into(), out);
@@ -54,6 +60,10 @@ impl FrameHeader {
         }
         if flags & HAS_FILL != 0 {
             write_fill(&self.fill, out);
+        }
+        if let Some(limits) = &self.clip {
+            out.extend_from_slice(&limits.min.to_le_bytes());
+            out.extend_from_slice(&limits.max.to_le_bytes());
         }
         if flags & HAS_PARAMS != 0 {
             varint::write_block(json(&self.params).as_bytes(), out);
@@ -116,6 +126,11 @@ impl FrameHeader {
                 true => read_fill(&mut fields)?,
                 false => Fill::Auto,
             },
+            clip: match has(HAS_CLIP) {
+                true => Some(read_limits(&mut fields, tolerance)?),
+                false => None,
+            },
+            keep_zeros: has(KEEPS_ZEROS),
             params: match has(HAS_PARAMS) {
                 true => parse(fields.text()?)?,
                 false => Params::default(),
@@ -164,6 +179,18 @@ fn read_fill(fields: &mut Fields<'_>) -> Result<Fill> {
         FILL_FOUND => Ok(Fill::Found(list)),
         FILL_PER_CHUNK if count > 0 => Ok(Fill::AutoAnd(list)),
         _ => Err(unknown()),
+    }
+}
+
+/// Reads limits of values, which only bounds that change values have.
+fn read_limits(fields: &mut Fields<'_>, tolerance: Tolerance) -> Result<ValueLimits> {
+    let limits = ValueLimits {
+        min: fields.f64()?,
+        max: fields.f64()?,
+    };
+    match (limits.is_valid(), tolerance) {
+        (true, Tolerance::Abs(_) | Tolerance::Pointwise(_)) => Ok(limits),
+        _ => Err(Error::corrupt("a frame header with impossible limits")),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::bound::{Bound, Tolerance};
 use crate::chunk::{
     EncodedChunks, EncodedFrame, Engine, Form, FrameHeader, FramePlan, Input, Pool, Stream,
 };
+use crate::clip::Clip;
 use crate::element::{Element, ElementType, with_type};
 use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues};
@@ -249,7 +250,9 @@ impl<W: Write + Send> Writer<W> {
         let mut plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
         let mut found = FoundFill::default();
         if let Some(scan) = scan {
-            plan = plan.with_fill(scan.fill());
+            plan = plan
+                .with_fill(scan.fill())
+                .with_clip(self.options.clip.resolve(scan.range()));
             found = scan.found();
         }
         let number = frame_number(self.frames.len())?;
@@ -452,6 +455,9 @@ pub fn max_compressed_size(
         let mut plan = plan(tolerance)?;
         if options.fill.is_auto() && options.scans() {
             plan = plan.with_fill(Fill::Found(longest_fill));
+        }
+        if options.clip != Clip::None {
+            plan = plan.with_clip(Clip::Between(0.0, 1.0));
         }
         plan.header().write_to(&mut frame);
         longest = longest.max(frame.len());

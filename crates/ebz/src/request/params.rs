@@ -30,6 +30,11 @@ impl Params {
         self.0.get(key).map(String::as_str)
     }
 
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (&key[..], &value[..]))
+    }
+
     /// No parameters were given.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

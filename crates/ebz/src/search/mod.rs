@@ -48,8 +48,8 @@ impl Last {
     pub fn of(header: &FrameHeader, stored: u64, options: &Options) -> Option<Self> {
         let target = Target::of(options.bound, header.element.size()).ok()?;
         let same = header.asked == options.bound && header.params == options.params;
-        let codec = crate::codec::by_id(header.codec).ok()?;
-        (same && codec.info.name == options.codec).then(|| Self {
+        let codec = crate::codec::by_name(&options.codec).ok()?;
+        (same && codec.info.id == header.codec).then(|| Self {
             target,
             tolerance: header.tolerance,
             found: match target {
@@ -83,6 +83,7 @@ pub(crate) fn frame<T: Element>(
     let scan = ValueScan::of(&values, options.fill);
     let options = &Options {
         fill: scan.fill(),
+        clip: options.clip.resolve(scan.range()),
         ..options.clone()
     };
     let mut whole = Search {

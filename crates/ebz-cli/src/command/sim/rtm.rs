@@ -14,13 +14,14 @@ use crate::foreign::has_extension;
 use crate::input::Field;
 use crate::npy::Header;
 use crate::output::Output;
+use crate::picture::{self, Colours, Panel};
 use crate::{progress, report};
 use anyhow::{Context, Result, bail, ensure};
 use ebz::{Bound, Element, ElementType, Options, with_type};
 use ebz_sim::rtm::{self, HandOver, Manner, Setup, Shot, Storage, closeness};
 use ebz_store::{Policy, StoreOptions, io};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use table::{Case, Row};
 
@@ -128,7 +129,24 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
         output.commit()?;
     }
     if let Some(mut output) = picture {
-        rtm::draw(&result, shot.setup.extents, shot.surface() + 4, &mut output)?;
+        let first = shot.surface() + 4;
+        let slice = rtm::middle_slice(&result, shot.setup.extents, first);
+        let most = slice.size_of_most(0.01).max(f64::MIN_POSITIVE);
+        let shape = report::shape(&shot.setup.extents);
+        let panel = Panel {
+            title: format!("from depth {first} on, times the square of the depth below"),
+            axes: ["depth".into(), "x".into()],
+            extents: [slice.rows, slice.columns],
+            rows: slice.rows,
+            columns: slice.columns,
+            values: slice.values,
+            colours: Colours::Errors,
+            scale: (-most, most),
+            bound: None,
+        };
+        let heading = format!("Image of {shape} after {} steps", args.steps);
+        let path = args.output.as_deref().unwrap_or(Path::new("-"));
+        picture::draw(path, &heading, &[vec![panel]], &mut output)?;
         output.commit()?;
     }
     table::print(&case, &rows)?;

@@ -7,12 +7,12 @@ use crate::args::{Extents, Heat, Layout, Lbm, Scene, Srad, Sweep};
 use crate::foreign;
 use crate::input::Field;
 use crate::output::Output;
+use crate::picture::{self, Colours, Panel};
 use crate::progress;
 use crate::report;
 use anyhow::{Context, Result, ensure};
 use ebz::simd::Level;
 use ebz::{Array, Bound, ElementType};
-use ebz_sim::picture::{Slice, VIRIDIS};
 use ebz_sim::stencil::roofline::Machine;
 use ebz_sim::stencil::run::{Plan, Run, run};
 use ebz_sim::stencil::{Errors, Kernel, compare, heat, lbm, srad};
@@ -146,7 +146,7 @@ fn simulate(kernel: &dyn Kernel, args: &Sweep) -> Result<Outcome> {
         });
     }
     if let (Some(mut output), Some(last)) = (output, done.last()) {
-        draw(kernel, &last.run.grid, &mut output)?;
+        draw(kernel, &last.run.grid, args, &mut output)?;
         output.commit()?;
     }
     if args.talk.json {
@@ -198,7 +198,7 @@ fn machine(kernel: &dyn Kernel, plans: &[Plan], args: &Sweep) -> Result<Option<M
 }
 
 /// Draws the grid, with as many cells left out as needed for a picture of reasonable size.
-fn draw(kernel: &dyn Kernel, grid: &Grid, out: &mut Output) -> Result<()> {
+fn draw(kernel: &dyn Kernel, grid: &Grid, args: &Sweep, out: &mut Output) -> Result<()> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let shape = kernel.shape();
     let columns = shape[shape.len() - 1];
@@ -223,10 +223,23 @@ fn draw(kernel: &dyn Kernel, grid: &Grid, out: &mut Output) -> Result<()> {
         ends(f64::min, f64::INFINITY),
         ends(f64::max, f64::NEG_INFINITY),
     );
-    let slice = Slice {
+    let heading = format!(
+        "{} on {}, {} steps",
+        kernel.name(),
+        report::shape(&shape),
+        args.steps
+    );
+    let panel = Panel {
+        title: String::new(),
+        axes: [shape.len() - 2, shape.len() - 1].map(|axis| format!("axis {axis}")),
+        extents: [rows.len() * every, columns],
         rows: rows.len(),
         columns: columns.div_ceil(every),
         values,
+        colours: Colours::Values,
+        scale,
+        bound: None,
     };
-    Ok(slice.draw(out, &VIRIDIS, scale, 1)?)
+    let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    picture::draw(path, &heading, &[vec![panel]], out)
 }

@@ -1,0 +1,74 @@
+//! What users may write after `ebz bench`.
+
+use super::{Layout, OnDevice, Talk};
+use crate::quantity;
+use clap::Args as Group;
+use std::path::PathBuf;
+
+/// Measure ratio, speed and error of codecs on your data
+#[derive(Debug, Group)]
+#[command(after_help = "Examples:
+  ebz bench wave_100x500x500.f32 --range 1e-3
+  ebz bench a.npy b.npy --codec all --range 1% --range 1e-4 --repeats 10
+  ebz bench *.npy --codec fz,interp --csv > results.csv
+  ebz bench wave_100x500x500.f32 --codec interp --param mode=isotropic --range 1e-3
+  ebz bench -t f32 -s 256x256x256 wave.raw --abs 0.01 --threads 2 --json
+
+How it is measured: everything is in memory and buffers are reused. Range bounds are resolved to
+absolute ones before the clock starts, for every compressor. Times are the least over the
+repeats: CPU time with one thread, wall time otherwise. `x memcpy` is relative to a copy of the
+same buffer in the same run. Small inputs are repeated along their slowest axis.")]
+pub struct Bench {
+    /// Arrays, raw values or .npy
+    #[arg(required = true)]
+    pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub layout: Layout,
+    /// Codecs with commas between them, or all; may be repeated
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = ebz::codec::DEFAULT)]
+    pub codec: Vec<String>,
+    /// A parameter of the codecs, which all of them must know; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub param: Vec<String>,
+    /// |x - x'| <= E; may be repeated
+    #[arg(long, value_name = "E", allow_hyphen_values = true, value_parser = quantity::bound)]
+    pub abs: Vec<f64>,
+    /// |x - x'| <= E (max - min); may be repeated [default: 1e-2 1e-3 1e-4 if no bound is given]
+    #[arg(long, value_name = "E", allow_hyphen_values = true, value_parser = quantity::share)]
+    pub range: Vec<f64>,
+    /// |x - x'| <= E |x|; may be repeated
+    #[arg(long, value_name = "E", allow_hyphen_values = true, value_parser = quantity::share)]
+    pub pointwise: Vec<f64>,
+    /// Bits to keep; may be repeated
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub precision: Vec<f64>,
+    /// Bit-exact
+    #[arg(long)]
+    pub lossless: bool,
+    /// Missing data, kept exactly and left out of the range: auto, none or values
+    #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
+    pub fill: Vec<String>,
+    /// Also measure other compressors, on one thread (needs a build with `--features peers`)
+    #[arg(long)]
+    pub peers: bool,
+    #[command(flatten)]
+    pub device: OnDevice,
+    /// Also tell the overall throughput over a link of this rate, (1 / (rate x ratio) + 1 / speed)^-1; may be
+    /// repeated [default: 11.4GB/s and 32GB/s with a GPU]
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    pub link: Vec<u64>,
+    /// How often everything is measured
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeats: u32,
+    /// Smaller inputs are repeated up to this many MiB
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    pub min_size: usize,
+    /// Threads; 0 means all cores
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub threads: u16,
+    /// One line for each measurement, with commas between the numbers
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    #[command(flatten)]
+    pub talk: Talk,
+}

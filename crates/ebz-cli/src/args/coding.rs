@@ -1,0 +1,155 @@
+//! Options that say how values are compressed: bound, codec, parameters, missing data.
+
+use crate::quantity;
+use anyhow::{Context, Result, bail};
+use clap::{ArgGroup, Args as Group};
+use ebz::codec::Params;
+use ebz::{Bound, BoundKind, Clip, Fill, Options};
+
+#[derive(Debug, Group)]
+#[command(group = ArgGroup::new("bound").multiple(false))]
+pub struct OneBound {
+    /// |x - x'| <= E
+    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true, value_parser = quantity::bound)]
+    pub abs: Option<f64>,
+    /// |x - x'| <= E (max - min) of the array
+    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true, value_parser = quantity::share)]
+    pub range: Option<f64>,
+    /// |x - x'| <= E |x|
+    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true, value_parser = quantity::share)]
+    pub pointwise: Option<f64>,
+    /// PSNR of at least DB
+    #[arg(long, value_name = "DB", group = "bound", allow_hyphen_values = true)]
+    pub psnr: Option<f64>,
+    /// Raw size / compressed size of at least R
+    #[arg(long, value_name = "R", group = "bound", allow_hyphen_values = true)]
+    pub ratio: Option<f64>,
+    /// Bits to keep
+    #[arg(long, value_name = "N", group = "bound", allow_hyphen_values = true)]
+    pub precision: Option<f64>,
+    /// Bit-exact
+    #[arg(long, group = "bound")]
+    pub lossless: bool,
+}
+
+impl OneBound {
+    /// The bound, if there is one.
+    fn given(&self) -> Result<Option<Bound>> {
+        let given = [
+            (BoundKind::Abs, self.abs),
+            (BoundKind::Range, self.range),
+            (BoundKind::Pointwise, self.pointwise),
+            (BoundKind::Psnr, self.psnr),
+            (BoundKind::Ratio, self.ratio),
+            (BoundKind::Precision, self.precision),
+            (BoundKind::Lossless, self.lossless.then_some(0.0)),
+        ];
+        let bound = given.into_iter().find_map(|(kind, e)| Some((kind, e?)));
+        let checked = bound.map(|(kind, value)| Bound::new(kind, value));
+        Ok(checked.transpose()?)
+    }
+
+    fn bound(&self) -> Result<Bound> {
+        self.given()?.context(
+            "what may change? Give a bound, for example --range 1e-3 or --abs 0.01, or --lossless",
+        )
+    }
+}
+
+/// What to do with values, in memory or in a filter.
+#[derive(Debug, Group)]
+pub struct Coding {
+    #[command(flatten)]
+    pub bound: OneBound,
+    /// How to compress: fast, balanced, small, or a name that `ebz codecs` lists
+    #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
+    pub codec: String,
+    /// A parameter of the codec; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub param: Vec<String>,
+    /// Missing data, kept exactly and left out of the range (NaN always is): auto (the default) finds
+    /// values such as 9.96921e36, 1e20 or -999 that lie far outside of all others; none; or values,
+    /// with commas between them or repeated
+    #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
+    pub fill: Vec<String>,
+    /// Limits that decompressed values keep to wherever the original does, as in 0..1, 0.. or data (its own
+    /// range); auto (the default) keeps values from becoming negative where the smallest is 0 and the bound
+    /// needs a look at all of them; none
+    #[arg(
+        long,
+        value_name = "MIN..MAX",
+        allow_hyphen_values = true,
+        default_value = "auto",
+        hide_default_value = true
+    )]
+    pub clip: Clip,
+    /// Keep values that are exactly zero as they are, as fill values are kept
+    #[arg(long)]
+    pub keep_zeros: bool,
+}
+
+/// What marks missing data, from all that was said of it.
+pub fn fill(given: &[String]) -> Result<Fill> {
+    Ok(match given {
+        [] => Fill::Auto,
+        given => given.join(",").parse()?,
+    })
+}
+
+impl Coding {
+    /// As the library takes it.
+    pub fn options(&self) -> Result<Options> {
+        self.with(self.bound.bound()?)
+    }
+
+    /// The same, checked; `default` is the bound where none is given.
+    pub fn options_or(&self, default: Bound) -> Result<Options> {
+        let options = self.with(self.bound.given()?.unwrap_or(default))?;
+        options.check()?;
+        Ok(options)
+    }
+
+    fn with(&self, bound: Bound) -> Result<Options> {
+        let mut options = Options::new(bound).codec(&self.codec);
+        options.params = params(&self.param)?;
+        options.fill = fill(&self.fill)?;
+        options.clip = self.clip;
+        options.keep_zeros = self.keep_zeros;
+        Ok(options)
+    }
+}
+
+fn key_value<'a>(text: &'a str, option: &str) -> Result<(&'a str, &'a str)> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key, value)),
+        _ => bail!("{option} {text}: write it as KEY=VALUE"),
+    }
+}
+
+/// Everything given with `--param`.
+pub fn params(given: &[String]) -> Result<Params> {
+    let mut params = Params::default();
+    for param in given {
+        let (key, value) = key_value(param, "--param")?;
+        params.set(key, value);
+    }
+    Ok(params)
+}
+
+/// Everything given with `--meta`, as one JSON object.
+pub fn metadata(given: &[String]) -> Result<Option<serde_json::Value>> {
+    let mut all = serde_json::Map::new();
+    for text in given {
+        if text.trim_start().starts_with('{') {
+            let object: serde_json::Map<_, _> = serde_json::from_str(text)
+                .with_context(|| format!("--meta {text}: not a JSON object"))?;
+            all.extend(object);
+        } else {
+            let (key, value) = key_value(text, "--meta")?;
+            // Numbers, booleans and so on as such, everything else as text.
+            let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+            all.insert(key.into(), value);
+        }
+    }
+    Ok((!all.is_empty()).then(|| all.into()))
+}

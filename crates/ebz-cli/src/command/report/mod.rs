@@ -1,0 +1,217 @@
+//! `ebz report`: one page that shows what compression does to an array.
+//!
+//! Steps: 1 load the array, 2 compress all of it as asked, 3 try every codec with some bounds on a part
+//! of it, 4 take slices and spectra, 5 put everything into the page, which needs nothing else.
+
+mod slices;
+
+use crate::Outcome;
+use crate::args::Report;
+use crate::input::Field;
+use crate::output::Output;
+use crate::report;
+use crate::spectrum;
+use crate::trial::{Bench, Sample, Trial};
+use anyhow::{Context, Result, ensure};
+use ebz::metrics::Metrics;
+use ebz::{Bound, BoundKind, Element, Tolerance, ValueScan, codec, with_type};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The page, with a mark where the numbers go.
+const PAGE: &str = include_str!("../../../assets/report.html");
+const MARK: &str = "@DATA@";
+
+/// Bytes of the part of an array that every codec is tried on.
+const SAMPLE: usize = 4 << 20;
+/// The bounds that are tried, relative to the range.
+const BOUNDS: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
+/// Rows that spectra are the means of, at most, and values of each.
+const SPECTRUM_ROWS: usize = 256;
+const SPECTRUM_LENGTH: usize = 2048;
+
+pub fn run(args: &Report) -> Result<Outcome> {
+    let started = Instant::now();
+    let path = args.output.clone().unwrap_or_else(|| {
+        let mut name = args.input.clone().into_os_string();
+        name.push(".html");
+        PathBuf::from(name)
+    });
+    let quiet = args.talk.quiet;
+    let mut field = Field::open(&args.input, &args.layout, &std::env::temp_dir(), quiet)?;
+    let mut output = Output::create(&path, &args.force, quiet)?;
+    let data = with_type!(field.element, T => data::<T>(&mut field, args)?);
+    // Nothing in it may end the element that holds it.
+    let text = data.to_string().replace('<', "\\u003c");
+    let (head, tail) = PAGE
+        .split_once(MARK)
+        .context("the page has no place for numbers")?;
+    for part in [head, &text, tail] {
+        output.write_all(part.as_bytes())?;
+    }
+    output.commit()?;
+    if args.talk.json {
+        report::say_json(&data["summary"])?;
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let words = data["summary"]["words"].as_str().unwrap_or_default();
+    report::note(quiet, words);
+    report::note(
+        quiet,
+        &format!("{} in {seconds:.1} s: open it in a browser", path.display()),
+    );
+    Ok(Outcome::Fine)
+}
+
+/// Everything that the page shows.
+fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
+    // 1. The array.
+    let values: Vec<T> = field.load()?;
+    ensure!(!values.is_empty(), "{} holds no values to show", field.name);
+    let options = args.coding.options_or(Bound::Range(1e-3))?;
+    ensure!(
+        !matches!(options.bound.kind(), BoundKind::Psnr | BoundKind::Ratio),
+        "a report takes a bound on values: --abs, --range, --pointwise, --precision or --lossless"
+    );
+    let scan = ValueScan::of(&values, options.fill);
+    let fill = scan.fill();
+
+    // 2. As asked.
+    let mut bench = Bench::<T>::new(scan.range(), fill, true);
+    let whole = Sample {
+        values: &values,
+        shape: field.shape.clone(),
+    };
+    let entry = options.check()?;
+    let (chosen, metrics) = bench.run(&whole, entry, options.bound)?;
+    let decoded = std::mem::take(&mut bench.decoded);
+
+    // 3. Everything else, on a part.
+    bench.ssim = false;
+    let sample = Sample::of(&values, &field.shape, SAMPLE);
+    let mut trials = Vec::new();
+    let lossy = codec::TABLE
+        .iter()
+        .filter(|entry| entry.offers(BoundKind::Abs) && entry.info.name != "raw");
+    for entry in lossy.filter(|_| scan.range().extent() > 0.0) {
+        for bound in BOUNDS {
+            trials.push(bench.run(&sample, entry, Bound::Range(bound))?.0);
+        }
+    }
+
+    // 4. Slices and spectra.
+    let missing = fill.values();
+    let is_missing =
+        |x: T| !x.is_finite() || missing.as_slice().iter().any(|&f| T::from_f64(f) == x);
+    let bound = match chosen.tolerance {
+        Tolerance::Abs(bound) => Some(bound),
+        _ => None,
+    };
+    let scale = bound.unwrap_or(0.0).max(metrics.max_error);
+    let slices = slices::take(
+        &field.shape,
+        &values,
+        &decoded,
+        scan.range(),
+        scale,
+        is_missing,
+    );
+    let rows = |pick: &dyn Fn(T, T) -> f64| rows(&field.shape, &values, &decoded, pick, is_missing);
+    let spectra = json!({
+        "original": spectrum::power(&rows(&|x, _| x.to_f64())),
+        "decoded": spectrum::power(&rows(&|_, y| y.to_f64())),
+        "error": spectrum::power(&rows(&|x, y| y.to_f64() - x.to_f64())),
+    });
+
+    // 5. The page.
+    let words = words(field, &chosen, &metrics, &trials);
+    Ok(json!({
+        "name": field.name,
+        "element": field.element,
+        "shape": field.shape,
+        "bytes": field.bytes(),
+        "range": [scan.range().min, scan.range().max],
+        "fill": missing.to_string(),
+        "missing": metrics.values - metrics.ordinary,
+        "sample_bytes": size_of_val(sample.values),
+        "error_scale": scale,
+        "bound": bound,
+        "guarantee": report::tolerance(chosen.tolerance),
+        "chosen": chosen,
+        "metrics": metrics.named(),
+        "exact": metrics.exact,
+        "histogram": metrics.histogram,
+        "trials": trials,
+        "slices": slices,
+        "spectra": spectra,
+        "version": env!("CARGO_PKG_VERSION"),
+        "summary": {"words": words, "chosen": chosen, "metrics": metrics.named()},
+    }))
+}
+
+/// Rows of the fastest axis, spread over the array, without those that miss values.
+fn rows<T: Element>(
+    shape: &[usize],
+    values: &[T],
+    decoded: &[T],
+    pick: &dyn Fn(T, T) -> f64,
+    is_missing: impl Fn(T) -> bool,
+) -> Vec<Vec<f64>> {
+    let row = shape.last().copied().unwrap_or(1).max(1);
+    let length = 1 << row.min(SPECTRUM_LENGTH).ilog2();
+    let step = (values.len() / row).div_ceil(SPECTRUM_ROWS).max(1);
+    let pairs = values.chunks_exact(row).zip(decoded.chunks_exact(row));
+    pairs
+        .step_by(step)
+        .map(|(x, y)| (&x[..length], &y[..length]))
+        .filter(|(x, _)| !x.iter().any(|&x| is_missing(x)))
+        .map(|(x, y)| x.iter().zip(y).map(|(&x, &y)| pick(x, y)).collect())
+        .collect()
+}
+
+/// What to make of it, in plain words.
+fn words(field: &Field, chosen: &Trial, metrics: &Metrics, trials: &[Trial]) -> String {
+    let mut text = format!(
+        "{} of {} take {:.1} times less space with {} and {}: {}. The largest error is {}, PSNR {:.1} dB.",
+        report::bytes(field.bytes()),
+        field.element,
+        chosen.ratio,
+        chosen.codec,
+        chosen.bound,
+        report::tolerance(chosen.tolerance),
+        report::number(metrics.max_error),
+        metrics.psnr,
+    );
+    // Others at the same bound, on the part that all were tried on.
+    let same = |trial: &&Trial| trial.bound == chosen.bound;
+    let Some(own) = trials.iter().filter(same).find(|t| t.codec == chosen.codec) else {
+        return text;
+    };
+    let best = |key: fn(&Trial) -> f64| {
+        let others = trials.iter().filter(same);
+        others.max_by(|a, b| key(a).total_cmp(&key(b)))
+    };
+    if let Some(smallest) = best(|t| t.ratio).filter(|t| t.ratio > 1.05 * own.ratio) {
+        text += &format!(
+            " {} makes it {:.0} % smaller still, at {:.1} times the speed.",
+            smallest.codec,
+            100.0 * (1.0 - own.ratio / smallest.ratio),
+            smallest.compress / own.compress,
+        );
+    }
+    if let Some(fastest) = best(|t| t.compress).filter(|t| t.compress > 1.2 * own.compress) {
+        text += &format!(
+            " {} is {:.1} times as fast, with ratio {:.1}.",
+            fastest.codec,
+            fastest.compress / own.compress,
+            fastest.ratio,
+        );
+    }
+    if metrics.ssim.is_some_and(|ssim| ssim < 0.995) {
+        text += " The structural similarity is below 0.995, the threshold of ldcpy for climate data (Baker et \
+                 al. 2019): a smaller bound may be wiser.";
+    }
+    text
+}

@@ -1,0 +1,249 @@
+//! What users want to keep, and whether a decompressed array keeps it.
+
+use crate::spectrum;
+use crate::trial::Trial;
+use anyhow::{Context, Result, bail, ensure};
+use ebz::Element;
+
+/// Values that distributions are compared on, at most.
+const KS_VALUES: usize = 1 << 16;
+/// Rows that spectra are compared on, at most.
+const ROWS: usize = 256;
+
+/// Something to keep, with its threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Wish {
+    pub kind: Kind,
+    pub threshold: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Peak signal-to-noise ratio in dB, at least.
+    Psnr,
+    /// Structural similarity, at least.
+    Ssim,
+    /// Pearson's coefficient, at least.
+    Correlation,
+    /// Largest relative change of the power at any wavenumber, at most.
+    Spectrum,
+    /// p of the Kolmogorov-Smirnov test that both have one distribution, at least.
+    Ks,
+}
+
+impl Kind {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Psnr, "psnr"),
+        (Self::Ssim, "ssim"),
+        (Self::Correlation, "correlation"),
+        (Self::Spectrum, "spectrum"),
+        (Self::Ks, "ks"),
+    ];
+
+    pub fn name(self) -> &'static str {
+        let named = Self::ALL.iter().find(|(kind, _)| *kind == self);
+        named.map_or("", |(_, name)| name)
+    }
+}
+
+/// What is asked of climate data (ldcpy; Baker et al. 2014, 2019), and spectra within 1 %.
+pub const USUAL: [Wish; 4] = [
+    wish(Kind::Correlation, 0.99999),
+    wish(Kind::Ssim, 0.995),
+    wish(Kind::Spectrum, 0.01),
+    wish(Kind::Ks, 0.05),
+];
+
+const fn wish(kind: Kind, threshold: f64) -> Wish {
+    Wish { kind, threshold }
+}
+
+impl std::str::FromStr for Wish {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let names = || Kind::ALL.map(|(_, name)| name).join(", ");
+        let (name, value) = text
+            .split_once('=')
+            .with_context(|| format!("'{text}': write it as ssim=0.995; there are {}", names()))?;
+        let Some(&(kind, _)) = Kind::ALL.iter().find(|(_, known)| *known == name) else {
+            bail!("there is no wish '{name}': there are {}", names());
+        };
+        let threshold = crate::quantity::share(value)?;
+        let most = if kind == Kind::Psnr { f64::MAX } else { 1.0 };
+        ensure!(
+            threshold > 0.0 && threshold <= most,
+            "{name} cannot be {value}"
+        );
+        Ok(Self { kind, threshold })
+    }
+}
+
+/// What a decompressed sample is like, for every kind of wish; nothing where it cannot be told.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept {
+    psnr: f64,
+    ssim: Option<f64>,
+    correlation: f64,
+    spectrum: Option<f64>,
+    ks: f64,
+}
+
+impl Kept {
+    /// Compares a sample with what became of it; values that are missing do not count.
+    pub fn of<T: Element>(
+        trial: &Trial,
+        shape: &[usize],
+        values: &[T],
+        decoded: &[T],
+        is_missing: impl Fn(T) -> bool,
+    ) -> Self {
+        let pairs = || {
+            let pairs = values.iter().zip(decoded);
+            let there = pairs.filter(|(x, _)| !is_missing(**x));
+            there.map(|(x, y)| (x.to_f64(), y.to_f64()))
+        };
+        Self {
+            psnr: trial.psnr,
+            ssim: trial.ssim,
+            correlation: correlation(pairs),
+            spectrum: spectra(shape, values, decoded, &is_missing),
+            ks: ks(pairs),
+        }
+    }
+
+    /// The number that a wish is about.
+    pub fn get(&self, kind: Kind) -> Option<f64> {
+        match kind {
+            Kind::Psnr => Some(self.psnr),
+            Kind::Ssim => self.ssim,
+            Kind::Correlation => Some(self.correlation),
+            Kind::Spectrum => self.spectrum,
+            Kind::Ks => Some(self.ks),
+        }
+    }
+
+    /// Whether a wish holds; one that cannot be told does not stand in the way.
+    pub fn holds(&self, wish: &Wish) -> bool {
+        let value = self.get(wish.kind);
+        value.is_none_or(|value| match wish.kind {
+            Kind::Spectrum => value <= wish.threshold,
+            _ => value >= wish.threshold,
+        })
+    }
+}
+
+fn correlation<I: Iterator<Item = (f64, f64)>>(pairs: impl Fn() -> I) -> f64 {
+    let (n, sx, sy) = pairs().fold((0.0, 0.0, 0.0), |(n, sx, sy), (x, y)| {
+        (n + 1.0, sx + x, sy + y)
+    });
+    let (mx, my) = (sx / n, sy / n);
+    let (xx, yy, xy) = pairs().fold((0.0, 0.0, 0.0), |(xx, yy, xy), (x, y)| {
+        let (x, y) = (x - mx, y - my);
+        (xx + x * x, yy + y * y, xy + x * y)
+    });
+    match xx == 0.0 && yy == 0.0 {
+        true => 1.0,
+        false => xy / (xx * yy).sqrt(),
+    }
+}
+
+/// The largest relative change of the power at a wavenumber; nothing where no row is whole.
+fn spectra<T: Element>(
+    shape: &[usize],
+    values: &[T],
+    decoded: &[T],
+    is_missing: &impl Fn(T) -> bool,
+) -> Option<f64> {
+    let row = shape.last().copied().unwrap_or(1).max(1);
+    let length = 1 << row.ilog2();
+    let step = (values.len() / row).div_ceil(ROWS).max(1);
+    let whole = |row: &&[T]| !row.iter().any(|&x| is_missing(x));
+    let rows = |of: &[T]| -> Vec<Vec<f64>> {
+        let chosen = values
+            .chunks_exact(row)
+            .zip(of.chunks_exact(row))
+            .step_by(step);
+        let chosen = chosen.filter(|(x, _)| whole(&&x[..length]));
+        chosen
+            .map(|(_, y)| y[..length].iter().map(|y| y.to_f64()).collect())
+            .collect()
+    };
+    let (original, other) = (
+        spectrum::power(&rows(values)),
+        spectrum::power(&rows(decoded)),
+    );
+    let changes = original.iter().zip(&other).filter(|(a, _)| **a > 0.0);
+    changes.map(|(a, b)| (b / a - 1.0).abs()).reduce(f64::max)
+}
+
+/// The two-sample Kolmogorov-Smirnov test.
+fn ks<I: Iterator<Item = (f64, f64)>>(pairs: impl Fn() -> I) -> f64 {
+    let step = pairs().count().div_ceil(KS_VALUES).max(1);
+    let (mut x, mut y): (Vec<_>, Vec<_>) = pairs().step_by(step).unzip();
+    x.sort_unstable_by(f64::total_cmp);
+    y.sort_unstable_by(f64::total_cmp);
+    let (mut i, mut j, mut distance) = (0, 0, 0usize);
+    while i < x.len() && j < y.len() {
+        let at = x[i].min(y[j]);
+        i += x[i..].iter().take_while(|v| **v <= at).count();
+        j += y[j..].iter().take_while(|v| **v <= at).count();
+        distance = distance.max(i.abs_diff(j));
+    }
+    if distance == 0 {
+        return 1.0;
+    }
+    let n = x.len() as f64;
+    let lambda = distance as f64 / n * (n / 2.0).sqrt();
+    let terms = (1..100).map(|k| {
+        let k = f64::from(k);
+        let sign = if k % 2.0 == 1.0 { 2.0 } else { -2.0 };
+        sign * (-2.0 * k * k * lambda * lambda).exp()
+    });
+    // Where the series converges slowly, the distributions are as good as the same.
+    if lambda < 0.2 {
+        1.0
+    } else {
+        terms.sum::<f64>().clamp(0.0, 1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_are_read() {
+        assert_eq!(
+            "ssim=0.995".parse::<Wish>().unwrap(),
+            wish(Kind::Ssim, 0.995)
+        );
+        assert_eq!(
+            "spectrum=1%".parse::<Wish>().unwrap(),
+            wish(Kind::Spectrum, 0.01)
+        );
+        for text in ["", "ssim", "ssim=2", "ssim=-1", "taste=1", "psnr=x"] {
+            assert!(text.parse::<Wish>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn distributions_and_correlations_are_those_of_the_definitions() {
+        let x: Vec<f64> = (0..10_000).map(|i| f64::from(i) / 1e4).collect();
+        let with = |f: fn(f64) -> f64| x.iter().map(move |&x| (x, f(x))).collect::<Vec<_>>();
+        let same = with(|x| x);
+        assert_eq!(
+            (
+                ks(|| same.iter().copied()),
+                correlation(|| same.iter().copied())
+            ),
+            (1.0, 1.0)
+        );
+        // A shift by 0.02 is the distance: lambda = 0.02 sqrt(5000) = 1.414, p = 0.0366.
+        let shifted = with(|x| x + 0.02);
+        let p = ks(|| shifted.iter().copied());
+        assert!((p - 0.0366).abs() < 0.002, "{p}");
+        let turned = with(|x| -3.0 * x);
+        assert!((correlation(|| turned.iter().copied()) + 1.0).abs() < 1e-9);
+    }
+}

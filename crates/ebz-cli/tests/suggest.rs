@@ -1,0 +1,97 @@
+//! `ebz suggest`: bounds that keep what was asked for.
+
+mod sandbox;
+
+use sandbox::{Sandbox, bytes_of};
+
+/// A wave with values of two decimals in `rounded`, and a smooth one in `smooth`.
+fn prepared() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let wave = |i: usize| ((i % 64) as f32 / 9.0).sin() * ((i / 64) as f32 / 13.0).cos() * 30.0;
+    let smooth: Vec<f32> = (0..64 * 96).map(wave).collect();
+    let rounded: Vec<f32> = smooth.iter().map(|x| (x * 100.0).round() / 100.0).collect();
+    sandbox.write("smooth_96x64.f32", &bytes_of(&smooth));
+    sandbox.write("rounded_96x64.f32", &bytes_of(&rounded));
+    sandbox
+}
+
+#[test]
+fn wishes_hold_at_the_bound_that_is_suggested() {
+    let sandbox = prepared();
+    let suggest = [
+        "suggest",
+        "smooth_96x64.f32",
+        "--keep",
+        "psnr=60",
+        "--keep",
+        "ssim=0.999",
+    ];
+    let found = sandbox.json(&suggest);
+    let bound = found["range"].as_f64().unwrap();
+    let chosen = |step: &&serde_json::Value| step["range"] == bound;
+    let step = found["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(chosen)
+        .unwrap();
+    assert!(
+        step["wishes"]["psnr"]["value"].as_f64().unwrap() >= 60.0,
+        "{step}"
+    );
+    // The array is so small that all of it was tried.
+    let stats = sandbox.json(&[
+        "compress",
+        "smooth_96x64.f32",
+        "--range",
+        &bound.to_string(),
+        "--codec",
+        found["codec"].as_str().unwrap(),
+        "--stats",
+    ]);
+    assert!(
+        stats["metrics"]["error_stat:psnr"].as_f64().unwrap() >= 60.0,
+        "{stats}"
+    );
+    assert!(
+        stats["metrics"]["ssim:ssim"].as_f64().unwrap() >= 0.999,
+        "{stats}"
+    );
+    // A stricter wish asks for a smaller bound.
+    let stricter = sandbox.json(&["suggest", "smooth_96x64.f32", "--keep", "psnr=100"]);
+    assert!(stricter["range"].as_f64().unwrap() < bound);
+    let text = sandbox.ok(&suggest);
+    assert!(
+        text.contains("ebz compress smooth_96x64.f32 --range"),
+        "{text}"
+    );
+}
+
+#[test]
+fn digits_that_are_there_are_seen() {
+    let sandbox = prepared();
+    let text = sandbox.ok(&["suggest", "rounded_96x64.f32"]);
+    assert!(
+        text.contains("multiples of 1e-2") && text.contains("--abs 4.9e-3"),
+        "{text}"
+    );
+    assert!(
+        !sandbox
+            .ok(&["suggest", "smooth_96x64.f32"])
+            .contains("multiples")
+    );
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let sandbox = prepared();
+    sandbox.write("same_40.f32", &bytes_of(&[2.5; 40]));
+    sandbox.write("none_0.f32", &[]);
+    sandbox.fails(2, &["suggest", "same_40.f32", "-q"], &["--lossless"]);
+    sandbox.fails(2, &["suggest", "none_0.f32", "-q"], &["no values"]);
+    sandbox.fails(
+        2,
+        &["suggest", "smooth_96x64.f32", "--keep", "taste=1"],
+        &["ssim"],
+    );
+}
