@@ -250,19 +250,8 @@ impl Comm {
         Ok(parts.collect())
     }
 
-    /// Combines words of all ranks with "or", in place.
-    pub(crate) fn or(&self, words: &mut [u64]) -> Result<()> {
-        // SAFETY: a constant of MPI.
-        self.allreduce(words, unsafe { ffi::RSMPI_BOR })
-    }
-
     /// The largest of each word.
     pub(crate) fn max(&self, words: &mut [u64]) -> Result<()> {
-        // SAFETY: a constant of MPI.
-        self.allreduce(words, unsafe { ffi::RSMPI_MAX })
-    }
-
-    fn allreduce(&self, words: &mut [u64], op: ffi::MPI_Op) -> Result<()> {
         let mine = words.to_vec();
         // SAFETY: both hold the same number of words.
         let code = unsafe {
@@ -271,7 +260,7 @@ impl Comm {
                 words.as_mut_ptr().cast(),
                 count(words.len())?,
                 ffi::RSMPI_UINT64_T,
-                op,
+                ffi::RSMPI_MAX,
                 self.raw,
             )
         };

@@ -3,9 +3,12 @@
 mod collective;
 mod comm;
 mod error;
+mod file;
 mod lattice;
 mod message;
+mod point;
 mod ratio;
+mod reduce;
 mod settings;
 mod slabs;
 mod speed;
@@ -13,7 +16,10 @@ mod wide;
 
 pub use collective::{allgather, bcast, gather, gather_into, scatter};
 pub use comm::Comm;
+pub use file::{FileReader, FileWriter, FrameReport};
 pub use error::{Error, Result};
 pub use mpi;
+pub use point::{recv, send};
+pub use reduce::{Algorithm, allreduce, reduce, reduce_scatter};
 pub use settings::{Mode, Report, Settings};
 pub use speed::{Estimate, Rates};

@@ -91,6 +91,15 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
+    /// An array that only two ranks know of.
+    pub fn new(shape: &[usize]) -> Self {
+        Self {
+            shape: shape.to_vec(),
+            rates: None,
+            scan: Vec::new(),
+        }
+    }
+
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
@@ -272,7 +281,7 @@ fn prepare<T: Element>(
 
 /// Encodes and decodes a few values with the clock running, unless the link is so fast that no ratio
 /// would help.
-fn sample<T: Element>(
+pub(crate) fn sample<T: Element>(
     comm: &Comm,
     values: &[T],
     settings: &Settings,
