@@ -125,7 +125,11 @@ fn gather_parts<T: Element>(
     report.raw_bytes = size_of_val(values) as u64;
     if !report.compressed {
         raw_gather(comm, values, root, &mut parts, agreement)?;
-        report.sent_bytes = if comm.rank() == root { 0 } else { report.raw_bytes };
+        report.sent_bytes = if comm.rank() == root {
+            0
+        } else {
+            report.raw_bytes
+        };
         return Ok(report);
     }
     let result = match comm.rank() == root {
@@ -246,7 +250,10 @@ pub fn allgather<T: Element>(
     if report.compressed {
         return around(comm, &mut parts, &agreement, settings, report);
     }
-    let lengths = agreement.offers.iter().map(|offer| offer.len() * size_of::<T>());
+    let lengths = agreement
+        .offers
+        .iter()
+        .map(|offer| offer.len() * size_of::<T>());
     comm.allgather_in_place(bytemuck::cast_slice_mut(out), &lengths.collect::<Vec<_>>())?;
     Ok(raw_report(report))
 }
@@ -378,9 +385,7 @@ pub fn scatter<T: Element>(
     let mut report = choose(&agreement, settings, crossing, crossing, longest);
     report.raw_bytes = size_of_val(out) as u64;
     let result = match (comm.rank() == root, values) {
-        (true, Some(values)) => {
-            scatter_from(comm, values, out, &agreement, settings, &mut report)
-        }
+        (true, Some(values)) => scatter_from(comm, values, out, &agreement, settings, &mut report),
         _ => scatter_to(comm, out, root, &agreement, settings, report.compressed),
     };
     report.largest_bound = comm.settle(result)?;
@@ -404,12 +409,19 @@ fn agree_to_scatter<T: Element>(
         _ => &[],
     };
     let whole = agree(comm, &operation, &[all.len()], all, settings)?;
-    let mut shapes = shape.iter().map(|&extent| extent as u64 + 1).collect::<Vec<_>>();
+    let mut shapes = shape
+        .iter()
+        .map(|&extent| extent as u64 + 1)
+        .collect::<Vec<_>>();
     shapes.resize(crate::settings::AXES, 0);
     let shapes = comm.allgather(&shapes)?;
     let mut agreement = whole;
     let given = agreement.total();
-    for (offer, words) in agreement.offers.iter_mut().zip(shapes.chunks(crate::settings::AXES)) {
+    for (offer, words) in agreement
+        .offers
+        .iter_mut()
+        .zip(shapes.chunks(crate::settings::AXES))
+    {
         let extents = words.iter().take_while(|&&extent| extent > 0);
         offer.shape = extents.map(|&extent| extent as usize - 1).collect();
     }

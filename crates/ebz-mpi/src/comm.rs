@@ -13,6 +13,9 @@ use std::ptr;
 /// Bytes of a single message or file access at most; counts of MPI are 32-bit.
 pub(crate) const MAX_MESSAGE: usize = 1 << 28;
 
+/// `MPI_IN_PLACE` of Open MPI.
+pub const IN_PLACE: *const c_void = ptr::without_provenance(1);
+
 /// What a message is for; messages of one purpose between two ranks stay in order.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
@@ -46,16 +49,13 @@ pub(crate) fn check(call: &'static str, code: c_int) -> Result<()> {
     // SAFETY: the buffer has room for the longest text, and stays terminated by zero.
     let text = unsafe {
         ffi::PMPI_Error_string(code, text.as_mut_ptr(), &mut length);
-        CStr::from_ptr(text.as_ptr())
-            .to_string_lossy()
-            .into_owned()
+        CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
     };
     Err(Error::Mpi { call, text })
 }
 
 fn count(bytes: usize) -> Result<c_int> {
-    c_int::try_from(bytes)
-        .map_err(|_| ebz::Error::invalid("a message beyond 2^31 bytes").into())
+    c_int::try_from(bytes).map_err(|_| ebz::Error::invalid("a message beyond 2^31 bytes").into())
 }
 
 impl Comm {
@@ -146,14 +146,17 @@ impl Comm {
         into: &mut Vec<u8>,
     ) -> Result<usize> {
         // SAFETY: plain old data of MPI, set by the call.
-        let (mut status, mut message) =
-            unsafe { (std::mem::zeroed::<ffi::MPI_Status>(), ffi::RSMPI_MESSAGE_NULL) };
+        let (mut status, mut message) = unsafe {
+            (
+                std::mem::zeroed::<ffi::MPI_Status>(),
+                ffi::RSMPI_MESSAGE_NULL,
+            )
+        };
         // SAFETY: constants of MPI.
         let source = from.map_or(unsafe { ffi::RSMPI_ANY_SOURCE }, |rank| rank as c_int);
         // SAFETY: all pointers are to live values.
-        let code = unsafe {
-            ffi::PMPI_Mprobe(source, tag as c_int, self.raw, &mut message, &mut status)
-        };
+        let code =
+            unsafe { ffi::PMPI_Mprobe(source, tag as c_int, self.raw, &mut message, &mut status) };
         check("MPI_Mprobe", code)?;
         let mut length = 0;
         // SAFETY: the status was set above.
@@ -215,6 +218,12 @@ impl Comm {
         Ok(all)
     }
 
+    /// Two numbers of every rank. Collective.
+    pub fn tell(&self, words: [u64; 2]) -> Result<Vec<[u64; 2]>> {
+        let all = self.allgather(&words)?;
+        Ok(all.as_chunks::<2>().0.to_vec())
+    }
+
     /// Bytes of every rank, of any length.
     pub(crate) fn allgather_bytes(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
         let lengths = self.allgather(&[bytes.len() as u64])?;
@@ -272,9 +281,8 @@ impl Comm {
         let mut length = bytes.len() as u64;
         let pointer: *mut c_void = ptr::from_mut(&mut length).cast();
         // SAFETY: one word.
-        let code = unsafe {
-            ffi::PMPI_Bcast(pointer, 1, ffi::RSMPI_UINT64_T, root as c_int, self.raw)
-        };
+        let code =
+            unsafe { ffi::PMPI_Bcast(pointer, 1, ffi::RSMPI_UINT64_T, root as c_int, self.raw) };
         check("MPI_Bcast", code)?;
         bytes.resize(length as usize, 0);
         self.broadcast_in_place(root, bytes)
@@ -343,7 +351,7 @@ impl Comm {
 
     /// Every rank's result is the same: one that fails makes all fail. Ends what may fail on single
     /// ranks; collective.
-    pub(crate) fn settle<T>(&self, result: Result<T>) -> Result<T> {
+    pub fn settle<T>(&self, result: Result<T>) -> Result<T> {
         let size = self.size as u64;
         // The lowest rank that failed.
         let mut worst = [match &result {
@@ -393,9 +401,8 @@ impl Sending {
     pub fn is_done(&mut self) -> Result<bool> {
         let mut done = 0;
         // SAFETY: the request is ours; MPI makes it null once it is done.
-        let code = unsafe {
-            ffi::PMPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE)
-        };
+        let code =
+            unsafe { ffi::PMPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
         check("MPI_Test", code)?;
         Ok(done != 0)
     }

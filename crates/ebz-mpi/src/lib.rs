@@ -15,11 +15,11 @@ mod speed;
 mod wide;
 
 pub use collective::{allgather, bcast, gather, gather_into, scatter};
-pub use comm::Comm;
-pub use file::{FileReader, FileWriter, FrameReport};
+pub use comm::{Comm, IN_PLACE};
 pub use error::{Error, Result};
+pub use file::{FileReader, FileWriter, FrameReport};
 pub use mpi;
 pub use point::{recv, send};
-pub use reduce::{Algorithm, allreduce, reduce, reduce_scatter};
+pub use reduce::{Algorithm, allreduce, allreduce_from, reduce, reduce_scatter};
 pub use settings::{Mode, Report, Settings};
 pub use speed::{Estimate, Rates};

@@ -14,7 +14,12 @@ use xxhash_rust::xxh3::xxh3_64;
 fn fingerprint<T: Element>(shape: &[usize], settings: &Settings) -> u64 {
     let options = &settings.options;
     let bound = options.bound;
-    let text = format!("{shape:?} {} {bound:?} {} {:?}", T::TYPE, options.codec, options.params);
+    let text = format!(
+        "{shape:?} {} {bound:?} {} {:?}",
+        T::TYPE,
+        options.codec,
+        options.params
+    );
     xxh3_64(text.as_bytes())
 }
 

@@ -266,17 +266,24 @@ fn prepare<T: Element>(
 ) -> Result<(Option<Rates>, Vec<u64>)> {
     settings.options.check()?;
     if matches!(settings.options.bound, Bound::Psnr(_)) {
-        return Err(ebz::Error::unsupported("psnr is not offered between ranks: use abs, range or ratio").into());
+        return Err(ebz::Error::unsupported(
+            "psnr is not offered between ranks: use abs, range or ratio",
+        )
+        .into());
     }
     if shape.len() > AXES || shape.is_empty() {
         return Err(ebz::Error::invalid("arrays of ranks have 1 to 4 axes").into());
     }
     View::new(values, shape)?;
-    let scan = match settings.options.needs_range() {
+    let rates = sample(comm, values, settings, link)?;
+    // No ratio would help: all ranks will find that raw data is faster.
+    let hopeless = rates.is_some_and(|rates| rates.encode.min(rates.decode) > link);
+    let adaptive = settings.mode == Mode::Adaptive;
+    let scan = match settings.options.needs_range() && !(adaptive && hopeless) {
         true => ValueScan::of(values, settings.options.fill).to_words(),
         false => Vec::new(),
     };
-    Ok((sample(comm, values, settings, link)?, scan))
+    Ok((rates, scan))
 }
 
 /// Encodes and decodes a few values with the clock running, unless the link is so fast that no ratio
@@ -302,9 +309,7 @@ pub(crate) fn sample<T: Element>(
     let sample = &values[(values.len() - length) / 2..][..length];
     let tolerance = match options.bound {
         Bound::Ratio(_) => Tolerance::Abs(crate::ratio::first_bound(sample)),
-        _ => options.tolerance(|| {
-            Ok(FiniteRange::of(sample, &options.fill.values()).extent())
-        })?,
+        _ => options.tolerance(|| Ok(FiniteRange::of(sample, &options.fill.values()).extent()))?,
     };
     let plan = plan_of::<T>(&[length], tolerance, options)?;
     let mut coder = SlabCoder::new(options.simd);
@@ -332,7 +337,9 @@ pub(crate) fn sample<T: Element>(
         coder.decode(&plan, 0, last, encoded.bytes(), &mut decoded[part.clone()])?;
         let last_bytes = (part.len() * size_of::<T>()) as f64;
         rates.encode = rates.encode.min((middle - start).as_secs_f64() / bytes);
-        rates.decode = rates.decode.min(middle.elapsed().as_secs_f64() / last_bytes);
+        rates.decode = rates
+            .decode
+            .min(middle.elapsed().as_secs_f64() / last_bytes);
         rates.ratio = match options.bound {
             Bound::Ratio(ratio) => ratio,
             _ => bytes / stored as f64,

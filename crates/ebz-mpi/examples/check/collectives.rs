@@ -109,12 +109,23 @@ fn ratio(comm: &Comm) {
     let root = 0;
     for ratio in [5.0, 10.0, 20.0] {
         let settings = Settings::new(Bound::Ratio(ratio)).mode(Mode::Always);
-        let mut out = vec![0f32; if own == root { values.len() * comm.size() } else { 0 }];
+        let mut out = vec![
+            0f32;
+            if own == root {
+                values.len() * comm.size()
+            } else {
+                0
+            }
+        ];
         let target = (own == root).then_some(&mut out[..]);
-        let report = gather(comm, &values, &[values.len()], root, target, &settings).expect("ratio");
+        let report =
+            gather(comm, &values, &[values.len()], root, target, &settings).expect("ratio");
         if own != root {
             let achieved = report.raw_bytes as f64 / report.sent_bytes as f64;
-            assert!((achieved / ratio - 1.0).abs() < 0.15, "{achieved} instead of {ratio}");
+            assert!(
+                (achieved / ratio - 1.0).abs() < 0.15,
+                "{achieved} instead of {ratio}"
+            );
         }
         if comm.size() > 1 {
             assert!(report.largest_bound > 0.0);
@@ -150,12 +161,18 @@ fn wrong_arguments(comm: &Comm) {
         let bound = if own == 1 { 1e-4 } else { 1e-3 };
         let other = Settings::new(Bound::Abs(bound)).mode(Mode::Always);
         let error = gather(comm, &values, &[100], 0, none(), &other).unwrap_err();
-        assert!(error.to_string().contains("rank 1 asks for another bound"), "{error}");
+        assert!(
+            error.to_string().contains("rank 1 asks for another bound"),
+            "{error}"
+        );
         let error = match own {
             1 => allgather(comm, &[1f64; 100], &[100], &mut [], &settings).unwrap_err(),
             _ => allgather(comm, &values, &[100], &mut [], &settings).unwrap_err(),
         };
-        assert!(error.to_string().contains("another element type"), "{error}");
+        assert!(
+            error.to_string().contains("another element type"),
+            "{error}"
+        );
         let error = match own {
             0 => bcast(comm, &mut [1f32; 100], &[100], 0, &settings).unwrap_err(),
             _ => bcast(comm, &mut [1f32; 90], &[90], 0, &settings).unwrap_err(),

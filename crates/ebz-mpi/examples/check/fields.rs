@@ -6,7 +6,9 @@ use ebz::{Element, Tolerance};
 pub fn smooth<T: Element>(length: usize, seed: usize) -> Vec<T> {
     let mut state = seed as u64 * 77 + 1;
     let value = |i: usize| {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         let noise = (state >> 40) as f64 / (1u64 << 24) as f64 - 0.5;
         let x = i as f64 * 0.01 + seed as f64;
         T::from_f64(x.sin() * 3.0 + (0.13 * x).cos() * 5.0 + 0.01 * noise)
@@ -17,7 +19,14 @@ pub fn smooth<T: Element>(length: usize, seed: usize) -> Vec<T> {
 /// The same with values that no lattice holds.
 pub fn special<T: Element>(length: usize, seed: usize) -> Vec<T> {
     let mut values = smooth(length, seed);
-    let specials = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-40, 1e20];
+    let specials = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        -0.0,
+        1e-40,
+        1e20,
+    ];
     for (i, special) in specials.into_iter().enumerate() {
         let at = (i * 191 + seed * 31) % length.max(1);
         if let Some(value) = values.get_mut(at) {

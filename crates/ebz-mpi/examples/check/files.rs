@@ -53,7 +53,7 @@ fn grids(axes: usize, ranks: usize) -> Vec<Vec<usize>> {
 pub fn check(comm: &Comm, folder: &str) {
     let path = Path::new(folder).join("parallel.ebz");
     for shape in [&[10_007][..], &[83, 190], &[23, 41, 37], &[3, 8, 21, 19]] {
-        let chunk: Vec<usize> = shape.iter().map(|n| n.div_ceil(3)).collect();
+        let chunk: Vec<usize> = shape.iter().map(|&n: &usize| n.div_ceil(3)).collect();
         for grid in grids(shape.len(), comm.size()) {
             let codec = if grid[0] > 1 { "fz" } else { "interp" };
             let options = Options::new(Bound::Range(1e-4)).codec(codec).chunk(&chunk);
@@ -66,7 +66,13 @@ pub fn check(comm: &Comm, folder: &str) {
 }
 
 /// Two frames, compared with the file of a serial writer, and read back in other ways.
-fn written<T: Element>(comm: &Comm, path: &Path, shape: &[usize], grid: &[usize], options: &Options) {
+fn written<T: Element>(
+    comm: &Comm,
+    path: &Path,
+    shape: &[usize],
+    grid: &[usize],
+    options: &Options,
+) {
     let length: usize = shape.iter().product();
     let first: Vec<T> = smooth(length, 1);
     let second: Vec<T> = special(length, 2);
@@ -86,7 +92,10 @@ fn written<T: Element>(comm: &Comm, path: &Path, shape: &[usize], grid: &[usize]
     serial.frame(&View::new(&first, shape).unwrap()).unwrap();
     serial.frame(&View::new(&second, shape).unwrap()).unwrap();
     let serial = serial.finish().unwrap();
-    assert!(std::fs::read(path).unwrap() == serial, "{shape:?} on {grid:?}");
+    assert!(
+        std::fs::read(path).unwrap() == serial,
+        "{shape:?} on {grid:?}"
+    );
 
     let whole: Vec<Vec<T>> = (0..2)
         .map(|frame| reader.frame(frame).unwrap().read().unwrap().into_values())
@@ -119,7 +128,14 @@ fn nothing_and_wrong_blocks(comm: &Comm, path: &Path) {
     let mut writer = FileWriter::create(comm, path).unwrap();
     writer.frame::<f32>(&[0, 5], &empty, &[], &options).unwrap();
     writer.finish().unwrap();
-    assert_eq!(ebz::Reader::open(path).unwrap().read::<f32>().unwrap().shape(), [0, 5]);
+    assert_eq!(
+        ebz::Reader::open(path)
+            .unwrap()
+            .read::<f32>()
+            .unwrap()
+            .shape(),
+        [0, 5]
+    );
     // Nobody may read this while others begin to write.
     comm_barrier(comm);
     let kept = std::fs::read(path).unwrap();
@@ -130,11 +146,26 @@ fn nothing_and_wrong_blocks(comm: &Comm, path: &Path) {
     let values = [1f32; 5];
     let cases: [(&[usize], Region, &[f32], Options); 5] = [
         // Too few values; nobody has the last row; another bound; a bound that is none here; a shape.
-        (&shape, own.clone(), &values[..if comm.rank() == 0 { 4 } else { 5 }], options.clone()),
+        (
+            &shape,
+            own.clone(),
+            &values[..if comm.rank() == 0 { 4 } else { 5 }],
+            options.clone(),
+        ),
         (&[comm.size() + 1, 5], own.clone(), &values, options.clone()),
-        (&shape, own.clone(), &values, Options::new(Bound::Psnr(50.0))),
+        (
+            &shape,
+            own.clone(),
+            &values,
+            Options::new(Bound::Psnr(50.0)),
+        ),
         (&shape, vec![0..1, 0..6], &[1f32; 6], options.clone()),
-        (&shape, own.clone(), &values, options.clone().codec("nothing")),
+        (
+            &shape,
+            own.clone(),
+            &values,
+            options.clone().codec("nothing"),
+        ),
     ];
     for (shape, block, values, options) in cases {
         let mut writer = FileWriter::create(comm, path).unwrap();
@@ -148,7 +179,10 @@ fn nothing_and_wrong_blocks(comm: &Comm, path: &Path) {
         let bound = if comm.rank() == 1 { 1.0 } else { 2.0 };
         let options = Options::new(Bound::Abs(bound));
         let error = writer.frame(&shape, &own, &values, &options).unwrap_err();
-        assert!(error.to_string().contains("rank 1 asks for another bound"), "{error}");
+        assert!(
+            error.to_string().contains("rank 1 asks for another bound"),
+            "{error}"
+        );
     }
     assert!(std::fs::read(path).unwrap() == kept);
     let partial = format!("{}.partial", path.display());
@@ -179,7 +213,9 @@ pub fn large(comm: &Comm, folder: &str) {
         rows.for_each(|(out, row)| out.fill(value(row)));
         Ok(())
     };
-    let report = writer.frame_from(&[rows, columns], &block, &options, fill).unwrap();
+    let report = writer
+        .frame_from(&[rows, columns], &block, &options, fill)
+        .unwrap();
     assert!(report.raw_bytes > 4 << 31);
     // Noise, exact: longer than MPI can count in bytes.
     let rows = 1060;
@@ -190,7 +226,9 @@ pub fn large(comm: &Comm, folder: &str) {
         f32::from_bits(bits & 0x007f_ffff | 0x3f80_0000 | bits << 8 & 0x8000_0000)
     };
     let block = vec![own.clone(), 0..columns];
-    let options = Options::new(Bound::Lossless).codec("raw").chunk(&[4, columns]);
+    let options = Options::new(Bound::Lossless)
+        .codec("raw")
+        .chunk(&[4, columns]);
     let fill = |part: &[Range<usize>], out: &mut [f32]| {
         for (row, out) in part[0].clone().zip(out.chunks_mut(part[1].len())) {
             for (column, x) in out.iter_mut().enumerate() {
@@ -199,7 +237,9 @@ pub fn large(comm: &Comm, folder: &str) {
         }
         Ok(())
     };
-    let report = writer.frame_from(&[rows, columns], &block, &options, fill).unwrap();
+    let report = writer
+        .frame_from(&[rows, columns], &block, &options, fill)
+        .unwrap();
     assert!(report.stored_bytes > 1 << 31);
     writer.finish().unwrap();
     assert!(std::fs::metadata(&path).unwrap().len() > 1 << 31);
@@ -209,7 +249,9 @@ pub fn large(comm: &Comm, folder: &str) {
     let tail = reader.region::<f32>(0, &[last, 65_000..65_002]).unwrap();
     assert_eq!(tail, [1.0, 1.0, 7.0, 7.0]);
     let row = rows - 1 - comm.rank();
-    let tail = reader.region::<f32>(1, &[row..row + 1, 0..columns]).unwrap();
+    let tail = reader
+        .region::<f32>(1, &[row..row + 1, 0..columns])
+        .unwrap();
     let right = (0..columns).map(|column| noise(row * columns + column).to_bits());
     assert!(tail.iter().map(|x| x.to_bits()).eq(right));
     reader.close().unwrap();

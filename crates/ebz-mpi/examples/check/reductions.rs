@@ -6,7 +6,14 @@ use ebz::{Bound, Element};
 use ebz_mpi::{Algorithm, Comm, Mode, Settings, allreduce, reduce, reduce_scatter};
 
 pub fn check(comm: &Comm) {
-    for shape in [&[0][..], &[1], &[999], &[60, 70, 80], &[3, 5, 100, 100], &[500_003]] {
+    for shape in [
+        &[0][..],
+        &[1],
+        &[999],
+        &[60, 70, 80],
+        &[3, 5, 100, 100],
+        &[500_003],
+    ] {
         for bound in [1e-3, 1e-5] {
             sums::<f32>(comm, shape, bound, smooth);
             sums::<f64>(comm, shape, bound, smooth);
@@ -32,7 +39,11 @@ pub fn check(comm: &Comm) {
 }
 
 /// The sum over all ranks in double precision; NaN where that is no number.
-fn expected<T: Element>(ranks: usize, length: usize, field: fn(usize, usize) -> Vec<T>) -> Vec<f64> {
+fn expected<T: Element>(
+    ranks: usize,
+    length: usize,
+    field: fn(usize, usize) -> Vec<T>,
+) -> Vec<f64> {
     let mut sums = vec![0f64; length];
     for rank in 0..ranks {
         for (sum, x) in sums.iter_mut().zip(field(length, rank)) {
@@ -51,7 +62,10 @@ fn assert_sums<T: Element>(sums: &[T], expected: &[f64], bound: f64) {
         let slack = if right.abs() > 1e6 { rounding } else { 0.0 };
         let near = (sum - right).abs() <= bound + slack;
         let same = sum == right || sum.is_nan() && right.is_nan();
-        assert!(near || same, "sum {i} is {sum} instead of {right} with {bound}");
+        assert!(
+            near || same,
+            "sum {i} is {sum} instead of {right} with {bound}"
+        );
     }
 }
 
@@ -99,7 +113,12 @@ fn exact<T: Element>(comm: &Comm, shape: &[usize], bound: Bound) {
     for algorithm in [Algorithm::Ring, Algorithm::RecursiveDoubling] {
         let mut values: Vec<T> = special(length, comm.rank());
         allreduce(comm, &mut values, shape, algorithm, &settings).unwrap();
-        let number = |x: &T| (x.to_f64().is_nan(), Some(x.to_f64()).filter(|x| !x.is_nan()));
+        let number = |x: &T| {
+            (
+                x.to_f64().is_nan(),
+                Some(x.to_f64()).filter(|x| !x.is_nan()),
+            )
+        };
         assert!(values.iter().map(number).eq(right.iter().map(number)));
         same_everywhere(comm, &values);
     }

@@ -144,8 +144,16 @@ impl SharedFile {
     /// Makes the file look as if it held only the pieces, one behind the other.
     fn view(&self, pieces: Option<&[Piece]>) -> Result<()> {
         const NATIVE: &[u8] = b"native\0";
-        let lengths: Vec<c_int> = pieces.iter().flat_map(|p| p.iter()).map(|p| p.1.len() as c_int).collect();
-        let offsets: Vec<ffi::MPI_Aint> = pieces.iter().flat_map(|p| p.iter()).map(|p| p.0 as ffi::MPI_Aint).collect();
+        let lengths: Vec<c_int> = pieces
+            .iter()
+            .flat_map(|p| p.iter())
+            .map(|p| p.1.len() as c_int)
+            .collect();
+        let offsets: Vec<ffi::MPI_Aint> = pieces
+            .iter()
+            .flat_map(|p| p.iter())
+            .map(|p| p.0 as ffi::MPI_Aint)
+            .collect();
         // SAFETY: lengths and offsets are as many as is said; the type is freed behind its use.
         unsafe {
             let byte = ffi::RSMPI_UINT8_T;
@@ -234,10 +242,7 @@ mod tests {
     fn runs_are_cut_and_joined() {
         assert_eq!(cut(&[], 10), [[]; 0]);
         let batches = cut(&[(5, 3), (8, 4), (20, 6)], 10);
-        assert_eq!(
-            batches,
-            [vec![(5, 0..7), (20, 7..10)], vec![(23, 10..13)]]
-        );
+        assert_eq!(batches, [vec![(5, 0..7), (20, 7..10)], vec![(23, 10..13)]]);
         let beyond = cut(&[(1 << 40, 25)], 10);
         assert_eq!(beyond.len(), 3);
         assert_eq!(beyond[2], [((1 << 40) + 20, 20..25)]);

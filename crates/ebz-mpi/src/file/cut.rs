@@ -26,12 +26,21 @@ pub(super) fn intersect(a: &[Range<usize>], b: &[Range<usize>]) -> Region {
 pub(super) fn check(shape: &[usize], blocks: &[Region]) -> Result<()> {
     let wrong = |text: String| Err(Error::Disagree(text));
     for (rank, block) in blocks.iter().enumerate() {
-        let inside = block.iter().zip(shape).all(|(r, &n)| r.start <= r.end && r.end <= n);
+        let inside = block
+            .iter()
+            .zip(shape)
+            .all(|(r, &n)| r.start <= r.end && r.end <= n);
         if block.len() != shape.len() || !inside {
-            return wrong(format!("the block {block:?} of rank {rank} leaves the array {shape:?}"));
+            return wrong(format!(
+                "the block {block:?} of rank {rank} leaves the array {shape:?}"
+            ));
         }
     }
-    let full: Vec<_> = blocks.iter().enumerate().filter(|(_, b)| volume(b) > 0).collect();
+    let full: Vec<_> = blocks
+        .iter()
+        .enumerate()
+        .filter(|(_, b)| volume(b) > 0)
+        .collect();
     for (i, (rank, block)) in full.iter().enumerate() {
         for (other, second) in &full[..i] {
             if volume(&intersect(block, second)) > 0 {

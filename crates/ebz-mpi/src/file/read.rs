@@ -61,9 +61,10 @@ impl<'c> FileReader<'c> {
             .map(|place| (place.start, (place.end - place.start) as usize))
             .collect();
         let mut bytes = vec![0; runs.iter().map(|run| run.1).sum()];
-        let file = self.file.as_ref().ok_or_else(|| {
-            Error::from(ebz::Error::invalid("the file is closed"))
-        })?;
+        let file = self
+            .file
+            .as_ref()
+            .ok_or_else(|| Error::from(ebz::Error::invalid("the file is closed")))?;
         file.read_all(self.comm, &runs, &mut bytes)?;
         let read = pieces.with(&runs, &bytes).read(frame, region, self.threads);
         self.comm.settle(read)

@@ -270,7 +270,10 @@ fn agree<T: Element>(
         format!("{shape:?}"),
         T::TYPE.to_string(),
         format!("{:?} {:?}", options.bound, options.fill),
-        format!("{} {:?} {:?} {:?}", options.codec, options.params, options.chunk, options.metadata),
+        format!(
+            "{} {:?} {:?} {:?}",
+            options.codec, options.params, options.chunk, options.metadata
+        ),
     ]) {
         *word = xxh3_64(text.as_bytes());
     }
@@ -301,7 +304,11 @@ fn agree<T: Element>(
     let mut blocks = Vec::new();
     for words in ranks {
         let pairs = words[5..].chunks(2).take(shape.len());
-        blocks.push(pairs.map(|pair| pair[0] as usize..pair[1] as usize).collect());
+        blocks.push(
+            pairs
+                .map(|pair| pair[0] as usize..pair[1] as usize)
+                .collect(),
+        );
         let at = 5 + 2 * AXES;
         if words[at] > 0 {
             scan.join_words(&words[at + 1..][..(words[at] as usize).min(SCAN)])?;
@@ -357,7 +364,11 @@ impl Encoded {
 
 /// The bodies of all chunks in order, from what the ranks tell.
 fn bodies_of(listings: &[Vec<u8>], chunks: usize) -> Result<Vec<(Form, u64)>> {
-    let wrong = || Error::from(ebz::Error::corrupt("the ranks do not tell of every chunk once"));
+    let wrong = || {
+        Error::from(ebz::Error::corrupt(
+            "the ranks do not tell of every chunk once",
+        ))
+    };
     let mut bodies = vec![None; chunks];
     for listing in listings {
         let (entries, []) = listing.as_chunks::<LISTED>() else {
@@ -372,7 +383,10 @@ fn bodies_of(listings: &[Vec<u8>], chunks: usize) -> Result<Vec<(Form, u64)>> {
             }
         }
     }
-    bodies.into_iter().map(|body| body.ok_or_else(wrong)).collect()
+    bodies
+        .into_iter()
+        .map(|body| body.ok_or_else(wrong))
+        .collect()
 }
 
 /// Encodes the chunks that this rank holds most of.
@@ -445,7 +459,9 @@ fn encode<T: Element>(
         result = result.and(done.map_err(Error::from));
         encoded.bytes.extend_from_slice(slab.bytes());
         let bodies = slab.bodies().into_iter();
-        encoded.bodies.extend(bodies.map(|(form, length)| (chunk, form, length)));
+        encoded
+            .bodies
+            .extend(bodies.map(|(form, length)| (chunk, form, length)));
     }
     outbox.finish()?;
     result.map(|()| encoded)

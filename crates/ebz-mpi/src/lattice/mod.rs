@@ -41,7 +41,10 @@ impl Lattice {
         let limit = match T::TYPE {
             ElementType::F32 => (1u64 << 19) as f64,
             ElementType::F64 => f64::from(i32::MAX),
-            #[allow(unreachable_patterns, reason = "types that are too short for a lattice")]
+            #[allow(
+                unreachable_patterns,
+                reason = "types that are too short for a lattice"
+            )]
             _ => return None,
         };
         let limit = limit.min((f64::from(i32::MAX) / ranks as f64).floor());

@@ -2,14 +2,14 @@
 
 use super::parts::Parts;
 use super::{Goal, first, unexpected};
-use crate::comm::{Comm, MAX_MESSAGE, Tag, check};
+use crate::comm::{Comm, IN_PLACE, MAX_MESSAGE, Tag, check};
 use crate::error::Result;
 use crate::message::{self, Kind, Message};
 use crate::settings::Report;
 use crate::slabs::Outbox;
 use ebz::{Element, ElementType};
 use mpi::ffi;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 /// What the addition of two values gives, in their own type.
 fn add<T: Element>(a: T, b: T) -> T {
@@ -156,6 +156,7 @@ impl<T: Element> Exceptions<T> {
 /// As MPI itself sums, in messages that it can count.
 pub(super) fn raw<T: Element>(
     comm: &Comm,
+    from: Option<&[T]>,
     values: &mut [T],
     parts: &Parts,
     goal: Goal,
@@ -167,37 +168,39 @@ pub(super) fn raw<T: Element>(
         ElementType::F32 => float,
         ElementType::F64 => double,
         #[allow(unreachable_patterns, reason = "types that MPI does not know")]
-        _ => return in_order(comm, values, parts, goal, report),
+        _ => {
+            if let Some(from) = from {
+                values.copy_from_slice(from);
+            }
+            return in_order(comm, values, parts, goal, report);
+        }
     };
-    for piece in values.chunks_mut(MAX_MESSAGE / size_of::<T>()) {
+    let most = MAX_MESSAGE / size_of::<T>();
+    let from = from.into_iter().flat_map(|from| from.chunks(most));
+    let mut from = from.map(|piece| piece.as_ptr().cast());
+    for piece in values.chunks_mut(most) {
         let length = piece.len() as c_int;
-        let (own, root) = match goal {
-            Goal::Root(root) => (comm.rank() == root, Some(root as c_int)),
-            _ => (true, None),
-        };
-        let from = piece.to_vec();
-        let out: *mut std::ffi::c_void = match own {
-            true => piece.as_mut_ptr().cast(),
-            false => std::ptr::null_mut(),
-        };
-        // SAFETY: both have room for so many values.
-        let code = unsafe {
-            match root {
-                Some(root) => ffi::PMPI_Reduce(
-                    from.as_ptr().cast(),
-                    out,
-                    length,
-                    kind,
-                    sum,
-                    root,
-                    comm.raw(),
-                ),
-                None => {
-                    ffi::PMPI_Allreduce(from.as_ptr().cast(), out, length, kind, sum, comm.raw())
+        let here: *mut c_void = piece.as_mut_ptr().cast();
+        // SAFETY: both have room for so many values, or the result replaces them.
+        let (call, code) = unsafe {
+            match goal {
+                Goal::Root(root) => {
+                    let (from, to) = match comm.rank() == root {
+                        true => (IN_PLACE, here),
+                        false => (here.cast_const(), std::ptr::null_mut()),
+                    };
+                    let root = root as c_int;
+                    let code = ffi::PMPI_Reduce(from, to, length, kind, sum, root, comm.raw());
+                    ("MPI_Reduce", code)
+                }
+                _ => {
+                    let from = from.next().unwrap_or(IN_PLACE);
+                    let code = ffi::PMPI_Allreduce(from, here, length, kind, sum, comm.raw());
+                    ("MPI_Allreduce", code)
                 }
             }
         };
-        check("MPI_Allreduce", code)?;
+        check(call, code)?;
     }
     report.sent_bytes = report.raw_bytes;
     Ok(())

@@ -48,7 +48,26 @@ pub fn allreduce<T: Element>(
     algorithm: Algorithm,
     settings: &Settings,
 ) -> Result<Report> {
-    sum(comm, values, shape, algorithm, Goal::All, settings)
+    sum(comm, None, values, shape, algorithm, Goal::All, settings)
+}
+
+/// The same from other memory than that of the result.
+pub fn allreduce_from<T: Element>(
+    comm: &Comm,
+    from: &[T],
+    out: &mut [T],
+    shape: &[usize],
+    settings: &Settings,
+) -> Result<Report> {
+    sum(
+        comm,
+        Some(from),
+        out,
+        shape,
+        Algorithm::Ring,
+        Goal::All,
+        settings,
+    )
 }
 
 /// Sums arrays over all ranks; only the root gets the result, in place. The others' values are
@@ -61,7 +80,7 @@ pub fn reduce<T: Element>(
     settings: &Settings,
 ) -> Result<Report> {
     let goal = Goal::Root(root);
-    sum(comm, values, shape, Algorithm::Ring, goal, settings)
+    sum(comm, None, values, shape, Algorithm::Ring, goal, settings)
 }
 
 /// Sums arrays over all ranks; each rank gets a part of the result, in place, and its place in the
@@ -72,13 +91,22 @@ pub fn reduce_scatter<T: Element>(
     shape: &[usize],
     settings: &Settings,
 ) -> Result<(Report, std::ops::Range<usize>)> {
-    let report = sum(comm, values, shape, Algorithm::Ring, Goal::Parts, settings)?;
+    let report = sum(
+        comm,
+        None,
+        values,
+        shape,
+        Algorithm::Ring,
+        Goal::Parts,
+        settings,
+    )?;
     let parts = Parts::new(shape, comm.size());
     Ok((report, parts.values_of(comm.rank())))
 }
 
 fn sum<T: Element>(
     comm: &Comm,
+    from: Option<&[T]>,
     values: &mut [T],
     shape: &[usize],
     algorithm: Algorithm,
@@ -86,7 +114,13 @@ fn sum<T: Element>(
     settings: &Settings,
 ) -> Result<Report> {
     let operation = format!("sum {goal:?} {algorithm:?} {shape:?}");
-    let agreement = agree(comm, &operation, shape, values, settings)?;
+    let given = from.unwrap_or(values);
+    let agreement = agree(comm, &operation, shape, given, settings)?;
+    let fits = match given.len() == values.len() {
+        true => Ok(()),
+        false => Err(ebz::Error::invalid("the result has another length").into()),
+    };
+    comm.settle(fits)?;
     if let Goal::Root(root) = goal
         && root >= comm.size()
     {
@@ -101,11 +135,14 @@ fn sum<T: Element>(
         _ => 0.0,
     };
     let parts = Parts::new(shape, comm.size());
-    let mut report = choose(comm, values, &parts, bound, &agreement, settings)?;
+    let mut report = choose(comm, given, &parts, bound, &agreement, settings)?;
     report.raw_bytes = size_of_val(values) as u64;
     if !report.compressed {
-        exact::raw(comm, values, &parts, goal, &mut report)?;
+        exact::raw(comm, from, values, &parts, goal, &mut report)?;
         return Ok(report);
+    }
+    if let Some(from) = from {
+        values.copy_from_slice(from);
     }
     let lattice = Lattice::new::<T>(bound, comm.size());
     let result = match (lattice, algorithm) {

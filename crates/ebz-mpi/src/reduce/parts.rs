@@ -94,7 +94,14 @@ mod tests {
 
     #[test]
     fn pieces_and_ranks_cover_every_array_once() {
-        for shape in [&[0][..], &[1], &[100_000], &[30, 192, 288], &[7, 1, 5000, 3], &[3, 0, 2]] {
+        for shape in [
+            &[0][..],
+            &[1],
+            &[100_000],
+            &[30, 192, 288],
+            &[7, 1, 5000, 3],
+            &[3, 0, 2],
+        ] {
             for ranks in [1, 2, 3, 4, 7] {
                 let parts = Parts::new(shape, ranks);
                 let length = shape.iter().product::<usize>();

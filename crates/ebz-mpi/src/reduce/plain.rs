@@ -1,7 +1,7 @@
 //! The plain way, for comparison: a ring that decompresses, adds and compresses again at every step.
 
-use super::parts::Parts;
 use super::first;
+use super::parts::Parts;
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
 use crate::message::{self, Kind, Message};
