@@ -96,6 +96,17 @@ fn modes(codecs: &[&str], bound: Bound) -> Vec<(String, Settings)> {
     all
 }
 
+/// What was expected of either way, where that was asked.
+fn expected(report: &Report) -> String {
+    match report.estimate {
+        Some(e) => format!(
+            ",\"model_raw\":{:.4},\"model_compressed\":{:.4}",
+            e.raw, e.compressed
+        ),
+        None => String::new(),
+    }
+}
+
 fn rounds() -> usize {
     std::env::var("EBZ_ROUNDS")
         .ok()
@@ -129,10 +140,11 @@ fn bench_gather(comm: &Comm, megabytes: usize, rate: usize, codecs: &[&str]) {
         if comm.rank() == 0 {
             println!(
                 "{{\"operation\":\"gather\",\"mbit\":{rate},\"way\":\"{name}\",\"compressed\":{},\"seconds\":{seconds:.4},\
-                 \"speedup\":{:.2},\"ratio\":{:.2},\"sent\":{sent},\"raw\":{total}}}",
+                 \"speedup\":{:.2},\"ratio\":{:.2},\"sent\":{sent},\"raw\":{total}{}}}",
                 report.compressed,
                 raw / seconds,
                 crossed / sent.max(1) as f64,
+                expected(&report),
             );
         }
     }
@@ -170,10 +182,11 @@ fn bench_sums(comm: &Comm, megabytes: usize, rate: usize) {
             let crossing = 2 * size_of_val(&values[..]) * (comm.size() - 1);
             println!(
                 "{{\"operation\":\"allreduce\",\"mbit\":{rate},\"way\":\"{name}\",\"compressed\":{},\"seconds\":{seconds:.4},\
-                 \"speedup\":{:.2},\"ratio\":{:.2},\"sent\":{sent}}}",
+                 \"speedup\":{:.2},\"ratio\":{:.2},\"sent\":{sent}{}}}",
                 report.compressed,
                 raw / seconds,
                 crossing as f64 / sent.max(1) as f64,
+                expected(&report),
             );
         }
     }
