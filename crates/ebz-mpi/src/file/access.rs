@@ -18,7 +18,7 @@ type Piece = (u64, Range<usize>);
 impl SharedFile {
     /// Creates a file that is not there yet. Collective.
     pub fn create(comm: &Comm, path: &Path) -> Result<Self> {
-        let mode = ffi::MPI_MODE_CREATE | ffi::MPI_MODE_EXCL | ffi::MPI_MODE_WRONLY;
+        let mode = ffi::MPI_MODE_CREATE | ffi::MPI_MODE_EXCL | ffi::MPI_MODE_RDWR;
         Self::with_mode(comm, path, mode as c_int)
     }
 
@@ -62,6 +62,25 @@ impl SharedFile {
             whole("written", written, bytes.len())?;
         }
         Ok(())
+    }
+
+    /// Reads bytes for this rank alone.
+    pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        // SAFETY: there is room for so many bytes, which are few.
+        let (code, read) = unsafe {
+            let mut status = std::mem::zeroed();
+            let code = ffi::PMPI_File_read_at(
+                self.0,
+                offset as ffi::MPI_Offset,
+                bytes.as_mut_ptr().cast(),
+                bytes.len() as c_int,
+                ffi::RSMPI_UINT8_T,
+                &mut status,
+            );
+            (code, moved(&status))
+        };
+        check("MPI_File_read_at", code)?;
+        whole("read", read, bytes.len())
     }
 
     /// Writes runs of bytes of every rank. Collective; fails on every rank or on none.

@@ -45,7 +45,12 @@ pub struct FileWriter<'c> {
     /// The same on every rank: it knows where things go.
     layout: Option<Writer<Sketch>>,
     sketch: Sketch,
+    /// What this rank has written: place, length and checksum.
+    written: Vec<(u64, usize, u64)>,
 }
+
+/// Bytes that are read back at once.
+const READ_BACK: usize = 4 << 20;
 
 /// Numbers of a scan, and of what a rank says about its block.
 const SCAN: usize = 27;
@@ -78,6 +83,7 @@ impl<'c> FileWriter<'c> {
             file: Some(file),
             layout: Some(layout),
             sketch,
+            written: Vec::new(),
         })
     }
 
@@ -161,6 +167,18 @@ impl<'c> FileWriter<'c> {
         // Header and frame record come first, so that what a stopped program leaves can be recovered.
         let file = self.write_sketch()?;
         file.write_all(comm, &runs, &encoded.bytes)?;
+        let mut rest = &encoded.bytes[..];
+        for &(place, length) in &runs {
+            let (mut bytes, after) = rest.split_at(length);
+            rest = after;
+            let mut at = place;
+            while !bytes.is_empty() {
+                let (piece, more) = bytes.split_at(bytes.len().min(READ_BACK));
+                self.written.push((at, piece.len(), xxh3_64(piece)));
+                at += piece.len() as u64;
+                bytes = more;
+            }
+        }
         Ok(FrameReport {
             raw_bytes: stats.raw_bytes,
             stored_bytes: stats.stored_bytes,
@@ -193,6 +211,7 @@ impl<'c> FileWriter<'c> {
         let comm = self.comm;
         self.layout.take().ok_or_else(finished)?.finish()?;
         comm.settle(self.write_sketch()?.sync())?;
+        comm.settle(self.read_back())?;
         if let Some(file) = self.file.take() {
             comm.settle(file.close())?;
         }
@@ -203,6 +222,22 @@ impl<'c> FileWriter<'c> {
             _ => Ok(()),
         };
         comm.settle(named)
+    }
+
+    /// Compares the file with what was written: Open MPI's collective writes report success also where
+    /// the disk was full.
+    fn read_back(&self) -> Result<()> {
+        let file = self.file.as_ref().ok_or_else(finished)?;
+        let mut bytes = Vec::new();
+        for &(place, length, checksum) in &self.written {
+            bytes.resize(length, 0);
+            file.read_at(place, &mut bytes)?;
+            if xxh3_64(&bytes) != checksum {
+                let text = "the file does not hold what was written to it: is the disk full?";
+                return Err(std::io::Error::other(text).into());
+            }
+        }
+        Ok(())
     }
 
     /// Every rank has failed: nothing is left of the file.
