@@ -41,7 +41,7 @@ pub fn gather_into<T: Element>(
         let lengths = agreement.offers.iter().map(|offer| offer.len());
         out.iter().map(|part| part.len()).eq(lengths)
     };
-    let result = match comm.rank() == root && !fits() {
+    let result = match root >= comm.size() || comm.rank() == root && !fits() {
         true => Err(misfit()),
         false => Ok(()),
     };

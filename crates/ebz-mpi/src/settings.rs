@@ -158,12 +158,8 @@ pub(crate) fn agree<T: Element>(
     values: &[T],
     settings: &Settings,
 ) -> Result<Agreement> {
-    let link = match settings.mode {
-        Mode::Adaptive => comm.link()?,
-        _ => 0.0,
-    };
     let options = &settings.options;
-    let checked = prepare(comm, shape, values, settings, link);
+    let checked = prepare(comm, shape, values, settings);
     let mut words = [0u64; WORDS];
     words[0] = u64::from(checked.is_err());
     for (word, text) in words[1..6].iter_mut().zip([
@@ -208,6 +204,11 @@ pub(crate) fn agree<T: Element>(
             return Err(Error::Disagree(text));
         }
     }
+    // Only now is it known that all ranks want to measure it.
+    let link = match settings.mode {
+        Mode::Adaptive => comm.link()?,
+        _ => 0.0,
+    };
     let offers: Vec<_> = ranks.iter().map(|words| offer(words)).collect();
     let rates = offers.iter().filter_map(|offer| offer.rates);
     let rates = rates.reduce(|a, b| Rates {
@@ -262,7 +263,6 @@ fn prepare<T: Element>(
     shape: &[usize],
     values: &[T],
     settings: &Settings,
-    link: f64,
 ) -> Result<(Option<Rates>, Vec<u64>)> {
     settings.options.check()?;
     if matches!(settings.options.bound, Bound::Psnr(_)) {
@@ -275,6 +275,7 @@ fn prepare<T: Element>(
         return Err(ebz::Error::invalid("arrays of ranks have 1 to 4 axes").into());
     }
     View::new(values, shape)?;
+    let link = comm.speeds.borrow().link.unwrap_or(f64::INFINITY);
     let rates = sample(comm, values, settings, link)?;
     // No ratio would help: all ranks will find that raw data is faster.
     let hopeless = rates.is_some_and(|rates| rates.encode.min(rates.decode) > link);
