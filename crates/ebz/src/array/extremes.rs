@@ -48,6 +48,32 @@ impl Extremes {
         }
     }
 
+    /// Number of largest values, then all values with their numbers.
+    pub fn to_words(&self) -> Vec<u64> {
+        let both = self.high.iter().chain(&self.low);
+        let pairs = both.flat_map(|&(value, times)| [value.to_bits(), times]);
+        std::iter::once(self.high.len() as u64)
+            .chain(pairs)
+            .collect()
+    }
+
+    /// Undoes [`Self::to_words`].
+    pub fn from_words(words: &[u64]) -> Option<Self> {
+        let (&high, words) = words.split_first()?;
+        let (pairs, []) = words.as_chunks::<2>() else {
+            return None;
+        };
+        let ends = pairs.split_at_checked(usize::try_from(high).ok()?)?;
+        let end = |pairs: &[[u64; 2]]| {
+            let pairs = pairs.iter();
+            pairs.map(|&[v, n]| (f64::from_bits(v), n)).collect()
+        };
+        Some(Self {
+            high: end(ends.0),
+            low: end(ends.1),
+        })
+    }
+
     /// How often these values occur, of those that are extreme.
     pub fn times(&self, values: &FillValues) -> u64 {
         let times = |&value: &f64| {

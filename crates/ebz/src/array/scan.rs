@@ -3,6 +3,7 @@
 use super::extremes::Extremes;
 use super::{FiniteRange, missing};
 use crate::element::{Element, ElementType};
+use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
 use crate::simd::Level;
 
@@ -104,6 +105,23 @@ impl ValueScan {
     pub fn join(&mut self, other: &Self) {
         self.range = self.range.join(other.range);
         self.extremes.join(&other.extremes);
+    }
+
+    /// What was seen, as numbers that another process can [join](Self::join_words).
+    pub fn to_words(&self) -> Vec<u64> {
+        let range = [self.range.min, self.range.max].map(f64::to_bits);
+        [range.to_vec(), self.extremes.to_words()].concat()
+    }
+
+    /// Adds what the pass of another process saw of the same array.
+    pub fn join_words(&mut self, words: &[u64]) -> Result<()> {
+        let wrong = || Error::corrupt("these are not the numbers of a pass over values");
+        let (range, extremes) = words.split_first_chunk::<2>().ok_or_else(wrong)?;
+        let [min, max] = range.map(f64::from_bits);
+        self.range = self.range.join(FiniteRange { min, max });
+        let extremes = Extremes::from_words(extremes).ok_or_else(wrong)?;
+        self.extremes.join(&extremes);
+        Ok(())
     }
 
     /// The range of the values that count.

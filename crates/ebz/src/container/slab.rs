@@ -83,6 +83,41 @@ impl SlabCoder {
         Ok(())
     }
 
+    /// Encodes one chunk, for those who hold parts of a slab.
+    pub fn encode_chunk<T: Element>(
+        &mut self,
+        plan: &FramePlan,
+        frame: u32,
+        chunk: usize,
+        values: &View<'_, T>,
+        out: &mut EncodedSlab,
+    ) -> Result<()> {
+        let header = plan.header();
+        if T::TYPE != header.element || chunk >= plan.chunks() {
+            return Err(Error::invalid(format!(
+                "there is no chunk {chunk} of {} values in a frame of {} chunks of {} values",
+                T::TYPE,
+                plan.chunks(),
+                header.element
+            )));
+        }
+        let shape = extents(&header.grid.region(chunk));
+        if values.shape() != shape {
+            return Err(Error::invalid(format!(
+                "chunk {chunk} has shape {}, not {}",
+                display(&shape),
+                display(values.shape())
+            )));
+        }
+        out.frame = frame;
+        out.chunks.restart(chunk);
+        let part = |_| Ok(values.clone());
+        self.coder
+            .encode(&*self.engine, plan, chunk..chunk + 1, part, &mut out.chunks)?;
+        seal(frame, &mut out.chunks);
+        Ok(())
+    }
+
     /// Verifies the records of a slab of frame number `frame` and decodes them into contiguous
     /// memory of the slab's shape.
     pub fn decode<T: Element>(

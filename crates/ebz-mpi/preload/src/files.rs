@@ -1,0 +1,310 @@
+//! `MPI_File_write(_at)(_all)`: numbers go to `.ebz` files beside the one that the program names.
+//!
+//! A collective write whose parts follow each other in the file becomes a frame of `NAME.ebz`; a write of a
+//! single rank a frame of `NAME.RANK.ebz`. Each frame says where its values begin in the file. All else is
+//! written as it is.
+
+use crate::settings::WISHES;
+use crate::types::{Float, all_can, ended, float, ours, values};
+use ebz::{Element, Options, View, Writer};
+use ebz_mpi::mpi::ffi;
+use ebz_mpi::{Comm, Error, FileWriter, Report, Settings};
+use std::collections::HashMap;
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// A file that the program has opened to write.
+struct Opened {
+    comm: &'static Comm,
+    raw_comm: ffi::MPI_Comm,
+    path: PathBuf,
+    /// It has a view of its own: where values go is not ours to say.
+    viewed: bool,
+    collective: Option<FileWriter<'static>>,
+    own: Option<Writer<File>>,
+}
+
+// SAFETY: MPI calls of a program that uses the library come from one thread at a time.
+unsafe impl Send for Opened {}
+
+static FILES: LazyLock<Mutex<HashMap<usize, Opened>>> = LazyLock::new(Mutex::default);
+
+fn with<R>(file: ffi::MPI_File, f: impl FnOnce(&mut Opened) -> R) -> Option<R> {
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    files.get_mut(&(file as usize)).map(f)
+}
+
+/// # Safety
+/// The arguments are what MPI asks for.
+pub unsafe fn open(
+    comm: ffi::MPI_Comm,
+    name: *const c_char,
+    mode: c_int,
+    info: ffi::MPI_Info,
+    file: *mut ffi::MPI_File,
+) -> c_int {
+    // SAFETY: the arguments of the program.
+    let code = unsafe { ffi::PMPI_File_open(comm, name, mode, info, file) };
+    let writes = mode & (ffi::MPI_MODE_WRONLY | ffi::MPI_MODE_RDWR) as c_int != 0;
+    if code != 0 || !writes || WISHES.settings.is_none() {
+        return code;
+    }
+    let Ok(ours) = ours(comm) else {
+        return code;
+    };
+    // SAFETY: the name ends with zero, by the rules of MPI.
+    let name = unsafe { CStr::from_ptr(name) };
+    let opened = Opened {
+        comm: ours,
+        raw_comm: comm,
+        path: PathBuf::from(OsStr::from_bytes(name.to_bytes())),
+        viewed: false,
+        collective: None,
+        own: None,
+    };
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: set by the call above.
+    files.insert(unsafe { *file } as usize, opened);
+    code
+}
+
+/// # Safety
+/// The arguments are what MPI asks for.
+pub unsafe fn set_view(
+    file: ffi::MPI_File,
+    start: ffi::MPI_Offset,
+    unit: ffi::MPI_Datatype,
+    kind: ffi::MPI_Datatype,
+    representation: *const c_char,
+    info: ffi::MPI_Info,
+) -> c_int {
+    with(file, |opened| opened.viewed = true);
+    // SAFETY: the arguments of the program.
+    unsafe { ffi::PMPI_File_set_view(file, start, unit, kind, representation, info) }
+}
+
+/// # Safety
+/// The argument is what MPI asks for.
+pub unsafe fn close(file: *mut ffi::MPI_File) -> c_int {
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: a handle of the program.
+    let opened = files.remove(&(unsafe { *file } as usize));
+    drop(files);
+    let mut result = Ok(Report::default());
+    let mut comm = None;
+    if let Some(opened) = opened {
+        comm = Some(opened.raw_comm);
+        if let Some(writer) = opened.collective {
+            result = result.and_then(|report| writer.finish().map(|()| report));
+        }
+        if let Some(writer) = opened.own {
+            let done = writer.finish().and_then(|file| Ok(file.sync_all()?));
+            result = result.and_then(|report| done.map(|()| report).map_err(Error::from));
+        }
+    }
+    // SAFETY: the argument of the program.
+    let code = unsafe { ffi::PMPI_File_close(file) };
+    match (result, comm) {
+        (Err(error), Some(comm)) => ended(comm, "MPI_File_close", Err(error)),
+        _ => code,
+    }
+}
+
+/// Arguments of a write.
+#[derive(Clone, Copy)]
+pub struct Write {
+    pub file: ffi::MPI_File,
+    /// Where the file's own pointer is, if none.
+    pub offset: Option<ffi::MPI_Offset>,
+    pub from: *const c_void,
+    pub count: c_int,
+    pub kind: ffi::MPI_Datatype,
+    pub status: *mut ffi::MPI_Status,
+    pub collective: bool,
+}
+
+impl Write {
+    /// # Safety
+    /// The arguments are what MPI asks for.
+    pub unsafe fn run(self) -> c_int {
+        let kind = float(self.kind);
+        let bytes = self.count.max(0) as usize * if kind == Some(Float::Single) { 4 } else { 8 };
+        let known = with(self.file, |opened| {
+            (opened.comm, opened.raw_comm, opened.viewed)
+        });
+        let (Some((comm, raw_comm, viewed)), Some(settings)) = (known, &WISHES.settings) else {
+            // SAFETY: the arguments of the program.
+            return unsafe { self.plain() };
+        };
+        // Views are set by all ranks.
+        let can = kind.filter(|_| !viewed);
+        let place = self.place();
+        let decided = match self.collective {
+            true => all_can(raw_comm, can, bytes).and_then(|kind| {
+                let size = if kind == Float::Single { 4 } else { 8 };
+                contiguous(comm, place, bytes, size).map(|(first, all)| (kind, first, all))
+            }),
+            false => can
+                .filter(|_| bytes >= WISHES.min_bytes)
+                .map(|kind| (kind, place, bytes)),
+        };
+        let Some((kind, first, all)) = decided else {
+            // SAFETY: the arguments of the program.
+            return unsafe { self.plain() };
+        };
+        // SAFETY: the caller's memory holds values of this type.
+        let result = unsafe {
+            match kind {
+                Float::Single => self.write::<f32>(settings, first, place, all),
+                Float::Double => self.write::<f64>(settings, first, place, all),
+            }
+        };
+        if result.is_ok() {
+            // SAFETY: handles of the program.
+            unsafe { self.pretend(bytes) };
+        }
+        ended(raw_comm, "MPI_File_write", result)
+    }
+
+    fn place(&self) -> u64 {
+        let here = self.offset.unwrap_or_else(|| {
+            let mut here = 0;
+            // SAFETY: a file of the program, without a view of its own: in bytes.
+            unsafe { ffi::PMPI_File_get_position(self.file, &mut here) };
+            here
+        });
+        here.max(0) as u64
+    }
+
+    /// # Safety
+    /// The arguments are what MPI asks for.
+    unsafe fn plain(self) -> c_int {
+        let Self {
+            file,
+            from,
+            count,
+            kind,
+            status,
+            ..
+        } = self;
+        // SAFETY: by the caller.
+        unsafe {
+            match (self.offset, self.collective) {
+                (Some(at), true) => {
+                    ffi::PMPI_File_write_at_all(file, at, from, count, kind, status)
+                }
+                (Some(at), false) => ffi::PMPI_File_write_at(file, at, from, count, kind, status),
+                (None, true) => ffi::PMPI_File_write_all(file, from, count, kind, status),
+                (None, false) => ffi::PMPI_File_write(file, from, count, kind, status),
+            }
+        }
+    }
+
+    /// The file's pointer and the status become what they would be.
+    ///
+    /// # Safety
+    /// The handles are valid.
+    unsafe fn pretend(self, bytes: usize) {
+        // SAFETY: by the caller.
+        unsafe {
+            if self.offset.is_none() {
+                let by = bytes as ffi::MPI_Offset;
+                ffi::PMPI_File_seek(self.file, by, ffi::MPI_SEEK_CUR as c_int);
+            }
+            if self.status != ffi::RSMPI_STATUS_IGNORE {
+                ffi::PMPI_Status_set_elements(self.status, self.kind, self.count);
+            }
+        }
+    }
+
+    /// # Safety
+    /// The memory holds values of this type.
+    unsafe fn write<T: Element>(
+        self,
+        settings: &Settings,
+        first: u64,
+        place: u64,
+        all: usize,
+    ) -> Result<Report, Error> {
+        let count = self.count.max(0) as usize;
+        // SAFETY: by the caller.
+        let values = unsafe { values::<T>(self.from, count) };
+        let offset = [("offset".to_string(), serde_json::Value::from(first))];
+        let options = settings
+            .options
+            .clone()
+            .metadata(serde_json::Value::Object(offset.into_iter().collect()));
+        let written = with(self.file, |opened| match self.collective {
+            true => {
+                let start = (place - first) as usize / size_of::<T>();
+                let region = start..start + count;
+                opened.frame(&[all / size_of::<T>()], region, values, &options)
+            }
+            false => opened.own_frame(values, &options),
+        });
+        let stored = written.unwrap_or(Ok(0))?;
+        let mut report = Report::default();
+        report.compressed = true;
+        report.raw_bytes = size_of_val(values) as u64;
+        report.sent_bytes = stored;
+        Ok(report)
+    }
+}
+
+impl Opened {
+    fn frame<T: Element>(
+        &mut self,
+        shape: &[usize],
+        region: std::ops::Range<usize>,
+        values: &[T],
+        options: &Options,
+    ) -> Result<u64, Error> {
+        if self.collective.is_none() {
+            let mut path = self.path.clone().into_os_string();
+            path.push(".ebz");
+            self.collective = Some(FileWriter::create(self.comm, PathBuf::from(path))?);
+        }
+        match &mut self.collective {
+            Some(writer) => Ok(writer
+                .frame(shape, &[region], values, options)?
+                .stored_bytes),
+            None => Ok(0),
+        }
+    }
+
+    fn own_frame<T: Element>(&mut self, values: &[T], options: &Options) -> Result<u64, Error> {
+        if self.own.is_none() {
+            let mut path = self.path.clone().into_os_string();
+            path.push(format!(".{}.ebz", self.comm.rank()));
+            self.own = Some(Writer::create(PathBuf::from(path), options.clone())?);
+        }
+        match &mut self.own {
+            Some(writer) => {
+                *writer.options_mut() = options.clone();
+                let view = View::new(values, &[values.len()])?;
+                Ok(writer.frame(&view)?.stored_bytes)
+            }
+            None => Ok(0),
+        }
+    }
+}
+
+/// Where the parts of all ranks begin, and how many bytes they are, if they follow each other without
+/// gaps. Collective.
+fn contiguous(comm: &Comm, place: u64, bytes: usize, size: u64) -> Option<(u64, usize)> {
+    let all = comm.tell([place, bytes as u64]).ok()?;
+    let mut parts: Vec<[u64; 2]> = all.into_iter().filter(|part| part[1] > 0).collect();
+    parts.sort_unstable();
+    let first = parts.first()?[0];
+    let mut at = first;
+    for [start, length] in parts {
+        if start != at || length % size != 0 {
+            return None;
+        }
+        at += length;
+    }
+    Some((first, (at - first) as usize))
+}

@@ -1,0 +1,137 @@
+//! `MPI_Gather` and `MPI_Gatherv`.
+
+use crate::settings::WISHES;
+use crate::types::{Float, all_can, ended, float, ours, values, values_mut};
+use ebz::Element;
+use ebz_mpi::mpi::ffi;
+use ebz_mpi::{Error, IN_PLACE, Report, Settings, gather_into};
+use std::ffi::{c_int, c_void};
+
+/// Arguments of the call.
+#[derive(Clone, Copy)]
+pub struct Gather {
+    pub from: *const c_void,
+    pub count: c_int,
+    pub kind: ffi::MPI_Datatype,
+    pub to: *mut c_void,
+    pub places: Places,
+    pub to_kind: ffi::MPI_Datatype,
+    pub root: c_int,
+    pub comm: ffi::MPI_Comm,
+}
+
+/// Where the values of each rank go at the root.
+#[derive(Clone, Copy)]
+pub enum Places {
+    /// As many of each rank, one behind the other.
+    Even(c_int),
+    /// Counts and places of each rank.
+    Each(*const c_int, *const c_int),
+}
+
+impl Gather {
+    /// # Safety
+    /// The arguments are what MPI asks for.
+    pub unsafe fn run(self) -> c_int {
+        let Self {
+            from,
+            count,
+            kind,
+            to,
+            to_kind,
+            root,
+            comm,
+            ..
+        } = self;
+        // SAFETY: the arguments of the program.
+        let plain = || unsafe {
+            match self.places {
+                Places::Even(each) => {
+                    ffi::PMPI_Gather(from, count, kind, to, each, to_kind, root, comm)
+                }
+                Places::Each(counts, places) => {
+                    ffi::PMPI_Gatherv(from, count, kind, to, counts, places, to_kind, root, comm)
+                }
+            }
+        };
+        let Some(settings) = &WISHES.settings else {
+            return plain();
+        };
+        let (mut rank, mut size, mut inter) = (0, 0, 0);
+        // SAFETY: a communicator of the program.
+        unsafe {
+            ffi::PMPI_Comm_test_inter(comm, &mut inter);
+            ffi::PMPI_Comm_rank(comm, &mut rank);
+            ffi::PMPI_Comm_size(comm, &mut size);
+        }
+        if inter != 0 {
+            return plain();
+        }
+        let is_root = rank == root;
+        // The root's receiving type decides there; its own values may be in place already.
+        let kind = match is_root {
+            true if from != IN_PLACE && float(kind) != float(to_kind) => None,
+            true => float(to_kind),
+            false => float(kind),
+        };
+        let own = if from == IN_PLACE {
+            0
+        } else {
+            count.max(0) as usize
+        };
+        let Some(kind) = all_can(comm, kind, own * 4) else {
+            return plain();
+        };
+        // SAFETY: the caller's memory holds values of this type.
+        let result = unsafe {
+            match kind {
+                Float::Single => self.gather::<f32>(settings, rank, size as usize),
+                Float::Double => self.gather::<f64>(settings, rank, size as usize),
+            }
+        };
+        ended(comm, "MPI_Gather", result)
+    }
+
+    /// # Safety
+    /// The memory holds values of this type.
+    unsafe fn gather<T: Element>(
+        self,
+        settings: &Settings,
+        rank: c_int,
+        size: usize,
+    ) -> Result<Report, Error> {
+        let comm = ours(self.comm)?;
+        let root = self.root as usize;
+        let count = self.count.max(0) as usize;
+        if rank != self.root {
+            // SAFETY: by the caller.
+            let own = unsafe { values::<T>(self.from, count) };
+            return gather_into(comm, own, &[count], root, Vec::new(), settings);
+        }
+        let place = |rank: usize| -> (usize, isize) {
+            match self.places {
+                Places::Even(each) => (each.max(0) as usize, rank as isize * each as isize),
+                // SAFETY: one count and one place for each rank, by the rules of MPI.
+                Places::Each(counts, places) => unsafe {
+                    (
+                        (*counts.add(rank)).max(0) as usize,
+                        *places.add(rank) as isize,
+                    )
+                },
+            }
+        };
+        let part = |rank: usize| {
+            let (count, place) = place(rank);
+            let start = self.to.cast::<T>().wrapping_offset(place);
+            // SAFETY: the parts of ranks do not overlap, by the rules of MPI.
+            unsafe { values_mut::<T>(start.cast(), count) }
+        };
+        let own = match self.from == IN_PLACE {
+            true => part(root).to_vec(),
+            // SAFETY: by the caller.
+            false => unsafe { values::<T>(self.from, count) }.to_vec(),
+        };
+        let parts = (0..size).map(part).collect();
+        gather_into(comm, &own, &[own.len()], root, parts, settings)
+    }
+}

@@ -1,0 +1,71 @@
+//! What the environment asks for.
+
+use ebz::Bound;
+use ebz_mpi::{Mode, Settings};
+use std::sync::LazyLock;
+
+/// The environment, once read.
+pub struct Wishes {
+    /// `None` where no bound is set: everything goes to MPI as it is.
+    pub settings: Option<Settings>,
+    /// Shorter messages are not compressed.
+    pub min_bytes: usize,
+    /// Whether to tell what was done.
+    pub verbose: bool,
+}
+
+/// The wishes of this process.
+pub static WISHES: LazyLock<Wishes> = LazyLock::new(|| {
+    let variable = |name: &str| std::env::var(format!("EBZ_MPI_{name}")).ok();
+    let settings = match wished(&variable) {
+        Ok(settings) => settings,
+        Err(text) => {
+            eprintln!("ebz: {text}: nothing is compressed");
+            None
+        }
+    };
+    Wishes {
+        settings,
+        min_bytes: variable("MIN_BYTES")
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(1 << 16),
+        verbose: variable("VERBOSE").is_some_and(|v| v != "0"),
+    }
+});
+
+fn wished(variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Settings>, String> {
+    let number = |name: &str| -> Result<Option<f64>, String> {
+        match variable(name) {
+            Some(text) => match text.parse() {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(format!("EBZ_MPI_{name}={text} is not a number")),
+            },
+            None => Ok(None),
+        }
+    };
+    let bound = match (number("ABS")?, number("RANGE")?) {
+        (None, None) => return Ok(None),
+        (Some(e), None) => Bound::Abs(e),
+        (None, Some(e)) => Bound::Range(e),
+        _ => return Err("EBZ_MPI_ABS and EBZ_MPI_RANGE are both set".into()),
+    };
+    let mut settings = Settings::new(bound);
+    if let Some(codec) = variable("CODEC") {
+        settings = settings.codec(&codec);
+    }
+    settings
+        .options
+        .check()
+        .map_err(|error| error.to_string())?;
+    settings.mode = match variable("MODE").as_deref() {
+        None | Some("adaptive") => Mode::Adaptive,
+        Some("always") => Mode::Always,
+        Some("never") => Mode::Never,
+        Some(other) => {
+            return Err(format!(
+                "EBZ_MPI_MODE={other} is none of adaptive, always, never"
+            ));
+        }
+    };
+    Ok(Some(settings))
+}

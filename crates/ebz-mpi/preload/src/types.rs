@@ -1,0 +1,155 @@
+//! Handles of the program: types that are compressed, and communicators of our own beside its.
+
+use crate::settings::WISHES;
+use ebz_mpi::mpi::ffi;
+use ebz_mpi::{Comm, Error, Report};
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::LazyLock;
+
+/// The types that are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Float {
+    Single = 1,
+    Double = 2,
+}
+
+/// Which one a handle of C or Fortran is.
+pub fn float(kind: ffi::MPI_Datatype) -> Option<Float> {
+    let mut name = [0; ffi::MPI_MAX_OBJECT_NAME as usize + 1];
+    let mut length = 0;
+    // SAFETY: the buffer has room for the longest name, and stays terminated by zero.
+    let name = unsafe {
+        if ffi::PMPI_Type_get_name(kind, name.as_mut_ptr(), &mut length) != 0 {
+            return None;
+        }
+        CStr::from_ptr(name.as_ptr()).to_bytes().to_vec()
+    };
+    match &name[..] {
+        b"MPI_FLOAT" | b"MPI_REAL" | b"MPI_REAL4" => Some(Float::Single),
+        b"MPI_DOUBLE" | b"MPI_REAL8" | b"MPI_DOUBLE_PRECISION" => Some(Float::Double),
+        _ => None,
+    }
+}
+
+/// Whether all ranks can and want to compress a call: each says its type, or none, and its bytes.
+/// Collective.
+pub fn all_can(comm: ffi::MPI_Comm, kind: Option<Float>, bytes: usize) -> Option<Float> {
+    let code = kind.map_or(0, |kind| kind as u64);
+    // The least and, as its complement, the greatest code; the complement of the most bytes.
+    let mut words = [code, !code, !(bytes as u64)];
+    // SAFETY: three words on every rank; a communicator of the program.
+    let failed = unsafe {
+        let mine = words;
+        ffi::PMPI_Allreduce(
+            mine.as_ptr().cast(),
+            words.as_mut_ptr().cast(),
+            3,
+            ffi::RSMPI_UINT64_T,
+            ffi::RSMPI_MIN,
+            comm,
+        ) != 0
+    };
+    let same = words[0] == !words[1] && words[0] == code;
+    kind.filter(|_| !failed && same && !words[2] >= WISHES.min_bytes as u64)
+}
+
+/// Where a communicator of the program keeps ours; freed with it.
+static KEY: LazyLock<c_int> = LazyLock::new(|| {
+    unsafe extern "C" fn copy(
+        _: ffi::MPI_Comm,
+        _: c_int,
+        _: *mut c_void,
+        _: *mut c_void,
+        _: *mut c_void,
+        flag: *mut c_int,
+    ) -> c_int {
+        // SAFETY: MPI gives a place for the flag.
+        unsafe { *flag = 0 };
+        0
+    }
+    unsafe extern "C" fn delete(
+        _: ffi::MPI_Comm,
+        _: c_int,
+        ours: *mut c_void,
+        _: *mut c_void,
+    ) -> c_int {
+        // SAFETY: what was put there below.
+        drop(unsafe { Box::from_raw(ours.cast::<Comm>()) });
+        0
+    }
+    let mut key = 0;
+    // SAFETY: functions of the right types.
+    unsafe {
+        ffi::PMPI_Comm_create_keyval(Some(copy), Some(delete), &mut key, std::ptr::null_mut());
+    }
+    key
+});
+
+/// Our communicator of the same ranks. Collective the first time.
+pub fn ours<'a>(comm: ffi::MPI_Comm) -> Result<&'a Comm, Error> {
+    let mut found = 0;
+    let mut ours: *mut Comm = std::ptr::null_mut();
+    // SAFETY: the attribute is a pointer that was put there below, and lives as long as `comm`.
+    unsafe {
+        let place: *mut *mut Comm = &mut ours;
+        ffi::PMPI_Comm_get_attr(comm, *KEY, place.cast(), &mut found);
+        if found == 0 {
+            ours = Box::into_raw(Box::new(Comm::from_raw(comm)?));
+            ffi::PMPI_Comm_set_attr(comm, *KEY, ours.cast());
+        }
+        Ok(&*ours)
+    }
+}
+
+/// Tells what was done, or fails as MPI would.
+pub fn ended(comm: ffi::MPI_Comm, call: &str, result: Result<Report, Error>) -> c_int {
+    match result {
+        Ok(report) => {
+            if WISHES.verbose {
+                let way = if report.compressed {
+                    "compressed"
+                } else {
+                    "raw"
+                };
+                let Report {
+                    raw_bytes,
+                    sent_bytes,
+                    ..
+                } = report;
+                eprintln!("ebz: {call}: {way}, {raw_bytes} bytes, {sent_bytes} sent");
+            }
+            0
+        }
+        Err(error) => {
+            eprintln!("ebz: {call}: {error}");
+            let code = ffi::MPI_ERR_OTHER as c_int;
+            // SAFETY: a communicator of the program; its handler decides what comes next.
+            unsafe { ffi::PMPI_Comm_call_errhandler(comm, code) };
+            code
+        }
+    }
+}
+
+/// Memory of the program as values; none where the length is 0.
+///
+/// # Safety
+/// The memory holds so many values, for as long as they are used.
+pub unsafe fn values<'a, T>(memory: *const c_void, count: usize) -> &'a [T] {
+    match count {
+        0 => &[],
+        // SAFETY: by the caller.
+        _ => unsafe { std::slice::from_raw_parts(memory.cast(), count) },
+    }
+}
+
+/// The same to write to.
+///
+/// # Safety
+/// As above, and nobody else uses the memory.
+pub unsafe fn values_mut<'a, T>(memory: *mut c_void, count: usize) -> &'a mut [T] {
+    match count {
+        0 => &mut [],
+        // SAFETY: by the caller.
+        _ => unsafe { std::slice::from_raw_parts_mut(memory.cast(), count) },
+    }
+}

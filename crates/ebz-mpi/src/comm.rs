@@ -1,0 +1,437 @@
+//! A communicator: what this crate uses of MPI, and nothing else.
+//!
+//! All calls go to the `PMPI_` names, so that a library that replaces the `MPI_` ones can use this crate.
+
+use crate::error::{Error, Result};
+use crate::speed::Speeds;
+use mpi::ffi;
+use mpi::traits::AsRaw;
+use std::cell::RefCell;
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+/// Bytes of a single message or file access at most; counts of MPI are 32-bit.
+pub(crate) const MAX_MESSAGE: usize = 1 << 28;
+
+/// `MPI_IN_PLACE` of Open MPI.
+pub const IN_PLACE: *const c_void = ptr::without_provenance(1);
+
+/// What a message is for; messages of one purpose between two ranks stay in order.
+#[derive(Debug, Clone, Copy)]
+#[repr(i32)]
+pub(crate) enum Tag {
+    Slab = 71,
+    Exact,
+    Redistribute,
+    Probe,
+    Raw,
+    Reduce,
+    Share,
+}
+
+/// A communicator of this crate's own: a duplicate of the one that it was made from.
+#[derive(Debug)]
+pub struct Comm {
+    raw: ffi::MPI_Comm,
+    rank: usize,
+    size: usize,
+    /// What was measured so far.
+    pub(crate) speeds: RefCell<Speeds>,
+}
+
+/// Fails if MPI did.
+pub(crate) fn check(call: &'static str, code: c_int) -> Result<()> {
+    if code == ffi::MPI_SUCCESS as c_int {
+        return Ok(());
+    }
+    let mut text = [0; ffi::MPI_MAX_ERROR_STRING as usize + 1];
+    let mut length = 0;
+    // SAFETY: the buffer has room for the longest text, and stays terminated by zero.
+    let text = unsafe {
+        ffi::PMPI_Error_string(code, text.as_mut_ptr(), &mut length);
+        CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
+    };
+    Err(Error::Mpi { call, text })
+}
+
+fn count(bytes: usize) -> Result<c_int> {
+    c_int::try_from(bytes).map_err(|_| ebz::Error::invalid("a message beyond 2^31 bytes").into())
+}
+
+impl Comm {
+    /// A duplicate of a communicator. Collective.
+    pub fn new(from: &impl AsRaw<Raw = ffi::MPI_Comm>) -> Result<Self> {
+        // SAFETY: a communicator of the crate `mpi` is valid.
+        unsafe { Self::from_raw(from.as_raw()) }
+    }
+
+    /// A duplicate of a communicator. Collective.
+    ///
+    /// # Safety
+    /// MPI is initialized, and `from` is a valid intracommunicator.
+    pub unsafe fn from_raw(from: ffi::MPI_Comm) -> Result<Self> {
+        let (mut rank, mut size) = (0, 0);
+        // SAFETY: the caller says that `from` is valid.
+        unsafe {
+            let mut raw = ffi::RSMPI_COMM_NULL;
+            check("MPI_Comm_dup", ffi::PMPI_Comm_dup(from, &mut raw))?;
+            // Errors are ours to report, whatever the program does with its own.
+            ffi::PMPI_Comm_set_errhandler(raw, ffi::RSMPI_ERRORS_RETURN);
+            check("MPI_Comm_rank", ffi::PMPI_Comm_rank(raw, &mut rank))?;
+            check("MPI_Comm_size", ffi::PMPI_Comm_size(raw, &mut size))?;
+            Ok(Self {
+                raw,
+                rank: rank as usize,
+                size: size as usize,
+                speeds: RefCell::default(),
+            })
+        }
+    }
+
+    /// Number of this rank.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(crate) fn raw(&self) -> ffi::MPI_Comm {
+        self.raw
+    }
+
+    /// Sends bytes, and waits until they may be changed.
+    pub(crate) fn send(&self, to: usize, tag: Tag, bytes: &[u8]) -> Result<()> {
+        // SAFETY: the bytes are there until the call returns.
+        let code = unsafe {
+            ffi::PMPI_Send(
+                bytes.as_ptr().cast(),
+                count(bytes.len())?,
+                ffi::RSMPI_UINT8_T,
+                to as c_int,
+                tag as c_int,
+                self.raw,
+            )
+        };
+        check("MPI_Send", code)
+    }
+
+    /// Begins to send bytes.
+    pub(crate) fn isend(&self, to: usize, tag: Tag, bytes: Vec<u8>) -> Result<Sending> {
+        // SAFETY: the request is set by the call.
+        let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
+        // SAFETY: the bytes move into the result, which waits before it frees them.
+        let code = unsafe {
+            ffi::PMPI_Isend(
+                bytes.as_ptr().cast(),
+                count(bytes.len())?,
+                ffi::RSMPI_UINT8_T,
+                to as c_int,
+                tag as c_int,
+                self.raw,
+                &mut request,
+            )
+        };
+        check("MPI_Isend", code)?;
+        Ok(Sending { request, bytes })
+    }
+
+    /// Waits for a message, from a rank or from any, and returns its sender.
+    pub(crate) fn receive(
+        &self,
+        from: Option<usize>,
+        tag: Tag,
+        into: &mut Vec<u8>,
+    ) -> Result<usize> {
+        // SAFETY: plain old data of MPI, set by the call.
+        let (mut status, mut message) = unsafe {
+            (
+                std::mem::zeroed::<ffi::MPI_Status>(),
+                ffi::RSMPI_MESSAGE_NULL,
+            )
+        };
+        // SAFETY: constants of MPI.
+        let source = from.map_or(unsafe { ffi::RSMPI_ANY_SOURCE }, |rank| rank as c_int);
+        // SAFETY: all pointers are to live values.
+        let code =
+            unsafe { ffi::PMPI_Mprobe(source, tag as c_int, self.raw, &mut message, &mut status) };
+        check("MPI_Mprobe", code)?;
+        let mut length = 0;
+        // SAFETY: the status was set above.
+        let code = unsafe { ffi::PMPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut length) };
+        check("MPI_Get_count", code)?;
+        into.clear();
+        into.resize(length as usize, 0);
+        // SAFETY: there is room for so many bytes.
+        let code = unsafe {
+            ffi::PMPI_Mrecv(
+                into.as_mut_ptr().cast(),
+                length,
+                ffi::RSMPI_UINT8_T,
+                &mut message,
+                ffi::RSMPI_STATUS_IGNORE,
+            )
+        };
+        check("MPI_Mrecv", code)?;
+        Ok(status.MPI_SOURCE as usize)
+    }
+
+    /// Begins to receive a message of exactly this length.
+    pub(crate) fn ireceive(&self, from: usize, tag: Tag, into: &mut [u8]) -> Result<Receiving> {
+        // SAFETY: a constant of MPI.
+        let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
+        // SAFETY: the caller waits before the memory is used or freed.
+        let code = unsafe {
+            ffi::PMPI_Irecv(
+                into.as_mut_ptr().cast(),
+                count(into.len())?,
+                ffi::RSMPI_UINT8_T,
+                from as c_int,
+                tag as c_int,
+                self.raw,
+                &mut request,
+            )
+        };
+        check("MPI_Irecv", code)?;
+        Ok(Receiving(request))
+    }
+
+    /// The same words of every rank, one behind the other.
+    pub(crate) fn allgather(&self, words: &[u64]) -> Result<Vec<u64>> {
+        let mut all = vec![0; words.len() * self.size];
+        let length = count(words.len())?;
+        // SAFETY: every rank gives as many words, and there is room for all.
+        let code = unsafe {
+            ffi::PMPI_Allgather(
+                words.as_ptr().cast(),
+                length,
+                ffi::RSMPI_UINT64_T,
+                all.as_mut_ptr().cast(),
+                length,
+                ffi::RSMPI_UINT64_T,
+                self.raw,
+            )
+        };
+        check("MPI_Allgather", code)?;
+        Ok(all)
+    }
+
+    /// Two numbers of every rank. Collective.
+    pub fn tell(&self, words: [u64; 2]) -> Result<Vec<[u64; 2]>> {
+        let all = self.allgather(&words)?;
+        Ok(all.as_chunks::<2>().0.to_vec())
+    }
+
+    /// Bytes of every rank, of any length.
+    pub(crate) fn allgather_bytes(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
+        let lengths = self.allgather(&[bytes.len() as u64])?;
+        let counts = lengths.iter().map(|&n| count(n as usize));
+        let counts = counts.collect::<Result<Vec<c_int>>>()?;
+        let mut total = 0usize;
+        let mut starts = Vec::new();
+        for &n in &lengths {
+            starts.push(count(total)?);
+            total += n as usize;
+        }
+        let mut all = vec![0u8; total];
+        // SAFETY: counts and displacements cut `all` into parts.
+        let code = unsafe {
+            ffi::PMPI_Allgatherv(
+                bytes.as_ptr().cast(),
+                counts[self.rank],
+                ffi::RSMPI_UINT8_T,
+                all.as_mut_ptr().cast(),
+                counts.as_ptr(),
+                starts.as_ptr(),
+                ffi::RSMPI_UINT8_T,
+                self.raw,
+            )
+        };
+        check("MPI_Allgatherv", code)?;
+        let mut rest = &all[..];
+        let parts = lengths.iter().map(|&n| {
+            let (part, after) = rest.split_at(n as usize);
+            rest = after;
+            part.to_vec()
+        });
+        Ok(parts.collect())
+    }
+
+    /// The largest of each word.
+    pub(crate) fn max(&self, words: &mut [u64]) -> Result<()> {
+        let mine = words.to_vec();
+        // SAFETY: both hold the same number of words.
+        let code = unsafe {
+            ffi::PMPI_Allreduce(
+                mine.as_ptr().cast(),
+                words.as_mut_ptr().cast(),
+                count(words.len())?,
+                ffi::RSMPI_UINT64_T,
+                ffi::RSMPI_MAX,
+                self.raw,
+            )
+        };
+        check("MPI_Allreduce", code)
+    }
+
+    /// Bytes of one rank to all, of any length below 2³¹.
+    pub(crate) fn broadcast(&self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let mut length = bytes.len() as u64;
+        let pointer: *mut c_void = ptr::from_mut(&mut length).cast();
+        // SAFETY: one word.
+        let code =
+            unsafe { ffi::PMPI_Bcast(pointer, 1, ffi::RSMPI_UINT64_T, root as c_int, self.raw) };
+        check("MPI_Bcast", code)?;
+        bytes.resize(length as usize, 0);
+        self.broadcast_in_place(root, bytes)
+    }
+
+    /// Every rank's part of the same memory to all ranks.
+    pub(crate) fn allgather_in_place(&self, bytes: &mut [u8], lengths: &[usize]) -> Result<()> {
+        if bytes.len() > MAX_MESSAGE {
+            let mut rest = bytes;
+            for (rank, &length) in lengths.iter().enumerate() {
+                let (part, after) = rest.split_at_mut(length);
+                self.broadcast_in_place(rank, part)?;
+                rest = after;
+            }
+            return Ok(());
+        }
+        let mut starts = Vec::new();
+        let mut at = 0;
+        for length in lengths {
+            starts.push(count(at)?);
+            at += length;
+        }
+        let counts = lengths.iter().map(|&n| count(n));
+        let counts = counts.collect::<Result<Vec<c_int>>>()?;
+        let own = &bytes[starts[self.rank] as usize..][..lengths[self.rank]];
+        let own = own.to_vec();
+        // SAFETY: counts and displacements cut the memory into parts.
+        let code = unsafe {
+            ffi::PMPI_Allgatherv(
+                own.as_ptr().cast(),
+                counts[self.rank],
+                ffi::RSMPI_UINT8_T,
+                bytes.as_mut_ptr().cast(),
+                counts.as_ptr(),
+                starts.as_ptr(),
+                ffi::RSMPI_UINT8_T,
+                self.raw,
+            )
+        };
+        check("MPI_Allgatherv", code)
+    }
+
+    /// Bytes of one rank to all, which have room for exactly that many.
+    pub(crate) fn broadcast_in_place(&self, root: usize, bytes: &mut [u8]) -> Result<()> {
+        for piece in bytes.chunks_mut(MAX_MESSAGE) {
+            // SAFETY: every rank has room for so many bytes.
+            let code = unsafe {
+                ffi::PMPI_Bcast(
+                    piece.as_mut_ptr().cast(),
+                    count(piece.len())?,
+                    ffi::RSMPI_UINT8_T,
+                    root as c_int,
+                    self.raw,
+                )
+            };
+            check("MPI_Bcast", code)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for all ranks.
+    pub(crate) fn barrier(&self) -> Result<()> {
+        // SAFETY: the communicator is valid.
+        check("MPI_Barrier", unsafe { ffi::PMPI_Barrier(self.raw) })
+    }
+
+    /// Every rank's result is the same: one that fails makes all fail. Ends what may fail on single
+    /// ranks; collective.
+    pub fn settle<T>(&self, result: Result<T>) -> Result<T> {
+        let size = self.size as u64;
+        // The lowest rank that failed.
+        let mut worst = [match &result {
+            Ok(_) => 0,
+            Err(_) => size - self.rank as u64,
+        }];
+        self.max(&mut worst)?;
+        if worst[0] == 0 {
+            return result;
+        }
+        let rank = (size - worst[0]) as usize;
+        let mut text = match &result {
+            Err(error) if rank == self.rank => error.to_string().into_bytes(),
+            _ => Vec::new(),
+        };
+        self.broadcast(rank, &mut text)?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        Err(match result {
+            Err(error) => error,
+            Ok(_) => Error::Other { rank, text },
+        })
+    }
+}
+
+impl Drop for Comm {
+    fn drop(&mut self) {
+        let mut ended = 0;
+        // SAFETY: the communicator is ours; none is freed behind the end of MPI.
+        unsafe {
+            ffi::PMPI_Finalized(&mut ended);
+            if ended == 0 {
+                ffi::PMPI_Comm_free(&mut self.raw);
+            }
+        }
+    }
+}
+
+/// Bytes on their way.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    request: ffi::MPI_Request,
+    bytes: Vec<u8>,
+}
+
+impl Sending {
+    /// Lets MPI work, and says whether the bytes have been taken.
+    pub fn is_done(&mut self) -> Result<bool> {
+        let mut done = 0;
+        // SAFETY: the request is ours; MPI makes it null once it is done.
+        let code =
+            unsafe { ffi::PMPI_Test(&mut self.request, &mut done, ffi::RSMPI_STATUS_IGNORE) };
+        check("MPI_Test", code)?;
+        Ok(done != 0)
+    }
+
+    /// Waits until the bytes have been taken; they can be used again.
+    pub fn wait(mut self) -> Result<Vec<u8>> {
+        // SAFETY: as above; waiting for the null request returns at once.
+        let code = unsafe { ffi::PMPI_Wait(&mut self.request, ffi::RSMPI_STATUS_IGNORE) };
+        check("MPI_Wait", code)?;
+        Ok(std::mem::take(&mut self.bytes))
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        // SAFETY: the memory may be freed only behind this.
+        unsafe { ffi::PMPI_Wait(&mut self.request, ffi::RSMPI_STATUS_IGNORE) };
+    }
+}
+
+/// A message that is awaited.
+#[derive(Debug)]
+pub(crate) struct Receiving(ffi::MPI_Request);
+
+impl Receiving {
+    /// Waits until it is there.
+    pub fn wait(mut self) -> Result<()> {
+        // SAFETY: the request is ours.
+        let code = unsafe { ffi::PMPI_Wait(&mut self.0, ffi::RSMPI_STATUS_IGNORE) };
+        check("MPI_Wait", code)
+    }
+}

@@ -1,0 +1,269 @@
+//! MPI's files: many runs of bytes of every rank at once.
+
+use crate::comm::{Comm, MAX_MESSAGE, check};
+use crate::error::Result;
+use mpi::ffi;
+use std::ffi::{CString, c_char, c_int};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// An open file. Not closed when dropped, because that is collective.
+#[derive(Debug)]
+pub(super) struct SharedFile(ffi::MPI_File);
+
+/// A piece of a run of bytes: its place in the file, and in the memory of a rank.
+type Piece = (u64, Range<usize>);
+
+impl SharedFile {
+    /// Creates a file that is not there yet. Collective.
+    pub fn create(comm: &Comm, path: &Path) -> Result<Self> {
+        let mode = ffi::MPI_MODE_CREATE | ffi::MPI_MODE_EXCL | ffi::MPI_MODE_RDWR;
+        Self::with_mode(comm, path, mode as c_int)
+    }
+
+    /// Opens a file to read. Collective.
+    pub fn open(comm: &Comm, path: &Path) -> Result<Self> {
+        Self::with_mode(comm, path, ffi::MPI_MODE_RDONLY as c_int)
+    }
+
+    fn with_mode(comm: &Comm, path: &Path, mode: c_int) -> Result<Self> {
+        let name = CString::new(path.as_os_str().as_bytes());
+        let name = name.map_err(|_| ebz::Error::invalid("a path without zero bytes is needed"))?;
+        // SAFETY: the name ends with zero; the handle is set by the call.
+        let (file, code) = unsafe {
+            let mut file = ffi::RSMPI_FILE_NULL;
+            let info = ffi::RSMPI_INFO_NULL;
+            let code = ffi::PMPI_File_open(comm.raw(), name.as_ptr(), mode, info, &mut file);
+            (file, code)
+        };
+        check("MPI_File_open", code)?;
+        Ok(Self(file))
+    }
+
+    /// Writes bytes of this rank alone.
+    pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        for (piece, bytes) in bytes.chunks(MAX_MESSAGE).enumerate() {
+            let at = offset + (piece * MAX_MESSAGE) as u64;
+            // SAFETY: the bytes are there until the call returns.
+            let (code, written) = unsafe {
+                let mut status = std::mem::zeroed();
+                let code = ffi::PMPI_File_write_at(
+                    self.0,
+                    at as ffi::MPI_Offset,
+                    bytes.as_ptr().cast(),
+                    bytes.len() as c_int,
+                    ffi::RSMPI_UINT8_T,
+                    &mut status,
+                );
+                (code, moved(&status))
+            };
+            check("MPI_File_write_at", code)?;
+            whole("written", written, bytes.len())?;
+        }
+        Ok(())
+    }
+
+    /// Reads bytes for this rank alone.
+    pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        // SAFETY: there is room for so many bytes, which are few.
+        let (code, read) = unsafe {
+            let mut status = std::mem::zeroed();
+            let code = ffi::PMPI_File_read_at(
+                self.0,
+                offset as ffi::MPI_Offset,
+                bytes.as_mut_ptr().cast(),
+                bytes.len() as c_int,
+                ffi::RSMPI_UINT8_T,
+                &mut status,
+            );
+            (code, moved(&status))
+        };
+        check("MPI_File_read_at", code)?;
+        whole("read", read, bytes.len())
+    }
+
+    /// Writes runs of bytes of every rank. Collective; fails on every rank or on none.
+    pub fn write_all(&self, comm: &Comm, runs: &[(u64, usize)], bytes: &[u8]) -> Result<()> {
+        self.batches(comm, runs, |offset, part: Range<usize>| {
+            let bytes = &bytes[part];
+            // SAFETY: the bytes are there until the call returns.
+            let (code, written) = unsafe {
+                let mut status = std::mem::zeroed();
+                let code = ffi::PMPI_File_write_at_all(
+                    self.0,
+                    offset,
+                    bytes.as_ptr().cast(),
+                    bytes.len() as c_int,
+                    ffi::RSMPI_UINT8_T,
+                    &mut status,
+                );
+                (code, moved(&status))
+            };
+            check("MPI_File_write_at_all", code)?;
+            whole("written", written, bytes.len())
+        })
+    }
+
+    /// Reads runs of bytes for every rank. Collective; fails on every rank or on none.
+    pub fn read_all(&self, comm: &Comm, runs: &[(u64, usize)], bytes: &mut [u8]) -> Result<()> {
+        self.batches(comm, runs, |offset, part: Range<usize>| {
+            let bytes = &mut bytes[part];
+            // SAFETY: there is room for so many bytes.
+            let (code, read) = unsafe {
+                let mut status = std::mem::zeroed();
+                let code = ffi::PMPI_File_read_at_all(
+                    self.0,
+                    offset,
+                    bytes.as_mut_ptr().cast(),
+                    bytes.len() as c_int,
+                    ffi::RSMPI_UINT8_T,
+                    &mut status,
+                );
+                (code, moved(&status))
+            };
+            check("MPI_File_read_at_all", code)?;
+            whole("read", read, bytes.len())
+        })
+    }
+
+    /// Cuts runs, whose bytes follow each other in memory, into batches that MPI can count, as many on
+    /// every rank, and moves each through a view of the file that has no gaps.
+    fn batches(
+        &self,
+        comm: &Comm,
+        runs: &[(u64, usize)],
+        mut access: impl FnMut(ffi::MPI_Offset, Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let batches = cut(runs, MAX_MESSAGE);
+        let longest = batches.iter().map(Vec::len).max().unwrap_or(0);
+        let mut most = [batches.len() as u64, longest as u64];
+        comm.max(&mut most)?;
+        let mut result = Ok(());
+        for number in 0..most[0] as usize {
+            let batch = batches.get(number).map_or(&[][..], |batch| batch);
+            let start = batch.first().map_or(0, |piece| piece.1.start);
+            let end = batch.last().map_or(0, |piece| piece.1.end);
+            let done = match most[1] > 1 {
+                true => self.view(Some(batch)).and_then(|()| access(0, start..end)),
+                false => {
+                    let offset = batch.first().map_or(0, |piece| piece.0);
+                    access(offset as ffi::MPI_Offset, start..end)
+                }
+            };
+            // A rank that fails goes on, so that the others need not wait for it.
+            result = result.and(done);
+        }
+        if most[1] > 1 {
+            result = result.and(self.view(None));
+        }
+        comm.settle(result)
+    }
+
+    /// Makes the file look as if it held only the pieces, one behind the other.
+    fn view(&self, pieces: Option<&[Piece]>) -> Result<()> {
+        const NATIVE: &[u8] = b"native\0";
+        let lengths: Vec<c_int> = pieces
+            .iter()
+            .flat_map(|p| p.iter())
+            .map(|p| p.1.len() as c_int)
+            .collect();
+        let offsets: Vec<ffi::MPI_Aint> = pieces
+            .iter()
+            .flat_map(|p| p.iter())
+            .map(|p| p.0 as ffi::MPI_Aint)
+            .collect();
+        // SAFETY: lengths and offsets are as many as is said; the type is freed behind its use.
+        unsafe {
+            let byte = ffi::RSMPI_UINT8_T;
+            let mut kind = byte;
+            if !lengths.is_empty() {
+                let count = lengths.len() as c_int;
+                let (lengths, offsets) = (lengths.as_ptr(), offsets.as_ptr());
+                let code = ffi::PMPI_Type_create_hindexed(count, lengths, offsets, byte, &mut kind);
+                check("MPI_Type_create_hindexed", code)?;
+                check("MPI_Type_commit", ffi::PMPI_Type_commit(&mut kind))?;
+            }
+            let name = NATIVE.as_ptr().cast::<c_char>();
+            let info = ffi::RSMPI_INFO_NULL;
+            let code = ffi::PMPI_File_set_view(self.0, 0, byte, kind, name, info);
+            if !lengths.is_empty() {
+                ffi::PMPI_Type_free(&mut kind);
+            }
+            check("MPI_File_set_view", code)
+        }
+    }
+
+    /// Waits until all is on the disk. Collective.
+    pub fn sync(&self) -> Result<()> {
+        // SAFETY: the file is open.
+        check("MPI_File_sync", unsafe { ffi::PMPI_File_sync(self.0) })
+    }
+
+    /// Collective.
+    pub fn close(mut self) -> Result<()> {
+        // SAFETY: the file is open, and the handle is not used again.
+        check("MPI_File_close", unsafe {
+            ffi::PMPI_File_close(&mut self.0)
+        })
+    }
+}
+
+fn moved(status: &ffi::MPI_Status) -> usize {
+    let mut count = 0;
+    // SAFETY: the status was set by an access.
+    unsafe { ffi::PMPI_Get_count(status, ffi::RSMPI_UINT8_T, &mut count) };
+    count.max(0) as usize
+}
+
+fn whole(what: &str, count: usize, asked: usize) -> Result<()> {
+    if count == asked {
+        return Ok(());
+    }
+    let text = format!("only {count} of {asked} bytes were {what}");
+    Err(std::io::Error::other(text).into())
+}
+
+/// Batches of at most so many bytes of runs, whose bytes follow each other in memory. Runs that touch
+/// in the file become one.
+fn cut(runs: &[(u64, usize)], most: usize) -> Vec<Vec<Piece>> {
+    let mut batches: Vec<Vec<Piece>> = Vec::new();
+    let (mut at, mut room) = (0, 0);
+    for &(mut offset, mut length) in runs {
+        while length > 0 {
+            if room == 0 {
+                batches.push(Vec::new());
+                room = most;
+            }
+            let part = length.min(room);
+            if let Some(batch) = batches.last_mut() {
+                match batch.last_mut() {
+                    Some((start, bytes)) if *start + bytes.len() as u64 == offset => {
+                        bytes.end += part;
+                    }
+                    _ => batch.push((offset, at..at + part)),
+                }
+            }
+            at += part;
+            offset += part as u64;
+            length -= part;
+            room -= part;
+        }
+    }
+    batches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_cut_and_joined() {
+        assert_eq!(cut(&[], 10), [[]; 0]);
+        let batches = cut(&[(5, 3), (8, 4), (20, 6)], 10);
+        assert_eq!(batches, [vec![(5, 0..7), (20, 7..10)], vec![(23, 10..13)]]);
+        let beyond = cut(&[(1 << 40, 25)], 10);
+        assert_eq!(beyond.len(), 3);
+        assert_eq!(beyond[2], [((1 << 40) + 20, 20..25)]);
+    }
+}

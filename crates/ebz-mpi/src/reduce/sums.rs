@@ -1,0 +1,296 @@
+//! Sums of whole numbers, packed.
+
+use super::exact::{self, Exceptions};
+use super::parts::Parts;
+use super::{Goal, first};
+use crate::comm::{Comm, Tag};
+use crate::error::Result;
+use crate::lattice::{Lattice, difference, pack, packed_len, sum_up, unpack, unpack_add};
+use crate::message::{self, Kind, Message};
+use crate::settings::Report;
+use crate::slabs::Outbox;
+use crate::speed::Rates;
+use ebz::Element;
+
+/// Where more than one value in this many does not fit the lattice, all are summed exactly.
+const MAX_UNFIT: usize = 64;
+/// Values that the choice of lags is made with.
+const SAMPLE: usize = 1 << 15;
+
+/// Where the sum goes, and by which way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    pub goal: Goal,
+    pub doubling: bool,
+}
+
+/// Residuals of all pieces, and messages of them.
+struct Sums<'a> {
+    comm: &'a Comm,
+    parts: &'a Parts,
+    lags: &'a [usize],
+    residuals: Vec<i32>,
+    outbox: Outbox,
+    bytes: Vec<u8>,
+    /// The first thing that went wrong; messages go on, so that nobody waits.
+    result: Result<()>,
+}
+
+/// Sums values in place, as far as the goal asks for.
+pub(super) fn on_lattice<T: Element>(
+    comm: &Comm,
+    values: &mut [T],
+    parts: &Parts,
+    lattice: Lattice,
+    how: How,
+    report: &mut Report,
+) -> Result<()> {
+    let mut residuals = vec![0; values.len()];
+    let mut unfit = Vec::new();
+    for piece in 0..parts.pieces() {
+        let range = parts.values(piece);
+        let out = &mut residuals[range.clone()];
+        lattice.quantize(&values[range.clone()], out, range.start, &mut unfit);
+    }
+    let lags = best_lags(&residuals, parts.lags());
+    let words = comm.allgather(&[unfit.len() as u64, lags as u64])?;
+    let all_unfit: u64 = words.iter().step_by(2).sum();
+    if all_unfit as usize > values.len() / MAX_UNFIT {
+        return exact::in_order(comm, values, parts, how.goal, report);
+    }
+    // All do what the first rank found best.
+    let lags = &parts.lags()[..(words[1] as usize).clamp(1, parts.lags().len())];
+    let mut scratch = Vec::new();
+    for piece in 0..parts.pieces() {
+        difference(&mut residuals[parts.values(piece)], lags, &mut scratch);
+    }
+    let mut sums = Sums {
+        comm,
+        parts,
+        lags,
+        residuals,
+        outbox: Outbox::default(),
+        bytes: Vec::new(),
+        result: Ok(()),
+    };
+    match how.doubling {
+        true => sums.exchange_at_growing_distances()?,
+        false => sums.around()?,
+    }
+    // Exact sums need the values before they are replaced.
+    let exceptions = match all_unfit {
+        0 => None,
+        _ => Some(Exceptions::sum(comm, values, &unfit)?),
+    };
+    match (how.goal, how.doubling) {
+        (_, true) => sums.finish(0..parts.pieces(), lattice, values),
+        (Goal::All, _) => sums.share(lattice, values)?,
+        (Goal::Parts, _) => sums.finish(parts.pieces_of(comm.rank()), lattice, values),
+        (Goal::Root(root), _) => sums.collect(root, lattice, values)?,
+    }
+    sums.outbox.finish()?;
+    report.sent_bytes += sums.outbox.sent_bytes;
+    if let Some(exceptions) = exceptions {
+        exceptions.put(values);
+    }
+    sums.result
+}
+
+/// How many of the lags make the shortest residuals, by a sample.
+fn best_lags(numbers: &[i32], lags: &[usize]) -> usize {
+    let length = numbers.len().min(SAMPLE.max(4 * lags[lags.len() - 1]));
+    let sample = &numbers[(numbers.len() - length) / 2..][..length];
+    let mut scratch = Vec::new();
+    let cost = |&count: &usize| {
+        let mut residuals = sample.to_vec();
+        difference(&mut residuals, &lags[..count], &mut scratch);
+        packed_len(&residuals)
+    };
+    (1..=lags.len()).min_by_key(cost).unwrap_or(1)
+}
+
+impl Sums<'_> {
+    /// Sends the residuals of a piece.
+    fn send(&mut self, piece: usize, to: usize) -> Result<()> {
+        let mut message = self.outbox.buffer();
+        message::begin(Kind::Residuals, 0, piece, 0.0, &mut message);
+        pack(&self.residuals[self.parts.values(piece)], &mut message);
+        message::seal(&mut message);
+        self.outbox.send(self.comm, to, Tag::Reduce, message)
+    }
+
+    /// Waits for the residuals of a piece, which are added to those here or replace them.
+    fn receive(&mut self, piece: usize, from: usize, add: bool) -> Result<()> {
+        self.comm
+            .receive(Some(from), Tag::Reduce, &mut self.bytes)?;
+        let out = &mut self.residuals[self.parts.values(piece)];
+        let taken = Message::read(&self.bytes)
+            .and_then(|message| message.expect(Kind::Residuals, 0, piece))
+            .and_then(|body| match add {
+                true => unpack_add(body, out),
+                false => unpack(body, out),
+            });
+        let before = std::mem::replace(&mut self.result, Ok(()));
+        self.result = first(before, taken);
+        Ok(())
+    }
+
+    /// Partial sums go around the ring; behind it each rank has the sums of its own part.
+    fn around(&mut self) -> Result<()> {
+        let (own, ranks) = (self.comm.rank(), self.comm.size());
+        let (next, previous) = ((own + 1) % ranks, (own + ranks - 1) % ranks);
+        if ranks == 1 {
+            return Ok(());
+        }
+        for piece in self.parts.pieces_of(previous) {
+            self.send(piece, next)?;
+        }
+        for step in 2..=ranks {
+            let part = (own + 2 * ranks - step) % ranks;
+            for piece in self.parts.pieces_of(part) {
+                self.receive(piece, previous, true)?;
+                if part != own {
+                    self.send(piece, next)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Each rank's sums go around the ring, as they are packed once.
+    fn share<T: Element>(&mut self, lattice: Lattice, values: &mut [T]) -> Result<()> {
+        let (own, ranks) = (self.comm.rank(), self.comm.size());
+        let (next, previous) = ((own + 1) % ranks, (own + ranks - 1) % ranks);
+        for piece in self.parts.pieces_of(own) {
+            if ranks > 1 {
+                self.send(piece, next)?;
+            }
+            self.finish(piece..piece + 1, lattice, values);
+        }
+        for step in 1..ranks {
+            let part = (own + ranks - step) % ranks;
+            for piece in self.parts.pieces_of(part) {
+                self.receive(piece, previous, false)?;
+                if part != next {
+                    let spare = self.outbox.buffer();
+                    let message = std::mem::replace(&mut self.bytes, spare);
+                    self.outbox.send(self.comm, next, Tag::Reduce, message)?;
+                }
+                self.finish(piece..piece + 1, lattice, values);
+            }
+        }
+        Ok(())
+    }
+
+    /// Each rank's sums go to the root.
+    fn collect<T: Element>(
+        &mut self,
+        root: usize,
+        lattice: Lattice,
+        values: &mut [T],
+    ) -> Result<()> {
+        let own = self.comm.rank();
+        if own != root {
+            for piece in self.parts.pieces_of(own) {
+                self.send(piece, root)?;
+            }
+            return Ok(());
+        }
+        for rank in (0..self.comm.size()).filter(|&rank| rank != root) {
+            for piece in self.parts.pieces_of(rank) {
+                self.receive(piece, rank, false)?;
+            }
+        }
+        self.finish(0..self.parts.pieces(), lattice, values);
+        Ok(())
+    }
+
+    /// Recursive doubling. Ranks beyond the largest power of two first give theirs to a partner, and
+    /// have the result from it.
+    fn exchange_at_growing_distances(&mut self) -> Result<()> {
+        let (own, ranks) = (self.comm.rank(), self.comm.size());
+        let power = 1usize << ranks.ilog2();
+        let all = 0..self.parts.pieces();
+        if own >= power {
+            for piece in all.clone() {
+                self.send(piece, own - power)?;
+            }
+            for piece in all {
+                self.receive(piece, own - power, false)?;
+            }
+            return Ok(());
+        }
+        let extra = (own + power < ranks).then_some(own + power);
+        if let Some(extra) = extra {
+            for piece in all.clone() {
+                self.receive(piece, extra, true)?;
+            }
+        }
+        let mut distance = 1;
+        while distance < power {
+            let partner = own ^ distance;
+            for piece in all.clone() {
+                self.send(piece, partner)?;
+            }
+            for piece in all.clone() {
+                self.receive(piece, partner, true)?;
+            }
+            distance *= 2;
+        }
+        if let Some(extra) = extra {
+            for piece in all {
+                self.send(piece, extra)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns the sums of pieces into values.
+    fn finish<T: Element>(
+        &mut self,
+        pieces: std::ops::Range<usize>,
+        lattice: Lattice,
+        values: &mut [T],
+    ) {
+        for piece in pieces {
+            let range = self.parts.values(piece);
+            let residuals = &mut self.residuals[range.clone()];
+            sum_up(residuals, self.lags);
+            lattice.scale(residuals, &mut values[range]);
+        }
+    }
+}
+
+/// How fast a sample is packed and unpacked, and how much shorter it becomes; `None` where it does not
+/// fit. `time` tells how long work takes.
+pub(super) fn measure<T: Element>(
+    lattice: Lattice,
+    values: &[T],
+    lags: &[usize],
+    time: impl Fn(&mut dyn FnMut()) -> f64,
+) -> Option<Rates> {
+    let bytes = size_of_val(values) as f64;
+    let mut residuals = vec![0; values.len()];
+    let (mut unfit, mut packed, mut out) = (Vec::new(), Vec::new(), values.to_vec());
+    if values.is_empty() {
+        return None;
+    }
+    let encode = time(&mut || {
+        packed.clear();
+        lattice.quantize(values, &mut residuals, 0, &mut unfit);
+        difference(&mut residuals, lags, &mut Vec::new());
+        pack(&residuals, &mut packed);
+    });
+    let mut decoded = Ok(());
+    let decode = time(&mut || {
+        decoded = unpack(&packed, &mut residuals);
+        sum_up(&mut residuals, lags);
+        lattice.scale(&residuals, &mut out);
+    });
+    decoded.ok()?;
+    (unfit.len() <= values.len() / MAX_UNFIT).then_some(Rates {
+        encode: encode / bytes,
+        decode: decode / bytes,
+        ratio: bytes / packed.len() as f64,
+    })
+}

@@ -1,0 +1,16 @@
+//! Loops compiled for wider vectors where the machine has them.
+
+/// Runs `f`; what is inlined into it may use AVX2.
+#[inline(always)]
+pub(crate) fn wide<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn run<R>(f: impl FnOnce() -> R) -> R {
+            f()
+        }
+        // SAFETY: the machine has it.
+        return unsafe { run(f) };
+    }
+    f()
+}

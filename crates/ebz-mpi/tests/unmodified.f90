@@ -1,0 +1,51 @@
+! A program that knows nothing of compression: gathers and sums. The bound comes in BOUND.
+program unmodified
+  use mpi
+  implicit none
+  integer, parameter :: n = 100000
+  integer :: rank, ranks, error, i, r
+  double precision :: own(n), total(n), bound, exact
+  double precision, allocatable :: all(:)
+  character(len=32) :: text
+  logical :: changed
+  call get_environment_variable('BOUND', text)
+  read (text, *) bound
+  call mpi_init(error)
+  call mpi_comm_rank(MPI_COMM_WORLD, rank, error)
+  call mpi_comm_size(MPI_COMM_WORLD, ranks, error)
+  allocate (all(n * ranks))
+  do i = 1, n
+    own(i) = f(rank, i)
+  end do
+  call mpi_gather(own, n, MPI_DOUBLE_PRECISION, all, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error)
+  changed = .false.
+  if (rank == 0) then
+    do r = 0, ranks - 1
+      do i = 1, n
+        if (abs(all(r * n + i) - f(r, i)) > bound) call fail('gather')
+        changed = changed .or. all(r * n + i) /= f(r, i)
+      end do
+    end do
+    if (changed .neqv. bound > 0) call fail('nothing was compressed, or too much')
+  end if
+  total = own
+  call mpi_allreduce(MPI_IN_PLACE, total, n, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
+  do i = 1, n
+    exact = 0
+    do r = 0, ranks - 1
+      exact = exact + f(r, i)
+    end do
+    if (abs(total(i) - exact) > ranks * (bound + 1d-12)) call fail('allreduce')
+  end do
+  call mpi_finalize(error)
+contains
+  double precision function f(rank, i)
+    integer, intent(in) :: rank, i
+    f = sin(0.01d0 * i + rank) + 1d-3 * sin(17d0 * i)
+  end function
+  subroutine fail(what)
+    character(len=*), intent(in) :: what
+    print *, what
+    call mpi_abort(MPI_COMM_WORLD, 1, error)
+  end subroutine
+end program
