@@ -1,6 +1,5 @@
 //! Who encodes and decodes chunks: the CPU, or a GPU where the command was built for it.
 
-use crate::report;
 use anyhow::{Result, bail};
 use ebz::engine::{Cpu, Engine};
 use std::str::FromStr;
@@ -61,13 +60,16 @@ impl Opened {
     }
 
     /// Tells what the device left to the CPU.
+    #[cfg(feature = "gpu")]
     pub fn report(&self, quiet: bool) {
-        #[cfg(feature = "gpu")]
         for notice in self.gpu.iter().flat_map(|gpu| gpu.notices()) {
-            report::note(quiet, &notice);
+            crate::report::note(quiet, &notice);
         }
-        let _ = (quiet, report::note);
     }
+
+    /// The CPU leaves nothing.
+    #[cfg(not(feature = "gpu"))]
+    pub fn report(&self, _quiet: bool) {}
 }
 
 /// What a command says that was built for the CPU only.

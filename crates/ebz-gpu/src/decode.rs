@@ -1,8 +1,9 @@
 //! Batches of chunks: bodies to values.
 
+use crate::buffers::{Buffers, Role};
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::run::{Buffers, Recorder, Role};
+use crate::run::Recorder;
 use crate::table::Table;
 
 /// The buffers of a batch that is decoded.

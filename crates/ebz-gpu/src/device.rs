@@ -1,17 +1,14 @@
 //! Adapters and devices: found, opened, tested, and given work that is waited for.
 
+use crate::buffers::Buffers;
 use crate::error::{GpuError, Result};
 use crate::kernels::{Kernel, Kernels, Transpose};
-use crate::run::Buffers;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How long a device may take for one batch: far more than any needs, so that only one that hangs is given up.
 const TIMEOUT: Duration = Duration::from_secs(120);
-
-/// The name of an environment variable that, if set, keeps kernels from using subgroups.
-const NO_SUBGROUPS: &str = "EBZ_GPU_NO_SUBGROUPS";
 
 /// A GPU that encodes and decodes chunks of codec `fz`: an [`Engine`](ebz::engine::Engine).
 ///
@@ -120,17 +117,6 @@ pub fn devices() -> Vec<AdapterInfo> {
 }
 
 impl Gpu {
-    /// Opens the best adapter, or the first whose name contains `name` in any case, and tests it.
-    pub fn open(name: Option<&str>) -> Result<Self> {
-        let transpose = match std::env::var_os(NO_SUBGROUPS) {
-            Some(_) => Transpose::Gather,
-            None => Transpose::Ballot,
-        };
-        let gpu = Self::untested(name, transpose)?;
-        crate::self_test::run(&gpu)?;
-        Ok(gpu)
-    }
-
     pub(crate) fn untested(name: Option<&str>, transpose: Transpose) -> Result<Self> {
         let wanted = name.map(str::to_lowercase);
         let adapters = adapters();

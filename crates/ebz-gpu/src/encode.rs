@@ -1,8 +1,9 @@
 //! Batches of chunks: values to bodies.
 
+use crate::buffers::{Buffers, Role};
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::run::{Buffers, Recorder, Role};
+use crate::run::Recorder;
 use crate::table::{HEADER, Row, Table};
 use ebz::engine::fz::UNIT;
 

@@ -1,10 +1,11 @@
 //! The GPU as an engine: batches of chunks in host memory.
 
+use crate::buffers::{Buffers, Role};
 use crate::decode::Decoding;
 use crate::device::Gpu;
 use crate::encode::{Encoding, Marks, unit_of};
 use crate::error::{GpuError, Result};
-use crate::run::{Buffers, Recorder, Role};
+use crate::run::Recorder;
 use crate::table::Table;
 use ebz::engine::Context;
 use ebz::engine::fz::{Coded, Narrow};

@@ -9,6 +9,7 @@
 //! side list are the library's own code; the kernels do what remains, in integers. `docs/gpu.md` counts
 //! what they move.
 
+mod buffers;
 mod decode;
 mod device;
 mod encode;

@@ -2,11 +2,12 @@
 //!
 //! These need an adapter: `scripts/test_gpu` runs them.
 
+use crate::buffers::{Buffers, Role};
 use crate::decode::Decoding;
 use crate::device::Gpu;
 use crate::encode::{Encoding, SLOT, length, unit_of};
 use crate::kernels::Transpose;
-use crate::run::{Buffers, Recorder, Role};
+use crate::run::Recorder;
 use crate::table::{HEADER, Table};
 use crate::traffic;
 use ebz::codec::Params;

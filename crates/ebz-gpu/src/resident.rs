@@ -3,11 +3,12 @@
 //! Chunks that the kernels do not take are coded by the CPU, whose bodies are kept in host memory: the frame
 //! is whole in any case, and its bodies are those of the CPU.
 
+use crate::buffers::Buffers;
 use crate::decode::Decoding;
 use crate::device::Gpu;
 use crate::encode::{Encoding, Marks};
 use crate::error::{GpuError, Result};
-use crate::run::{Buffers, KernelTime, Recorder};
+use crate::run::{KernelTime, Recorder};
 use crate::table::{Row, Table};
 use crate::transfer::STORAGE;
 use ebz::engine::Context;

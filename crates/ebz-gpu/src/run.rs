@@ -1,28 +1,10 @@
 //! Buffers of a batch, kernels one after the other, and what comes back.
 
+use crate::buffers::{Buffers, Role};
 use crate::device::Gpu;
 use crate::error::{GpuError, Result};
 use crate::kernels::Kernel;
 use std::time::Duration;
-
-/// What a buffer of a batch is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    Table,
-    Values,
-    Marks,
-    Slots,
-    States,
-    Offsets,
-    Bodies,
-    Staging,
-}
-
-const ROLES: usize = Role::Staging as usize + 1;
-
-/// Buffers that are kept from batch to batch, each as large as the largest batch needed.
-#[derive(Debug, Default)]
-pub(crate) struct Buffers([Option<wgpu::Buffer>; ROLES]);
 
 impl Buffers {
     /// The buffer for this role, of at least so many bytes.

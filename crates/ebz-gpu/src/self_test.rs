@@ -2,6 +2,7 @@
 
 use crate::device::Gpu;
 use crate::error::{GpuError, Result};
+use crate::kernels::Transpose;
 use ebz::engine::Context;
 use ebz::engine::{Cpu, EncodedChunks, Engine, Target, Values};
 use ebz::slab::FramePlan;
@@ -10,8 +11,24 @@ use ebz::{Fill, Options, Tolerance};
 /// Extents of the array: three dimensions, units that end anywhere, a unit that is not full.
 const SHAPE: [usize; 3] = [3, 19, 67];
 
+/// The name of an environment variable that, if set, keeps kernels from using subgroups.
+const NO_SUBGROUPS: &str = "EBZ_GPU_NO_SUBGROUPS";
+
+impl Gpu {
+    /// Opens the best adapter, or the first whose name contains `name` in any case, and tests it.
+    pub fn open(name: Option<&str>) -> Result<Self> {
+        let transpose = match std::env::var_os(NO_SUBGROUPS) {
+            Some(_) => Transpose::Gather,
+            None => Transpose::Ballot,
+        };
+        let gpu = Self::untested(name, transpose)?;
+        run(&gpu)?;
+        Ok(gpu)
+    }
+}
+
 /// Encodes and decodes small arrays with everything in them that drivers get wrong.
-pub(crate) fn run(gpu: &Gpu) -> Result<()> {
+fn run(gpu: &Gpu) -> Result<()> {
     // Near 0; far from it, where quotients are in double precision; near the smallest numbers.
     for (bound, scale, offset) in [(1e-3, 1.0, 0.0), (1e-3, 1.0, 900.0), (2e-38, 4e-35, 0.0)] {
         let options = Options::new(ebz::Bound::Abs(bound)).fill(Fill::from(-999.0));

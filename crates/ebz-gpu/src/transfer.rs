@@ -1,8 +1,9 @@
 //! Arrays to a device and back, and how fast it copies.
 
+use crate::buffers::Buffers;
 use crate::device::Gpu;
 use crate::error::Result;
-use crate::run::{Buffers, Recorder};
+use crate::run::Recorder;
 use std::time::{Duration, Instant};
 
 /// Usages of buffers that kernels read and write.

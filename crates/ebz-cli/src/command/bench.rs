@@ -236,7 +236,6 @@ fn measure_input<T: Element>(
         }
         device.report(args.talk.quiet);
     }
-    let links: Vec<_> = links.to_vec();
     #[cfg(not(feature = "gpu"))]
     let profiles: [(); 0] = [];
     Ok(json!({
