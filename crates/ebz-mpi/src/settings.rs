@@ -77,7 +77,7 @@ pub struct Report {
 /// Axes of an array that ranks tell each other of.
 pub(crate) const AXES: usize = 4;
 /// Numbers of a scan: see [`ValueScan::to_words`].
-const SCAN: usize = 27;
+const SCAN: usize = 28;
 const WORDS: usize = 6 + AXES + 4 + 1 + SCAN;
 
 /// What a rank brings to an operation.

@@ -32,7 +32,8 @@ fn dependencies(manifest: &str) -> Vec<&str> {
 #[test]
 fn every_dependency_is_explained() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let document = std::fs::read_to_string(root.join("docs/dependencies.md")).expect("the document");
+    let document =
+        std::fs::read_to_string(root.join("docs/dependencies.md")).expect("the document");
     let mut found = Vec::new();
     manifests(&root.join("crates"), &mut found);
     assert!(found.len() > 8, "{found:?}");
@@ -43,7 +44,10 @@ fn every_dependency_is_explained() {
             checked += 1;
             let own = name.starts_with("ebz");
             let manifest = manifest.display();
-            assert!(own || document.contains(&format!("`{name}`")), "{name} of {manifest}");
+            assert!(
+                own || document.contains(&format!("`{name}`")),
+                "{name} of {manifest}"
+            );
         }
     }
     assert!(checked > 30, "only {checked} dependencies were found");

@@ -53,7 +53,7 @@ pub struct FileWriter<'c> {
 const READ_BACK: usize = 4 << 20;
 
 /// Numbers of a scan, and of what a rank says about its block.
-const SCAN: usize = 27;
+const SCAN: usize = 28;
 const WORDS: usize = 5 + 2 * AXES + 1 + SCAN;
 
 impl<'c> FileWriter<'c> {

@@ -48,18 +48,23 @@ impl Extremes {
         }
     }
 
-    /// Number of largest values, then all values with their numbers.
+    /// Number of the element type (0 without values) and of largest values, then all values with their
+    /// numbers.
     pub fn to_words(&self) -> Vec<u64> {
         let both = self.high.iter().chain(&self.low);
         let pairs = both.flat_map(|&(value, times)| [value.to_bits(), times]);
-        std::iter::once(self.high.len() as u64)
-            .chain(pairs)
-            .collect()
+        let element = self.element.map_or(0, |element| element as u64);
+        let counts = [element, self.high.len() as u64];
+        counts.into_iter().chain(pairs).collect()
     }
 
     /// Undoes [`Self::to_words`].
     pub fn from_words(words: &[u64]) -> Option<Self> {
-        let (&high, words) = words.split_first()?;
+        let (&[element, high], words) = words.split_first_chunk()?;
+        let element = match element {
+            0 => None,
+            id => Some(ElementType::from_id(u8::try_from(id).ok()?).ok()?),
+        };
         let (pairs, []) = words.as_chunks::<2>() else {
             return None;
         };
@@ -71,6 +76,7 @@ impl Extremes {
         Some(Self {
             high: end(ends.0),
             low: end(ends.1),
+            element,
         })
     }
 

@@ -1,7 +1,6 @@
 //! Sixteen values at a time; the arithmetic is that of [`super::portable`], operation by operation.
 
 use super::{Buffers, Prediction, Row};
-use crate::codec::interp::lanes::Lanes;
 use crate::codec::interp::pack::{Taps, WIDTH};
 use crate::codec::interp::real::{LARGEST, Real, Step};
 use std::arch::x86_64::*;
