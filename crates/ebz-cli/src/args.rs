@@ -2,7 +2,6 @@
 
 mod bench;
 mod coding;
-mod foreign;
 mod report;
 mod shared;
 mod sim;
@@ -11,7 +10,6 @@ mod suggest;
 
 pub use bench::Bench;
 pub use coding::{Coding, fill, params};
-pub use foreign::foreign_option;
 pub use report::Report;
 pub use shared::{Extents, Force, Layout, Memory, OnDevice, Talk, Threads, extents};
 pub use sim::{Rtm, Sim, Simulation};

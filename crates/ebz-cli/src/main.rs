@@ -1,5 +1,6 @@
 //! The command `ebz`: see `ebz --help`.
 
+mod answers;
 mod append;
 mod args;
 mod cleanup;

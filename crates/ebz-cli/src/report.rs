@@ -1,6 +1,6 @@
 //! What users see: results on standard output, remarks and errors on standard error.
 
-use crate::args;
+use crate::answers;
 use anyhow::{Error, Result};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -99,7 +99,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::from(2);
     }
-    if let Some(answer) = args::foreign_option(error) {
+    if let Some(answer) = answers::foreign_option(error) {
         complain(&answer);
         return ExitCode::from(2);
     }

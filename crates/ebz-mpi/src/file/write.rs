@@ -366,7 +366,9 @@ fn plan<T: Element>(
     }
     let plan = FramePlan::new::<T>(shape, tolerance, &options)?;
     Ok(match options.needs_range() {
-        true => plan.with_fill(scan.fill()),
+        true => plan
+            .with_fill(scan.fill())
+            .with_clip(options.clip.resolve(scan.range())),
         false => plan,
     })
 }
