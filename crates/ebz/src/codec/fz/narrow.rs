@@ -11,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::dualquant::{self, MOST_NARROW, Mode, Plan};
 use crate::stage::exceptions::{self, Exceptions};
-use crate::stage::lags::Lags;
 use crate::stage::planes::{self, MAX_UNIT};
 use crate::stage::quantize::{self, Quantizer, Scale};
 use std::ops::Range;
@@ -68,20 +67,6 @@ impl Narrow {
             far: Quantizer::new(step, base, MOST_NARROW, bound, fill),
             whole: Quantizer::new(step, 0, f32::FARTHEST, bound, fill),
         })
-    }
-
-    /// The bytes of a chunk before its codes, with so many bytes of planes.
-    pub fn header(&self, planes: u32) -> Vec<u8> {
-        let mut header = Vec::with_capacity(HEADER);
-        let plan = Plan {
-            mode: Mode::Narrow,
-            lags: Lags(self.lags),
-            step: f64::from(self.step),
-            base: f64::from(self.base),
-        };
-        header.extend_from_slice(&plan.to_bytes());
-        header.extend_from_slice(&planes.to_le_bytes());
-        header
     }
 
     /// Coordinates of a unit, and which of its values have one.
