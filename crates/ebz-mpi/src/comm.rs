@@ -235,6 +235,10 @@ impl Comm {
             starts.push(count(total)?);
             total += n as usize;
         }
+        if total == 0 {
+            // Empty memory has no address of its own, which MPI takes for an alias.
+            return Ok(vec![Vec::new(); self.size]);
+        }
         let mut all = vec![0u8; total];
         // SAFETY: counts and displacements cut `all` into parts.
         let code = unsafe {
@@ -290,6 +294,9 @@ impl Comm {
 
     /// Every rank's part of the same memory to all ranks.
     pub(crate) fn allgather_in_place(&self, bytes: &mut [u8], lengths: &[usize]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         if bytes.len() > MAX_MESSAGE {
             let mut rest = bytes;
             for (rank, &length) in lengths.iter().enumerate() {
