@@ -15,6 +15,8 @@ pub struct Context {
     /// Intervals in which the least and the largest value of the last encoded chunk lie; `None` if the codec
     /// does not know, or if values are not finite.
     pub(crate) extremes: Option<[(f64, f64); 2]>,
+    /// The last encoded chunk had missing data that was not named. No byte of output depends on it.
+    pub(crate) found_fill: bool,
     scratch: Vec<Box<dyn Any + Send + Sync>>,
 }
 
@@ -36,6 +38,7 @@ impl Context {
             simd,
             streaming: false,
             extremes: None,
+            found_fill: false,
             scratch: Vec::new(),
         }
     }

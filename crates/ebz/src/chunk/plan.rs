@@ -265,8 +265,10 @@ impl FramePlan {
                 return Ok((Form::Constant, FoundFill::default()));
             }
             // What marks missing data is looked for first, or where the codec has seen the values, only if
-            // there may be something. (Numbers of 16 bits are encoded as others.)
-            let later = self.entry.tells_extremes && task.fill.is_empty() && T::SIZE > 2;
+            // there may be something. Other types are not seen as they are; and where one chunk has such
+            // data, the next one is likely to have some too.
+            let seen = self.entry.tells_extremes && T::SIZE == 4;
+            let later = seen && task.fill.is_empty() && !context.found_fill;
             found = match later {
                 true => FoundFill::default(),
                 false => self.missing_in(context.simd(), values),
@@ -282,6 +284,7 @@ impl FramePlan {
                     self.entry.encode(values, &task, context, out)?;
                 }
             }
+            context.found_fill = !found.values.is_empty();
         });
         if out.len() - start < chunk.bytes.len() {
             return Ok((Form::Coded, found));
