@@ -174,7 +174,9 @@ int32_t ebz_options_set_fills(ebz_options *options, const char *fills, char **me
 //
 // # Safety
 // `options` is valid, `clip` ends with a zero, `message` is valid for a write or null.
-int32_t ebz_options_set_clip(ebz_options *options, const char *clip, char **message);
+int32_t ebz_options_set_clip(ebz_options *options,
+                             const char *clip,
+                             char **message);
 
 // Keeps values that are exactly zero as they are, or not (the default).
 //

@@ -232,7 +232,7 @@ pub struct Codecs {
 /// List the GPUs that --device can name
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
-  ebz devices
+  ebz devices --json
   ebz compress wave_100x500x500.f32 --range 1e-3 --device gpu:radeon
 
 Needs a build with `--features gpu`, and a driver for Vulkan, Metal or Direct3D 12.")]

@@ -47,7 +47,7 @@ fn wrong_use_of_compress() {
         ),
         (
             "a.raw -t i32 -s 5x8 --abs 1",
-            &["unknown element type 'i32'", "f32 or f64"],
+            &["unknown element type 'i32'", "use one of f32, f64"],
         ),
         ("a.raw -t f32 -s 5x8 --abs NaN", &["finite"]),
         ("a.raw -t f32 -s 5x8 --range inf", &["finite"]),

@@ -5,6 +5,7 @@ mod comm;
 mod error;
 mod file;
 mod lattice;
+mod link;
 mod message;
 mod point;
 mod ratio;

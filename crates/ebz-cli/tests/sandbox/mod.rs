@@ -43,6 +43,8 @@ impl Sandbox {
             .args(args)
             .current_dir(self.0.path())
             .env("TMPDIR", self.0.path())
+            // Drivers of GPUs complain where there is none.
+            .env("XDG_RUNTIME_DIR", self.0.path())
             .stdin(Stdio::null());
         command
     }
