@@ -24,7 +24,7 @@ fn chunks() -> Vec<(Dims, Vec<f32>)> {
         let (x, y) = ((i % dims.nx) as f32, (i / dims.nx) as f32);
         let wave = (x * 0.05).sin() + (y * 0.09).cos() + 0.01 * ((i * 7919 % 101) as f32);
         match i {
-            900..=2000 if i % 3 > 0 => FILL,
+            900..=2000 if !i.is_multiple_of(3) => FILL,
             2100..2900 => FILL,
             4000 => f32::NAN,
             _ => wave,

@@ -136,8 +136,8 @@ impl Gpu {
 
         // 2. Constant chunks, and those that hold missing data that nobody named, are for the CPU.
         let mut parts = Table::default();
-        for chunk in 0..plan.chunks() {
-            parts.add_range(firsts[chunk], plan.dims(chunk).len(), &options.fill);
+        for (chunk, &first) in firsts.iter().enumerate().take(plan.chunks()) {
+            parts.add_range(first, plan.dims(chunk).len(), &options.fill);
         }
         let ranges = self.ranges(&parts, values, &mut buffers)?;
         let auto = plan.header().fill.is_auto();

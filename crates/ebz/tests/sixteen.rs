@@ -69,7 +69,7 @@ fn what_does_not_shrink_takes_two_bytes() {
 #[test]
 fn the_largest_values_stay_finite() {
     fn check<T: Element>(largest: u64) {
-        let word = |i: usize| largest - (i % 50) as u64 | (i as u64 & 1) << 15;
+        let word = |i: usize| (largest - (i % 50) as u64) | ((i as u64 & 1) << 15);
         let count = SHAPE.iter().product();
         let values: Vec<T> = (0..count).map(|i| T::from_word(word(i))).collect();
         let most = T::from_word(largest).to_f64();

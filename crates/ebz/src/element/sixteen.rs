@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(T::from_f64(f64::MAX).to_word(), largest + 1);
         assert_eq!(
             T::from_f64(f64::NEG_INFINITY).to_word(),
-            largest + 1 | 0x8000
+            (largest + 1) | 0x8000
         );
         for bits in [0x7f80_0001, 0x7fff_ffff, 0xff80_0001u32, 0xffc0_0000] {
             let narrow = T::from_wide(f32::from_bits(bits));

@@ -104,8 +104,10 @@ macro_rules! lanes {
                 let mut all = error;
                 for i in 0..$count {
                     // SAFETY: the caller's promise.
-                    all[i] =
-                        unsafe { $cmp::<_CMP_NLE_UQ>($andnot($splat(-0.0), error[i]), limit[i]) };
+                    all[i] = unsafe {
+                        let magnitude = $andnot($splat(-0.0), error[i]);
+                        $cmp::<_CMP_NLE_UQ>(magnitude, limit[i])
+                    };
                 }
                 all
             }

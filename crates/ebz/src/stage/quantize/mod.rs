@@ -504,7 +504,7 @@ mod tests {
             let mut expected = [T::default(); UNIT];
             let lattice = (T::from_f64(step), T::from_f64(base));
             Quantizer::<T, T>::inverse(lattice.0, lattice.1, &q, &mut expected);
-            let mut memory = vec![T::default(); UNIT + 16];
+            let mut memory = [T::default(); UNIT + 16];
             for offset in 0..16 {
                 for level in Level::available() {
                     let values = memory[offset..].first_chunk_mut().unwrap();

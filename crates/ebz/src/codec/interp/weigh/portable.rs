@@ -23,8 +23,8 @@ pub(super) fn run<T: Real>(weigh: Weigh<'_, T>) {
                 }
             }
             for (set, &sum) in sums.iter().enumerate().take(sets) {
-                for scale in 0..scales {
-                    let weight = T::from_f64(WEIGHTS[scale][set.count_ones() as usize]);
+                for (scale, weights) in WEIGHTS.iter().enumerate().take(scales) {
+                    let weight = T::from_f64(weights[set.count_ones() as usize]);
                     let bits = zip(target, sum, |t, s| {
                         cost(((t - s * weight) * weigh.inverse).to_f32())
                     });
