@@ -124,7 +124,7 @@ mod sealed {
     impl Sealed for super::bf16 {}
 }
 
-/// A floating-point type that ebz compresses: `f32`, `f64`, [`f16`] or [`bf16`].
+/// A floating-point type that ebz compresses: `f32`, `f64`, [`struct@f16`] or [`bf16`].
 pub trait Element:
     sealed::Sealed
     + bytemuck::Pod

@@ -37,6 +37,7 @@ pub(super) struct Buffers<'a, W> {
 
 impl<'a, W: Word> Buffers<'a, W> {
     /// The same as words of another name for the same size.
+    #[cfg(target_arch = "x86_64")]
     pub fn cast<X: Word>(self) -> Buffers<'a, X> {
         let window = |window: Window<'a, W>| Window {
             numbers: bytemuck::cast_slice_mut(window.numbers),
