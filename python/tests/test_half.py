@@ -30,12 +30,12 @@ def test_the_bound_is_that_of_the_values_themselves(dtype):
     values = waves(dtype)
     for codec in ebz.codecs():
         for bound in (0.01, 0.3, 1.7, 1e6):
-            if "abs" in codec.bounds:
-                data = ebz.compress(values, abs=bound, codec=codec.name)
+            if "abs" in codec["bounds"]:
+                data = ebz.compress(values, abs=bound, codec=codec["name"])
                 assert error(values, ebz.decompress(data)) <= bound
     data = ebz.compress(values, lossless=True)
     assert np.array_equal(ebz.decompress(data).view("u2"), values.view("u2"))
-    assert len(ebz.compress(values, abs=1)) < values.nbytes / 4
+    assert len(ebz.compress(values, abs=1, fill=None)) < values.nbytes / 4
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
@@ -96,4 +96,4 @@ def test_hdf5(dtype, tmp_path):
         file.create_dataset("a", data=values, chunks=(20, 25, 30), **ebz.hdf5.Ebz(abs=0.5))
     with h5py.File(tmp_path / "a.h5") as file:
         assert error(values, file["a"][:]) <= 0.5
-        assert file["a"].id.get_storage_size() < values.nbytes / 2
+        assert file["a"].id.get_storage_size() < values.nbytes
