@@ -79,8 +79,10 @@ pub mod engine {
     #[doc(hidden)]
     pub mod fz {
         pub use crate::array::may_be_missing;
+        pub use crate::codec::fz::Layout;
         pub use crate::codec::fz::narrow::{
-            Coded, Narrow, UNIT, decode_unit, encode_unit, sampled_places,
+            Coded, Narrow, TILE, UNIT, decode_unit, encode_tile, encode_unit, sampled_places,
+            sign_magnitude,
         };
         pub use crate::request::{Dims, Task};
     }

@@ -57,12 +57,14 @@ fn every_type(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Co
     fn of<T: Element>(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Content) {
         let field: Field<T> = content.field(shape, 1);
         let mut bench = Bench::default();
-        for tolerance in conformance::tolerances(entry, &field) {
-            let label = || {
-                let (name, element) = (entry.info.name, T::TYPE);
-                format!("{name} {element} {shape:?} {content:?} {tolerance:?}")
-            };
-            verdict.case(label, || bench.chunk(entry, &field, tolerance));
+        for params in conformance::variants(entry) {
+            for tolerance in conformance::tolerances(entry, &field) {
+                let label = || {
+                    let (name, element) = (conformance::name(entry, &params), T::TYPE);
+                    format!("{name} {element} {shape:?} {content:?} {tolerance:?}")
+                };
+                verdict.case(label, || bench.chunk(entry, &params, &field, tolerance));
+            }
         }
     }
 }
@@ -158,9 +160,13 @@ fn real_fields_keep_their_bounds() {
                 if !entry.offers(bound.kind()) {
                     continue;
                 }
-                let options = Options::new(bound).codec(entry.info.name);
-                let label = || format!("{} {} {bound}", entry.info.name, field.name);
-                verdict.case(label, || conformance::file(field, &options));
+                for params in conformance::variants(entry) {
+                    let mut options = Options::new(bound).codec(entry.info.name);
+                    let name = conformance::name(entry, &params);
+                    options.params = params;
+                    let label = || format!("{name} {} {bound}", field.name);
+                    verdict.case(label, || conformance::file(field, &options));
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use ebz::codec::TABLE;
 use ebz::{ElementType, Error, Limits, Reader, with_type};
-use ebz_testkit::conformance::Verdict;
+use ebz_testkit::conformance::{Verdict, variants};
 use ebz_testkit::corruption::{decode_garbage, is_refused, is_saved, small_files, stream_all};
 use ebz_testkit::{fuzz, layout};
 use std::time::{Duration, Instant};
@@ -66,11 +66,14 @@ fn garbage_harms_no_decoder() {
                 slowest = slowest.max(start.elapsed());
             };
             let label = |element| format!("{} {element} {shape:?}", entry.info.name);
-            for element in ElementType::ALL {
+            for (params, element) in variants(entry)
+                .iter()
+                .flat_map(|params| ElementType::ALL.map(|element| (params, element)))
+            {
                 let garbage = with_type!(element, T => decode_garbage::<T>);
                 verdict.case(
                     || label(element.name()),
-                    || garbage(entry, shape, 200, &mut observe),
+                    || garbage(entry, params, shape, 200, &mut observe),
                 );
             }
             // A good chunk of this size takes microseconds.

@@ -5,7 +5,7 @@ use ebz::codec::{Entry, Params, TABLE};
 use ebz::engine::Context;
 use ebz::internals::Task;
 use ebz::{Element, FillValues, f16};
-use ebz_testkit::conformance::{dims, tolerances};
+use ebz_testkit::conformance::{dims, tolerances, variants};
 use ebz_testkit::corruption::decode_garbage;
 use ebz_testkit::fields::{Content, Field};
 use peak_alloc::PeakAlloc;
@@ -34,11 +34,14 @@ fn garbage_takes_no_more_memory_than_a_good_chunk_may() {
                 entry.info.name
             );
         };
-        for shape in [&[5][..], &[3000], &[12, 13, 14]] {
-            decode_garbage::<f32>(entry, shape, 100, &mut observe).unwrap();
-            decode_garbage::<f64>(entry, shape, 100, &mut observe).unwrap();
-            let mut widened = |output: usize, decode: &mut dyn FnMut()| observe(2 * output, decode);
-            decode_garbage::<f16>(entry, shape, 100, &mut widened).unwrap();
+        for params in &variants(entry) {
+            for shape in [&[5][..], &[3000], &[12, 13, 14]] {
+                decode_garbage::<f32>(entry, params, shape, 100, &mut observe).unwrap();
+                decode_garbage::<f64>(entry, params, shape, 100, &mut observe).unwrap();
+                let mut widened =
+                    |output: usize, decode: &mut dyn FnMut()| observe(2 * output, decode);
+                decode_garbage::<f16>(entry, params, shape, 100, &mut widened).unwrap();
+            }
         }
         println!("{}: at most {most} bytes", entry.info.name);
         // Good chunks, large enough that the tables do not matter.

@@ -20,6 +20,27 @@ pub fn dims(shape: &[usize]) -> Dims {
     }
 }
 
+/// Parameters of a codec that change its coding as a whole, the default first: each of these is held against
+/// every promise.
+pub fn variants(entry: &Entry) -> Vec<Params> {
+    let mut variants = vec![Params::default()];
+    if entry.info.name == "fz" {
+        let mut params = Params::default();
+        params.set("layout", "flags");
+        variants.push(params);
+    }
+    variants
+}
+
+/// The name of a codec with its parameters.
+pub fn name(entry: &Entry, params: &Params) -> String {
+    let mut name = entry.info.name.to_string();
+    for (key, value) in params.iter() {
+        name.push_str(&format!("-{key}-{value}"));
+    }
+    name
+}
+
 /// Contexts of every level of this machine, kept from case to case so that what one case leaves in
 /// the scratch memory can harm the next one, if it can harm any.
 pub struct Bench {
@@ -43,16 +64,16 @@ impl Bench {
     pub fn chunk<T: Element>(
         &mut self,
         entry: &Entry,
+        params: &Params,
         field: &Field<T>,
         tolerance: Tolerance,
     ) -> Result<usize, String> {
         let values = &field.values[..];
-        let params = Params::default();
         let task = Task {
             dims: dims(&field.shape),
             tolerance,
             fill: field.fill,
-            params: &params,
+            params,
         };
         // 1. Encode on every level, the first of them also with a context without history.
         let mut fresh = Context::new(Level::Portable);

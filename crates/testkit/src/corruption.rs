@@ -1,6 +1,6 @@
 //! Damaged files and damaged chunks: each must be refused, or at least do no harm.
 
-use crate::conformance::{dims, tolerances};
+use crate::conformance::{dims, name, tolerances, variants};
 use crate::fields::{Content, Field};
 use crate::random::Random;
 use ebz::codec::{Entry, Params, TABLE};
@@ -31,19 +31,26 @@ pub fn small_files() -> Result<Vec<SmallFile>, Error> {
                 _ => 1e-2,
             };
             let bound = Bound::new(*kind, value)?;
-            for element in ElementType::ALL {
-                files.push(with_type!(element, T => small_file::<T>(entry, bound))?);
+            for params in variants(entry) {
+                for element in ElementType::ALL {
+                    files.push(with_type!(element, T => small_file::<T>(entry, &params, bound))?);
+                }
             }
         }
     }
     Ok(files)
 }
 
-fn small_file<T: Element>(entry: &Entry, bound: Bound) -> Result<SmallFile, Error> {
-    let options = Options::new(bound)
+fn small_file<T: Element>(
+    entry: &Entry,
+    params: &Params,
+    bound: Bound,
+) -> Result<SmallFile, Error> {
+    let mut options = Options::new(bound)
         .codec(entry.info.name)
         .metadata(serde_json::json!({"k": 1}))
         .threads(1);
+    options.params = params.clone();
     let mut writer = Writer::new(Vec::new(), options)?;
     for (content, shape, chunk) in [
         (Content::Smooth, &[3, 8, 9][..], &[2, 8, 9][..]),
@@ -56,7 +63,7 @@ fn small_file<T: Element>(entry: &Entry, bound: Bound) -> Result<SmallFile, Erro
     let bytes = writer.finish()?;
     let frames = read_all(&bytes, Level::detect())?;
     Ok(SmallFile {
-        name: format!("{} {} {bound}", entry.info.name, T::TYPE),
+        name: format!("{} {} {bound}", name(entry, params), T::TYPE),
         bytes,
         frames,
     })
@@ -175,13 +182,13 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
 /// output bytes.
 pub fn decode_garbage<T: Element>(
     entry: &Entry,
+    params: &Params,
     shape: &[usize],
     rounds: usize,
     mut observe: impl FnMut(usize, &mut dyn FnMut()),
 ) -> Result<usize, String> {
     let field: Field<T> = Content::Specials.field(shape, 5);
     let dims = dims(shape);
-    let params = Params::default();
     let mut random = Random::new(shape.len() as u64 ^ u64::from(entry.info.id));
     let mut out = vec![T::default(); field.values.len()];
     let mut count = 0;
@@ -192,7 +199,7 @@ pub fn decode_garbage<T: Element>(
                 dims,
                 tolerance,
                 fill: FillValues::NONE,
-                params: &params,
+                params,
             };
             let mut good = Vec::new();
             let text = |error: Error| error.to_string();

@@ -6,7 +6,7 @@ use crate::corruption::{self, SMALL, SmallFile};
 use crate::fields::Field;
 use crate::layout;
 use ebz::StreamReader;
-use ebz::codec::TABLE;
+use ebz::codec::{Params, TABLE};
 use ebz::engine::Context;
 use ebz::simd::Level;
 use ebz::{Bound, BoundKind, Element, ElementType, FillValues, Limits, Options, Reader, with_type};
@@ -185,7 +185,7 @@ pub fn round_trip(bytes: &[u8]) {
             .tolerance(|| Ok(0.0))
             .expect("an offered bound resolves");
         if entry.offers(Bound::from(tolerance).kind()) {
-            let result = Bench::default().chunk(entry, &field, tolerance);
+            let result = Bench::default().chunk(entry, &Params::default(), &field, tolerance);
             result.unwrap_or_else(|what| panic!("{} chunk: {what}", entry.info.name));
         }
         let result = conformance::file(&field, &options.chunk(&[2, 5, 7]));

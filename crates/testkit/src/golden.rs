@@ -3,10 +3,11 @@
 //! `v1-<codec>-<type>-<bound>.ebz` has a `.xxh3` beside it, the XXH3-64 of the decoded
 //! little-endian values. `v1-error-<case>.ebz` has a `.txt`, the name of the error it must give.
 
+use crate::conformance::{name, variants};
 use crate::corruption::read_all;
 use crate::fields::{Content, Field, workspace};
 use crate::layout;
-use ebz::codec::TABLE;
+use ebz::codec::{Entry, Params, TABLE};
 use ebz::simd::Level;
 use ebz::{Bound, BoundKind, Element, ElementType, Error, Options, View, Writer, with_type};
 use std::path::PathBuf;
@@ -31,10 +32,11 @@ pub fn folder() -> PathBuf {
 pub fn all() -> Vec<Golden> {
     let mut all = Vec::new();
     for entry in TABLE {
-        let codec = entry.info.name;
-        for &kind in entry.info.tolerances {
-            for element in ElementType::ALL {
-                all.push(with_type!(element, T => of_codec::<T>(codec, kind)));
+        for params in variants(entry) {
+            for &kind in entry.info.tolerances {
+                for element in ElementType::ALL {
+                    all.push(with_type!(element, T => of_codec::<T>(entry, &params, kind)));
+                }
             }
         }
     }
@@ -71,16 +73,19 @@ fn verdict_by(bytes: &[u8], level: Level) -> String {
 
 /// Two frames: a volume in several chunks with the odd values that codecs must keep, and a line
 /// with a fill value.
-fn of_codec<T: Element>(codec: &'static str, kind: BoundKind) -> Golden {
+fn of_codec<T: Element>(entry: &'static Entry, params: &Params, kind: BoundKind) -> Golden {
+    let name = name(entry, params);
+    let params = params.clone();
     let make = move || {
         let value = if kind == BoundKind::Precision {
             14.0
         } else {
             1e-3
         };
-        let options = Options::new(Bound::new(kind, value)?)
-            .codec(codec)
+        let mut options = Options::new(Bound::new(kind, value)?)
+            .codec(entry.info.name)
             .metadata(serde_json::json!({"made by": "the golden example"}));
+        options.params = params.clone();
         let mut writer = Writer::new(Vec::new(), options)?;
         for (content, shape, chunk) in [
             (Content::Smooth, &[5, 17, 19][..], &[2, 17, 19][..]),
@@ -95,7 +100,7 @@ fn of_codec<T: Element>(codec: &'static str, kind: BoundKind) -> Golden {
         writer.finish()
     };
     Golden {
-        name: format!("v1-{codec}-{}-{}", T::TYPE, kind.name()),
+        name: format!("v1-{name}-{}-{}", T::TYPE, kind.name()),
         beside: "xxh3",
         make: Box::new(make),
     }

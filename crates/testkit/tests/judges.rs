@@ -1,6 +1,6 @@
 //! The checks themselves: a codec that breaks a promise must be caught.
 
-use ebz::codec::{Entry, Info};
+use ebz::codec::{Entry, Info, Params};
 use ebz::engine::Context;
 use ebz::internals::{Codec, Dims, Float, Task};
 use ebz::simd::Level;
@@ -100,9 +100,9 @@ fn judge<const WRONG: u8>() -> std::result::Result<usize, String> {
     field.fill = 1e20.into();
     let mut bench = Bench::default();
     // Twice, so that the second run finds what the first one left.
-    bench.chunk(&entry, &field, Tolerance::Abs(1e6))?;
-    bench.chunk(&entry, &field, Tolerance::Abs(1e6))?;
-    decode_garbage::<f64>(&entry, &[7, 11], 50, |_, decode| decode())
+    bench.chunk(&entry, &Params::default(), &field, Tolerance::Abs(1e6))?;
+    bench.chunk(&entry, &Params::default(), &field, Tolerance::Abs(1e6))?;
+    decode_garbage::<f64>(&entry, &Params::default(), &[7, 11], 50, |_, decode| decode())
 }
 
 fn is_caught<const WRONG: u8>(by: &str) {

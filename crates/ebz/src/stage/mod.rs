@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! values ─► dualquant (quantize ─► lags) ─► residual units ─► planes ─► bytes
+//!               │                                ├► flags ─► bytes
 //!               │                                └► occupancy ─► huffman ─► bytes
 //!               └► exceptions: what cannot be quantized, exactly
 //! values ─► halving (coarse values ─► interpolation) ─► residual units, exceptions
@@ -12,6 +13,7 @@ pub(crate) mod block_transform;
 pub(crate) mod dualquant;
 pub(crate) mod exceptions;
 pub(crate) mod fields;
+pub(crate) mod flags;
 pub(crate) mod halving;
 pub(crate) mod huffman;
 pub(crate) mod lags;

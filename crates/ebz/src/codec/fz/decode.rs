@@ -1,6 +1,6 @@
 //! Bytes to values.
 
-use super::HEADER;
+use super::too_short;
 use crate::codec::{Context, Dims};
 use crate::element::Float;
 use crate::element::word::Word;
@@ -42,18 +42,16 @@ impl Fetch for CodedUnits<'_> {
     }
 }
 
-/// Fills `out` from a coded chunk.
+/// Fills `out` from what is behind the header of a coded chunk.
 pub(super) fn decode<T: Float>(
-    bytes: &[u8],
+    plan: &Plan,
+    length: usize,
+    rest: &[u8],
     dims: Dims,
     context: &mut Context,
     out: &mut [T],
 ) -> Result<()> {
-    // 3. Header, codes, planes, exceptions.
-    let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or_else(too_short)?;
-    let (plan, length) = header.split_first_chunk().ok_or_else(too_short)?;
-    let plan = Plan::read_from(plan)?;
-    let length = length.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
+    // 3. Codes, planes, exceptions.
     let codes = dualquant::units(out.len()) * plan.parts::<T>();
     let (codes, rest) = rest.split_at_checked(codes).ok_or_else(too_short)?;
     let (planes, exceptions) = rest.split_at_checked(length).ok_or_else(too_short)?;
@@ -64,13 +62,9 @@ pub(super) fn decode<T: Float>(
         codes: codes.iter(),
         planes,
     };
-    dualquant::inverse(&plan, dims, context, &mut units, exceptions, out)?;
+    dualquant::inverse(plan, dims, context, &mut units, exceptions, out)?;
     if !units.planes.is_empty() {
         return Err(Error::corrupt("bytes behind the last bit plane"));
     }
     Ok(())
-}
-
-fn too_short() -> Error {
-    Error::corrupt("fz chunk is too short")
 }

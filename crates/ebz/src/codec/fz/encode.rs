@@ -1,12 +1,12 @@
 //! Values to bytes.
 
-use super::HEADER;
+use super::{Layout, header};
 use crate::codec::{Context, Task};
 use crate::element::Float;
 use crate::element::word::Word;
 use crate::simd::Level;
 use crate::stage::UNIT;
-use crate::stage::dualquant::{self, Estimate, Plan, Sink};
+use crate::stage::dualquant::{self, Estimate, Sink};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::planes::{self, MAX_UNIT};
 
@@ -50,7 +50,7 @@ impl Sink for CodedUnits<'_> {
     type Estimate = PlaneBytes;
 
     fn restart<W: Word>(&mut self, units: usize) {
-        self.code = self.start + HEADER;
+        self.code = self.start + header::SIZE;
         self.planes = self.code + units * W::PARTS;
         self.out.resize(self.planes, 0);
     }
@@ -98,9 +98,7 @@ pub(super) fn encode<T: Float>(
     // 3. Header, codes, planes, exceptions.
     let CodedUnits { code, planes, .. } = units;
     out.truncate(planes);
-    let (head, length) = out[start..].split_at_mut(Plan::SIZE);
-    head.copy_from_slice(&plan.to_bytes());
-    length[..4].copy_from_slice(&((planes - code) as u32).to_le_bytes());
+    header::write(Layout::Planes, &plan, planes - code, &mut out[start..]);
     exceptions.write_to::<T>(out);
     context.put_back(exceptions);
 }

@@ -5,23 +5,43 @@
 //!
 //! ```text
 //! values ─► dualquant ─► units of 256 residuals ─► planes ─► codes, planes, exceptions
+//!                                   └► flags, the paper's own coder
 //! ```
 
 mod decode;
 mod encode;
+mod flags;
+mod header;
 pub(crate) mod narrow;
 
-use super::{Codec, Context, Dims, Info, Task};
+use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::BoundKind;
 use crate::element::Float;
-use crate::error::Result;
-use crate::stage::dualquant::Plan;
+use crate::error::{Error, Result};
 
 /// The codec at memory speed.
 pub struct Fz;
 
-/// Bytes before the codes: the plan and the length of the planes.
-const HEADER: usize = Plan::SIZE + 4;
+/// How residuals are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Layout {
+    /// Bit planes of units of 256, sparse or dense.
+    Planes = 0,
+    /// Tiles of 2,048 with a flag for each block of 16 bytes, as in the paper.
+    Flags = 1,
+}
+
+/// Names of layouts, the default first.
+const LAYOUTS: [&str; 2] = ["planes", "flags"];
+
+impl Layout {
+    /// The layout that parameters ask for.
+    fn of(params: &Params) -> Result<Self> {
+        let flags = params.choice("layout", &LAYOUTS)? == LAYOUTS[1];
+        Ok(if flags { Self::Flags } else { Self::Planes })
+    }
+}
 
 impl Codec for Fz {
     const INFO: Info = Info {
@@ -29,11 +49,20 @@ impl Codec for Fz {
         name: "fz",
         summary: "dual quantization and bit planes, at the speed of memory",
         tolerances: &[BoundKind::Abs, BoundKind::Pointwise, BoundKind::Lossless],
-        params: &[],
+        params: &[Param {
+            name: "layout",
+            default: LAYOUTS[0],
+            help: "planes: bit planes of units of 256, sparse ones without their zero bytes; flags: the \
+                   paper's tiles of 2,048 codes with a flag for each block of 16 bytes, with every lag",
+        }],
         rewrites_exactly: Some(&[]),
     };
 
     const TELLS_EXTREMES: bool = true;
+
+    fn validate(params: &Params) -> Result<()> {
+        Layout::of(params).map(|_| ())
+    }
 
     fn encode<T: Float>(
         values: &[T],
@@ -41,7 +70,10 @@ impl Codec for Fz {
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        encode::encode(values, task, context, out);
+        match Layout::of(task.params)? {
+            Layout::Planes => encode::encode(values, task, context, out),
+            Layout::Flags => flags::encode(values, task, context, out),
+        }
         Ok(())
     }
 
@@ -51,6 +83,14 @@ impl Codec for Fz {
         context: &mut Context,
         out: &mut [T],
     ) -> Result<()> {
-        decode::decode(bytes, dims, context, out)
+        let (layout, plan, length, rest) = header::read(bytes)?;
+        match layout {
+            Layout::Planes => decode::decode(&plan, length, rest, dims, context, out),
+            Layout::Flags => flags::decode(&plan, length, rest, dims, context, out),
+        }
     }
+}
+
+fn too_short() -> Error {
+    Error::corrupt("fz chunk is too short")
 }

@@ -2,15 +2,18 @@
 //!
 //! Choices (lattice, lags) and the side list stay here, so that every engine makes the same ones.
 
-use super::HEADER;
 use super::encode::PlaneBytes;
+use super::flags::{self, EveryLag};
+use super::{Layout, header, too_short};
 use crate::bound::Tolerance;
 use crate::codec::{Dims, Task};
 use crate::element::real::Real;
+use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::dualquant::{self, MOST_NARROW, Mode, Plan};
 use crate::stage::exceptions::{self, Exceptions};
+use crate::stage::flags::{BLOCK, FLAGS, MAX_TILE};
 use crate::stage::planes::{self, MAX_UNIT};
 use crate::stage::quantize::{self, Quantizer, Scale};
 use std::ops::Range;
@@ -18,9 +21,14 @@ use std::ops::Range;
 /// Values per unit.
 pub const UNIT: usize = crate::stage::UNIT;
 
+/// Codes per tile of [`Layout::Flags`].
+pub const TILE: usize = crate::stage::flags::TILE;
+
 /// How the values of a chunk become residuals.
 #[derive(Debug, Clone)]
 pub struct Narrow {
+    /// How residuals are stored.
+    pub layout: Layout,
     /// Extents of the chunk.
     pub dims: Dims,
     /// Bit 0: lag 1; bit 1: lag nx; bit 2: lag nx · ny.
@@ -43,16 +51,21 @@ pub struct Narrow {
 impl Narrow {
     /// What the encoder of this chunk starts with; `None` if that is not the 16-bit path.
     pub fn choose(values: &[f32], task: &Task<'_>, level: Level) -> Option<Self> {
-        let plan = dualquant::narrow_plan::<PlaneBytes>(values, task, level)?;
-        Self::new(&plan, task)
+        let layout = Layout::of(task.params).ok()?;
+        let plan = match layout {
+            Layout::Planes => dualquant::narrow_plan::<PlaneBytes>(values, task, level)?,
+            Layout::Flags => dualquant::narrow_plan::<EveryLag>(values, task, level)?,
+        };
+        Self::new(layout, &plan, task)
     }
 
-    fn new(plan: &Plan, task: &Task<'_>) -> Option<Self> {
+    fn new(layout: Layout, plan: &Plan, task: &Task<'_>) -> Option<Self> {
         let Tolerance::Abs(bound) = task.tolerance else {
             return None;
         };
         let (step, base, fill) = (plan.step, plan.base as i64, &task.fill);
         Some(Self {
+            layout,
             dims: task.dims,
             lags: plan.lags.0,
             step: step as f32,
@@ -127,16 +140,18 @@ pub fn sampled_places(dims: Dims) -> Vec<Range<usize>> {
 #[derive(Debug)]
 pub struct Coded<'a> {
     /// As in [`Narrow`].
+    pub layout: Layout,
+    /// As in [`Narrow`].
     pub lags: u8,
     /// As in [`Narrow`].
     pub step: f32,
     /// As in [`Narrow`].
     pub base: i32,
-    /// One for each unit.
+    /// One for each unit, or 32 bytes of flags for each tile.
     pub codes: &'a [u8],
-    /// The planes of all units.
+    /// The planes of all units, or the blocks of all tiles.
     pub planes: &'a [u8],
-    /// Where each unit starts in the planes.
+    /// Where each unit starts in the planes, or each tile in the blocks.
     pub starts: Vec<u32>,
     list: &'a [u8],
 }
@@ -145,11 +160,7 @@ impl<'a> Coded<'a> {
     /// Takes a body of so many values apart. `None` where it is another path, or where its lattice is none
     /// that an encoder chooses: that is for the CPU to judge.
     pub fn new(bytes: &'a [u8], values: usize) -> Result<Option<Self>> {
-        let short = || Error::corrupt("fz chunk is too short");
-        let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or_else(short)?;
-        let (plan, length) = header.split_first_chunk().ok_or_else(short)?;
-        let plan = Plan::read_from(plan)?;
-        let length = length.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
+        let (layout, plan, length, rest) = header::read(bytes)?;
         let few_bits = (plan.step.to_bits() << (12 + f32::STEP_BITS - 1)) == 0;
         let (step, base) = (plan.step as f32, plan.base as i32);
         let usual = plan.mode == Mode::Narrow
@@ -160,20 +171,37 @@ impl<'a> Coded<'a> {
         if !usual {
             return Ok(None);
         }
-        let (codes, rest) = rest
-            .split_at_checked(dualquant::units(values))
-            .ok_or_else(short)?;
-        let (planes, list) = rest.split_at_checked(length).ok_or_else(short)?;
-        let mut starts = Vec::with_capacity(codes.len());
+        let codes = match layout {
+            Layout::Planes => dualquant::units(values),
+            Layout::Flags => flags::tiles(values) * FLAGS,
+        };
+        let (codes, rest) = rest.split_at_checked(codes).ok_or_else(too_short)?;
+        let (planes, list) = rest.split_at_checked(length).ok_or_else(too_short)?;
+        let mut starts = Vec::new();
         let mut at = 0;
-        for &code in codes {
-            starts.push(at as u32);
-            at += planes::length(code, &planes[at..])?;
+        match layout {
+            Layout::Planes => {
+                for &code in codes {
+                    starts.push(at as u32);
+                    at += planes::length(code, &planes[at..])?;
+                }
+            }
+            Layout::Flags => {
+                for tile in codes.chunks(FLAGS) {
+                    starts.push(at as u32);
+                    let blocks = tile.iter().map(|flags| flags.count_ones()).sum::<u32>();
+                    at += BLOCK * blocks as usize;
+                }
+            }
+        }
+        if at > planes.len() {
+            return Err(Error::corrupt("blocks end too early"));
         }
         if at < planes.len() {
             return Err(Error::corrupt("bytes behind the last bit plane"));
         }
         Ok(Some(Self {
+            layout,
             lags: plan.lags.0,
             step,
             base,
@@ -200,6 +228,18 @@ pub fn encode_unit(unit: &[u16; UNIT]) -> (u8, Vec<u8>) {
     let mut out = [0; MAX_UNIT];
     let (code, length) = planes::encode(Level::Portable, unit, &mut out);
     (code, out[..length].to_vec())
+}
+
+/// Flags and blocks of a tile of codes.
+pub fn encode_tile(tile: &[u16; TILE]) -> ([u8; FLAGS], Vec<u8>) {
+    let (mut flags, mut out) = ([0; FLAGS], [0; MAX_TILE]);
+    let length = crate::stage::flags::encode(Level::Portable, tile, &mut flags, &mut out);
+    (flags, out[..length].to_vec())
+}
+
+/// The code of a difference: sign and magnitude.
+pub fn sign_magnitude(difference: u16) -> u16 {
+    crate::stage::flags::sign_magnitude(Word::zigzag(difference))
 }
 
 /// Undoes [`encode_unit`].

@@ -1,0 +1,188 @@
+//! FZ-GPU's coder: 2,048 codes of 16 bits, their bits shuffled, without the blocks that are zero.
+//!
+//! A tile is 32 rows of 32 words, each of two codes, the first in the lower half. Plane i holds bit i of all
+//! words in their order: planes 0 to 15 belong to the codes at even places, 16 to 31 to those at odd ones. A
+//! plane is 128 bytes, which is 8 blocks. A tile has a flag for each of its 256 blocks, and of the blocks those
+//! that are not zero:
+//!
+//! ```text
+//! flags    32 bytes, kept apart: bit b of byte i for block b of plane i
+//! blocks   16 bytes each
+//! ```
+//!
+//! Codes are signs (the highest bit) and magnitudes, so that those near 0 have few bits.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+#[cfg(test)]
+mod tests;
+
+use crate::element::word::Word;
+use crate::error::{Error, Result};
+use crate::simd::Level;
+
+/// Codes of a tile.
+pub(crate) const TILE: usize = 2048;
+
+/// Bytes of the flags of a tile: one for each plane.
+pub(crate) const FLAGS: usize = 32;
+
+/// Bytes of a block.
+pub(crate) const BLOCK: usize = 16;
+
+/// Bytes of the blocks of a tile if none is zero.
+pub(crate) const MAX_TILE: usize = 2 * TILE;
+
+/// Words of a tile, and bytes that each of the four bytes of these takes.
+const WORDS: usize = TILE / 2;
+
+/// Bytes of a plane.
+const PLANE: usize = WORDS / 8;
+
+/// One of the four bytes of every word.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Bytes([u8; WORDS]);
+
+/// Sign and magnitude of a zigzag residual. The least number, which has no magnitude, becomes the sign alone.
+#[inline(always)]
+pub(crate) fn sign_magnitude<W: Word>(zigzag: W) -> W {
+    let bits = 16 * W::PARTS as u32 - 1;
+    let sign = zigzag.shl(bits);
+    zigzag.shr(1).add(sign.shr(bits)).or(sign)
+}
+
+/// Undoes [`sign_magnitude`].
+#[inline(always)]
+pub(crate) fn zigzag<W: Word>(code: W) -> W {
+    code.shl(1).sub(code.shr(16 * W::PARTS as u32 - 1))
+}
+
+/// Encodes a tile: its flags, and its blocks to the start of `out`; returns how many bytes these take.
+pub(crate) fn encode(
+    level: Level,
+    tile: &[u16; TILE],
+    flags: &mut [u8; FLAGS],
+    out: &mut [u8; MAX_TILE],
+) -> usize {
+    level.run(
+        #[inline(always)]
+        || {
+            let words: &[[u16; 2]; WORDS] = bytemuck::cast_ref(tile);
+            let mut length = 0;
+            for (byte, flags) in flags.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+                let (half, shift) = (byte / 2, 8 * (byte % 2));
+                let mut bytes = Bytes([0; WORDS]);
+                let mut used = 0;
+                for (byte, word) in bytes.0.iter_mut().zip(words) {
+                    *byte = (word[half] >> shift) as u8;
+                    used |= *byte;
+                }
+                for (bit, flags) in flags.iter_mut().enumerate() {
+                    *flags = 0;
+                    if used >> bit & 1 == 1 {
+                        let plane = plane(level, &bytes, bit as u32);
+                        *flags = pack(&plane, out, &mut length);
+                    }
+                }
+            }
+            length
+        },
+    )
+}
+
+/// Decodes a tile from its flags and the start of `blocks`; returns how many bytes of these it took.
+pub(crate) fn decode(
+    level: Level,
+    flags: &[u8; FLAGS],
+    blocks: &[u8],
+    tile: &mut [u16; TILE],
+) -> Result<usize> {
+    let count = flags.iter().map(|flags| flags.count_ones()).sum::<u32>();
+    let length = BLOCK * count as usize;
+    let blocks = blocks
+        .get(..length)
+        .ok_or_else(|| Error::corrupt("blocks end too early"))?;
+    let mut blocks = blocks.as_chunks::<BLOCK>().0.iter();
+    level.run(
+        #[inline(always)]
+        || {
+            let words: &mut [[u16; 2]; WORDS] = bytemuck::cast_mut(tile);
+            words.fill([0; 2]);
+            for (byte, flags) in flags.as_chunks::<8>().0.iter().enumerate() {
+                if *flags == [0; 8] {
+                    continue;
+                }
+                let (half, shift) = (byte / 2, 8 * (byte % 2));
+                let mut bytes = Bytes([0; WORDS]);
+                for (bit, &flags) in flags.iter().enumerate() {
+                    if flags != 0 {
+                        let plane = unpack(flags, &mut blocks);
+                        add_plane(level, &plane, bit as u32, &mut bytes);
+                    }
+                }
+                for (byte, word) in bytes.0.iter().zip(words.iter_mut()) {
+                    word[half] |= u16::from(*byte) << shift;
+                }
+            }
+        },
+    );
+    Ok(length)
+}
+
+/// Appends the blocks of a plane that are not zero; returns which ones these are.
+#[inline(always)]
+fn pack(plane: &[u8; PLANE], out: &mut [u8; MAX_TILE], length: &mut usize) -> u8 {
+    let mut flags = 0;
+    for (i, block) in plane.as_chunks::<BLOCK>().0.iter().enumerate() {
+        // A block that is zero is written too, and then overwritten by the next one.
+        if let Some(to) = out.get_mut(*length..*length + BLOCK) {
+            to.copy_from_slice(block);
+        }
+        let used = u128::from_le_bytes(*block) != 0;
+        flags |= u8::from(used) << i;
+        *length += BLOCK * usize::from(used);
+    }
+    flags
+}
+
+/// The plane with these flags, from the next blocks.
+#[inline(always)]
+fn unpack<'a>(flags: u8, blocks: &mut impl Iterator<Item = &'a [u8; BLOCK]>) -> [u8; PLANE] {
+    let mut plane = [0; PLANE];
+    for (i, to) in plane.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+        if flags >> i & 1 == 1
+            && let Some(block) = blocks.next()
+        {
+            *to = *block;
+        }
+    }
+    plane
+}
+
+/// One bit of each byte.
+#[inline(always)]
+fn plane(level: Level, bytes: &Bytes, bit: u32) -> [u8; PLANE] {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(avx512) => avx512::plane(avx512, bytes, bit),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(avx2) => avx2::plane(avx2, bytes, bit),
+        _ => portable::plane(bytes, bit),
+    }
+}
+
+/// Sets one bit of each byte that the plane names.
+#[inline(always)]
+fn add_plane(level: Level, plane: &[u8; PLANE], bit: u32, bytes: &mut Bytes) {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512(avx512) => avx512::add_plane(avx512, plane, bit, bytes),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(avx2) => avx2::add_plane(avx2, plane, bit, bytes),
+        _ => portable::add_plane(plane, bit, bytes),
+    }
+}
