@@ -10,6 +10,7 @@ pub(crate) enum Role {
     States,
     Offsets,
     Bodies,
+    Tiles,
     Staging,
 }
 

@@ -5,6 +5,7 @@ use crate::device::Gpu;
 use crate::error::Result;
 use crate::run::Recorder;
 use crate::table::Table;
+use ebz::engine::fz::Layout;
 
 /// The buffers of a batch that is decoded.
 pub(crate) struct Decoding {
@@ -49,8 +50,12 @@ impl Decoding {
     pub fn record(&self, gpu: &Gpu, table: &Table, recorder: &mut Recorder<'_>) {
         let (kernels, chunks) = (&gpu.kernels, table.rows.len() as u32);
         let columns = table.decoding().iter().map(|row| row.nx).max();
+        let unpack = match table.layout {
+            Layout::Planes => &kernels.unpack,
+            Layout::Flags => &kernels.flags.unpack,
+        };
         for (kernel, groups) in [
-            (&kernels.unpack, Some(table.most(|row| row.segments))),
+            (unpack, Some(table.most(|row| row.segments))),
             (&kernels.totals, None),
             (&kernels.columns, Some(columns.unwrap_or(0).div_ceil(64))),
         ] {

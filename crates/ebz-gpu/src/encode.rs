@@ -3,9 +3,10 @@
 use crate::buffers::{Buffers, Role};
 use crate::device::Gpu;
 use crate::error::Result;
+use crate::kernels::Kernel;
 use crate::run::Recorder;
-use crate::table::{HEADER, Row, Table};
-use ebz::engine::fz::UNIT;
+use crate::table::{HEADER, Row, TILE_UNITS, Table, codes_bytes};
+use ebz::engine::fz::{Layout, UNIT};
 
 /// The buffers of a batch that is encoded.
 pub(crate) struct Encoding {
@@ -16,10 +17,15 @@ pub(crate) struct Encoding {
     pub states: wgpu::Buffer,
     pub offsets: wgpu::Buffer,
     pub bodies: wgpu::Buffer,
+    /// Shuffled tiles of `layout=flags`.
+    pub tiles: Option<wgpu::Buffer>,
 }
 
-/// Bytes of a unit's slot.
+/// Bytes of a unit's slot: the longest unit, or 256 codes.
 pub(crate) const SLOT: u64 = 512;
+
+/// Bytes of a tile.
+pub(crate) const TILE: u64 = SLOT * TILE_UNITS as u64;
 
 impl Encoding {
     /// Buffers for a batch, of which `values` is filled by the caller.
@@ -38,36 +44,63 @@ impl Encoding {
             states: buffers.get(gpu, Role::States, 4 * units)?,
             offsets: buffers.get(gpu, Role::Offsets, 4 * (units + chunks))?,
             bodies: buffers.get(gpu, Role::Bodies, 4 * table.body_words as u64)?,
+            tiles: match table.layout {
+                Layout::Planes => None,
+                Layout::Flags => {
+                    Some(buffers.get(gpu, Role::Tiles, TILE * table.tiles() as u64)?)
+                }
+            },
         };
         let rows = bytemuck::cast_slice(&table.rows);
         gpu.queue.write_buffer(&encoding.table, 0, rows);
         Ok(encoding)
     }
 
-    /// Adds the five kernels.
+    /// Adds all kernels.
     pub fn record(&self, gpu: &Gpu, table: &Table, recorder: &mut Recorder<'_>) {
-        self.record_some(gpu, table, recorder, 5);
+        self.record_some(gpu, table, recorder, usize::MAX);
     }
 
     /// Adds the first so many of them.
     pub fn record_some(&self, gpu: &Gpu, table: &Table, recorder: &mut Recorder<'_>, count: usize) {
-        let (kernels, chunks) = (&gpu.kernels, table.rows.len() as u32);
+        let kernels = &gpu.kernels;
         let units = Some(table.most(|row| row.units));
-        for (kernel, groups) in [
-            (&kernels.encode, units),
-            (&kernels.carry, None),
-            (&kernels.resolve, units),
-            (&kernels.offsets, None),
-            (&kernels.compact, units),
-        ]
-        .into_iter()
-        .take(count)
-        {
-            recorder.kernel(kernel, groups, chunks, |binding| self.buffer(binding));
+        let tiles = Some(table.most(|row| row.units).div_ceil(TILE_UNITS as u32));
+        let list = match table.layout {
+            Layout::Planes => vec![
+                (&kernels.encode, units),
+                (&kernels.carry, None),
+                (&kernels.resolve, units),
+                (&kernels.offsets, None),
+                (&kernels.compact, units),
+            ],
+            Layout::Flags => vec![
+                (&kernels.flags.predict, units),
+                (&kernels.carry, None),
+                (&kernels.flags.resolve, units),
+                (&kernels.flags.shuffle_mark, tiles),
+                (&kernels.flags.sum_tiles, None),
+                (&kernels.flags.encode_tiles, tiles),
+            ],
+        };
+        for (kernel, groups) in list.into_iter().take(count) {
+            self.record_one(kernel, groups, table, recorder);
         }
     }
 
-    fn buffer(&self, binding: u32) -> wgpu::Buffer {
+    /// Adds one kernel.
+    pub fn record_one(
+        &self,
+        kernel: &Kernel,
+        groups: Option<u32>,
+        table: &Table,
+        recorder: &mut Recorder<'_>,
+    ) {
+        let chunks = table.rows.len() as u32;
+        recorder.kernel(kernel, groups, chunks, |binding| self.buffer(binding));
+    }
+
+    pub fn buffer(&self, binding: u32) -> wgpu::Buffer {
         match binding {
             0 => &self.table,
             1 => &self.values,
@@ -75,7 +108,8 @@ impl Encoding {
             3 => &self.slots,
             4 => &self.states,
             5 => &self.offsets,
-            _ => &self.bodies,
+            6 => &self.bodies,
+            _ => self.tiles.as_ref().unwrap_or(&self.slots),
         }
         .clone()
     }
@@ -83,35 +117,45 @@ impl Encoding {
 
 /// What the device says of the units of a chunk.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Marks<'a>(pub &'a [u32]);
+pub(crate) struct Marks<'a> {
+    layout: Layout,
+    units: &'a [u32],
+}
 
 impl<'a> Marks<'a> {
     /// Those of one chunk among those of a batch.
-    pub fn of(all: &'a [u32], row: &Row) -> Self {
+    pub fn of(all: &'a [u32], table: &Table, row: &Row) -> Self {
         let start = row.first_unit as usize;
-        Self(&all[start..start + row.units as usize])
+        Self {
+            layout: table.layout,
+            units: &all[start..start + row.units as usize],
+        }
     }
 
-    /// Bytes of planes.
+    /// Bytes of planes or blocks.
     pub fn planes(self) -> usize {
-        self.0.iter().map(|&mark| length(mark)).sum()
+        let length: usize = self.units.iter().map(|&mark| length(mark)).sum();
+        match self.layout {
+            Layout::Planes => length,
+            Layout::Flags => 16 * length,
+        }
     }
 
     /// Bytes of the body without its exceptions.
     pub fn body_bytes(self) -> usize {
-        HEADER + self.0.len() + self.planes()
+        HEADER + codes_bytes(self.layout, self.units.len()) + self.planes()
     }
 
     /// The units with exceptions.
     pub fn exceptions(self) -> impl Iterator<Item = usize> + 'a {
-        let units = self.0.iter().enumerate();
+        let units = self.units.iter().enumerate();
         units
             .filter(|(_, mark)| **mark >> 31 == 1)
             .map(|(unit, _)| unit)
     }
 }
 
-/// Bytes of a unit's planes.
+/// Bytes of a unit's planes, or blocks of a tile in the mark of its first unit.
 pub(crate) fn length(mark: u32) -> usize {
     (mark >> 8 & 0x3ff) as usize
 }

@@ -8,7 +8,7 @@ use crate::error::{GpuError, Result};
 use crate::run::Recorder;
 use crate::table::Table;
 use ebz::engine::Context;
-use ebz::engine::fz::{Coded, Narrow};
+use ebz::engine::fz::{Coded, Layout, Narrow};
 use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
 use ebz::slab::FramePlan;
 use ebz::{ElementType, FoundFill, Tolerance};
@@ -191,7 +191,7 @@ impl Gpu {
         let sizes: Vec<_> = table
             .rows
             .iter()
-            .map(|row| Marks::of(&marks, row).body_bytes())
+            .map(|row| Marks::of(&marks, &table, row).body_bytes())
             .collect();
         let fits = |(row, size): (&crate::table::Row, usize)| size <= 4 * row.body_words as usize;
         let parts: Vec<_> = table
@@ -224,7 +224,7 @@ impl Gpu {
             .zip(&table.rows)
             .zip(bodies.into_iter().zip(sizes))
         {
-            let units = Marks::of(&marks, row).exceptions();
+            let units = Marks::of(&marks, &table, row).exceptions();
             let units = units.map(|unit| (unit, unit_of(job.values, unit)));
             match job.narrow.exceptions(units, |_, _| ()) {
                 Some(list) => {
@@ -295,9 +295,11 @@ impl Gpu {
             self.queue.write_buffer(&bodies, whole as u64, &last);
         }
         let marks = buffers.get(self, Role::Marks, 4 * units)?;
-        let codes: Vec<u32> = coded.codes.iter().map(|&code| code.into()).collect();
-        self.queue
-            .write_buffer(&marks, 0, bytemuck::cast_slice(&codes));
+        if coded.layout == Layout::Planes {
+            let codes: Vec<u32> = coded.codes.iter().map(|&code| code.into()).collect();
+            self.queue
+                .write_buffer(&marks, 0, bytemuck::cast_slice(&codes));
+        }
         let offsets = buffers.get(self, Role::Offsets, 4 * (units + 1))?;
         let mut starts = coded.starts.clone();
         starts.push(coded.planes.len() as u32);

@@ -13,6 +13,26 @@ pub(crate) struct Kernels {
     pub columns: Kernel,
     pub scatter: Kernel,
     pub range: Kernel,
+    pub flags: FlagKernels,
+}
+
+/// Kernels of `layout=flags`; the others are those of the default layout.
+#[derive(Debug)]
+pub(crate) struct FlagKernels {
+    pub predict: Kernel,
+    pub resolve: Kernel,
+    pub shuffle_mark: Kernel,
+    pub sum_tiles: Kernel,
+    pub encode_tiles: Kernel,
+    pub unpack: Kernel,
+}
+
+/// What the paper compares its kernels with: they are made for the ablation only.
+#[derive(Debug)]
+pub(crate) struct AblationKernels {
+    pub predict_v1: Kernel,
+    pub shuffle: Kernel,
+    pub mark: Kernel,
 }
 
 /// A compiled kernel, and the numbers of its bindings.
@@ -26,6 +46,8 @@ pub(crate) struct Kernel {
 const PRELUDE: &str = include_str!("wgsl/prelude.wgsl");
 const QUANTIZE: &str = include_str!("wgsl/quantize.wgsl");
 const PACK: &str = include_str!("wgsl/pack.wgsl");
+const UNPACK: &str = include_str!("wgsl/unpack.wgsl");
+const TILE: &str = include_str!("wgsl/tile.wgsl");
 
 /// How bit planes are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +67,7 @@ impl Transpose {
     }
 
     /// Fills in what a kernel must know of subgroups.
-    fn fit(self, kernel: &str) -> String {
+    pub fn fit(self, kernel: &str) -> String {
         let (parameters, set) = match self {
             Self::Ballot => (
                 ",\n        @builtin(subgroup_id) number: u32, @builtin(subgroup_size) size: u32,\
@@ -62,11 +84,7 @@ impl Transpose {
 
 impl Kernels {
     pub fn new(device: &wgpu::Device, transpose: Transpose) -> Self {
-        let kernel = |name, bindings, parts: &[&str]| {
-            let mut source = PRELUDE.to_string();
-            parts.iter().for_each(|part| source.push_str(part));
-            Kernel::new(device, name, bindings, source)
-        };
+        let kernel = |name, bindings, parts: &[&str]| Kernel::new(device, name, bindings, parts);
         let plain = |name, bindings, part| kernel(name, bindings, &[part]);
         let packing = |name, part| {
             let part = transpose.fit(part);
@@ -83,21 +101,100 @@ impl Kernels {
                 &[0, 2, 3, 5, 6],
                 include_str!("wgsl/compact.wgsl"),
             ),
-            unpack: plain(
+            unpack: kernel(
                 "unpack",
                 &[0, 1, 2, 3, 4, 5],
-                include_str!("wgsl/unpack.wgsl"),
+                &[include_str!("wgsl/unpack_planes.wgsl"), UNPACK],
             ),
             totals: plain("totals", &[0, 4], include_str!("wgsl/totals.wgsl")),
             columns: plain("columns", &[0, 3, 4, 6], include_str!("wgsl/columns.wgsl")),
             scatter: plain("scatter", &[1, 6], include_str!("wgsl/scatter.wgsl")),
             range: plain("range", &[0, 1, 2], include_str!("wgsl/range.wgsl")),
+            flags: FlagKernels::new(device),
+        }
+    }
+}
+
+impl FlagKernels {
+    fn new(device: &wgpu::Device) -> Self {
+        let coding = |name, part| {
+            let part = Transpose::Gather.fit(part);
+            let parts = [QUANTIZE, include_str!("wgsl/codes.wgsl"), &part];
+            Kernel::new(device, name, &[0, 1, 2, 3, 4], &parts)
+        };
+        Self {
+            predict: coding("predict", include_str!("wgsl/encode.wgsl")),
+            resolve: coding("resolve", include_str!("wgsl/resolve.wgsl")),
+            shuffle_mark: Kernel::new(
+                device,
+                "shuffle+mark",
+                &[0, 2, 3, 6, 7],
+                &[TILE, include_str!("wgsl/shuffle_mark.wgsl")],
+            ),
+            sum_tiles: Kernel::new(
+                device,
+                "prefix sum",
+                &[0, 2, 5, 6],
+                &[include_str!("wgsl/sum_tiles.wgsl")],
+            ),
+            encode_tiles: Kernel::new(
+                device,
+                "encode",
+                &[0, 5, 6, 7],
+                &[include_str!("wgsl/encode_tiles.wgsl")],
+            ),
+            unpack: Kernel::new(
+                device,
+                "unpack",
+                &[0, 1, 3, 4, 5],
+                &[include_str!("wgsl/unpack_flags.wgsl"), UNPACK],
+            ),
+        }
+    }
+}
+
+impl AblationKernels {
+    pub fn new(device: &wgpu::Device) -> Self {
+        Self {
+            predict_v1: Kernel::new(
+                device,
+                "predict, outliers apart",
+                &[0, 1, 3, 7],
+                &[QUANTIZE, include_str!("wgsl/predict_v1.wgsl")],
+            ),
+            shuffle: Kernel::new(
+                device,
+                "shuffle",
+                &[0, 3, 7],
+                &[TILE, include_str!("wgsl/shuffle.wgsl")],
+            ),
+            mark: Kernel::new(
+                device,
+                "mark",
+                &[0, 2, 6, 7],
+                &[TILE, include_str!("wgsl/mark.wgsl")],
+            ),
         }
     }
 }
 
 impl Kernel {
-    fn new(
+    pub fn new(
+        device: &wgpu::Device,
+        name: &'static str,
+        bindings: &'static [u32],
+        parts: &[&str],
+    ) -> Self {
+        Self::of_source(
+            device,
+            name,
+            bindings,
+            PRELUDE.to_string() + &parts.concat(),
+        )
+    }
+
+    /// From the whole source, prelude and all.
+    pub fn of_source(
         device: &wgpu::Device,
         name: &'static str,
         bindings: &'static [u32],

@@ -5,10 +5,14 @@
 //! values ◄─ columns ◄─ totals ◄─ unpack ◄─────────────────────── bodies      (three)
 //! ```
 //!
+//! With `layout=flags` the kernels are those of the paper: predict, shuffle and mark, prefix sum and encode;
+//! carry and resolve stay, for exceptions.
+//!
 //! [`Gpu`] is an [`Engine`](ebz::engine::Engine): give it to a `Writer` or a `Reader`. Lattice, lags and
 //! side list are the library's own code; the kernels do what remains, in integers. `docs/gpu.md` counts
 //! what they move.
 
+mod ablation;
 mod buffers;
 mod decode;
 mod device;
@@ -26,6 +30,7 @@ mod table;
 mod traffic;
 mod transfer;
 
+pub use ablation::Ablation;
 pub use device::{AdapterInfo, Gpu, Work, devices};
 pub use error::{GpuError, Result};
 pub use resident::{DeviceFrame, Profile};

@@ -2,6 +2,8 @@
 //!
 //! These need an adapter: `scripts/test_gpu` runs them.
 
+mod flags;
+
 use crate::buffers::{Buffers, Role};
 use crate::decode::Decoding;
 use crate::device::Gpu;
@@ -104,8 +106,14 @@ struct Run {
 
 /// Encodes all chunks with the first so many kernels.
 fn encoded(transpose: Transpose, kernels: usize) -> Run {
+    encoded_as("planes", transpose, kernels)
+}
+
+/// The same in some layout.
+fn encoded_as(layout: &str, transpose: Transpose, kernels: usize) -> Run {
     let gpu = Gpu::untested(None, transpose).expect("a GPU");
-    let params = Params::default();
+    let mut params = Params::default();
+    params.set("layout", layout);
     let (mut table, mut models, mut all) = (Table::default(), Vec::new(), Vec::new());
     for (dims, values) in chunks() {
         let narrow = narrow(dims, &values, &params);
@@ -273,7 +281,12 @@ fn offsets_and_compact_put_bodies_together() {
 #[test]
 #[ignore = "needs an adapter: scripts/test_gpu"]
 fn unpack_totals_and_columns_give_the_numbers_back() {
-    let mut run = encoded(Transpose::Gather, 5);
+    for layout in ["planes", "flags"] {
+        numbers_come_back(encoded_as(layout, Transpose::Gather, usize::MAX));
+    }
+}
+
+fn numbers_come_back(mut run: Run) {
     let (table, encoding) = (&run.table, &run.encoding);
     let mut buffers = Buffers::default();
     let values = buffers

@@ -68,6 +68,18 @@ impl DeviceFrame {
         coded.chain(others).map(|bytes| bytes as u64).sum()
     }
 
+    /// The table of some chunks, whose values are those of the whole array.
+    pub(crate) fn table(&self, jobs: &[(usize, Narrow)]) -> Table {
+        let mut table = Table::default();
+        for (chunk, narrow) in jobs {
+            table.add_values(narrow);
+            if let Some(row) = table.rows.last_mut() {
+                row.first = self.firsts[*chunk] as u32;
+            }
+        }
+        table
+    }
+
     /// Chunks that the CPU had to encode.
     pub fn chunks_of_the_cpu(&self) -> usize {
         self.others.len()
@@ -90,12 +102,14 @@ impl Gpu {
         })
     }
 
-    fn compress_guarded(
+    /// What a frame of the array is like, what the kernels get of it, and which chunks are for the CPU.
+    pub(crate) fn prepare(
         &self,
         values: &wgpu::Buffer,
         shape: &[usize],
         options: &Options,
-    ) -> Result<(DeviceFrame, Vec<KernelTime>)> {
+        buffers: &mut Buffers,
+    ) -> Result<(DeviceFrame, Vec<(usize, Narrow)>, Vec<usize>)> {
         // 1. The bound, in units of the values.
         let count = ebz::element_count(shape)?;
         let bytes = 4 * count as u64;
@@ -111,11 +125,13 @@ impl Gpu {
                 "a bound relative to the range of an array on a device: name the fill values, or none".into(),
             ));
         }
-        let mut buffers = Buffers::default();
+        if !ebz::codec::by_name(&options.codec)?.info.name.eq("fz") {
+            return Err(GpuError::Input("arrays on a device take codec fz".into()));
+        }
         let mut whole = Table::default();
         whole.add_range(0, count, &options.fill);
         let tolerance = options.tolerance(|| {
-            let ranges = self.ranges(&whole, values, &mut buffers)?;
+            let ranges = self.ranges(&whole, values, buffers)?;
             Ok(ranges[0].finite.extent())
         })?;
         if !matches!(options.bound, Bound::Abs(_) | Bound::Range(_)) {
@@ -139,9 +155,9 @@ impl Gpu {
         for (chunk, &first) in firsts.iter().enumerate().take(plan.chunks()) {
             parts.add_range(first, plan.dims(chunk).len(), &options.fill);
         }
-        let ranges = self.ranges(&parts, values, &mut buffers)?;
+        let ranges = self.ranges(&parts, values, buffers)?;
         let auto = plan.header().fill.is_auto();
-        let mut frame = DeviceFrame {
+        let frame = DeviceFrame {
             plan,
             firsts,
             batches: Vec::new(),
@@ -153,14 +169,26 @@ impl Gpu {
                 auto && ebz::engine::fz::may_be_missing(range.finite, ebz::ElementType::F32);
             match range.is_constant || missing {
                 true => rest.push(chunk),
-                false => match self.choose(&frame, chunk, values, &mut buffers)? {
+                false => match self.choose(&frame, chunk, values, buffers)? {
                     Some(narrow) => jobs.push((chunk, narrow)),
                     None => rest.push(chunk),
                 },
             }
         }
 
-        // 3. The kernels, and the CPU for what they leave.
+        Ok((frame, jobs, rest))
+    }
+
+    fn compress_guarded(
+        &self,
+        values: &wgpu::Buffer,
+        shape: &[usize],
+        options: &Options,
+    ) -> Result<(DeviceFrame, Vec<KernelTime>)> {
+        let mut buffers = Buffers::default();
+        let (mut frame, jobs, mut rest) = self.prepare(values, shape, options, &mut buffers)?;
+
+        // The kernels, and the CPU for what they leave.
         let mut times = Vec::new();
         if !jobs.is_empty() {
             let (batch, left, took) = self.encode_resident(&frame, &jobs, values, &mut buffers)?;
@@ -240,13 +268,7 @@ impl Gpu {
         buffers: &mut Buffers,
     ) -> Result<(Batch, Vec<usize>, Vec<KernelTime>)> {
         // 1. Kernels.
-        let mut table = Table::default();
-        for (chunk, narrow) in jobs {
-            table.add_values(narrow);
-            if let Some(row) = table.rows.last_mut() {
-                row.first = frame.firsts[*chunk] as u32;
-            }
-        }
+        let table = frame.table(jobs);
         let encoding = Encoding::new(self, &table, values.clone(), buffers)?;
         let mut recorder = Recorder::timed(self);
         encoding.record(self, &table, &mut recorder);
@@ -262,7 +284,7 @@ impl Gpu {
         let (mut kept, mut lists, mut runs, mut left) =
             (Vec::new(), Vec::new(), Runs(Vec::new()), Vec::new());
         for (old, ((chunk, narrow), row)) in jobs.iter().zip(&table.rows).enumerate() {
-            let marks = Marks::of(&marks, row);
+            let marks = Marks::of(&marks, &table, row);
             let numbers: Vec<_> = marks.exceptions().collect();
             let place = |unit: usize| {
                 let start = unit * UNIT;
@@ -306,7 +328,10 @@ impl Gpu {
         }
 
         // 3. What is kept, without gaps.
-        let mut own = Table::default();
+        let mut own = Table {
+            layout: table.layout,
+            ..Table::default()
+        };
         let words: usize = kept.iter().map(|(_, _, size)| size.div_ceil(4)).sum();
         let units: usize = kept
             .iter()

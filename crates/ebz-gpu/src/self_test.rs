@@ -30,8 +30,15 @@ impl Gpu {
 /// Encodes and decodes small arrays with everything in them that drivers get wrong.
 fn run(gpu: &Gpu) -> Result<()> {
     // Near 0; far from it, where quotients are in double precision; near the smallest numbers.
-    for (bound, scale, offset) in [(1e-3, 1.0, 0.0), (1e-3, 1.0, 900.0), (2e-38, 4e-35, 0.0)] {
-        let options = Options::new(ebz::Bound::Abs(bound)).fill(Fill::from(-999.0));
+    let places = [(1e-3, 1.0, 0.0), (1e-3, 1.0, 900.0), (2e-38, 4e-35, 0.0)];
+    let layouts = ["planes", "flags"];
+    for ((bound, scale, offset), layout) in places
+        .into_iter()
+        .flat_map(|place| layouts.map(|layout| (place, layout)))
+    {
+        let options = Options::new(ebz::Bound::Abs(bound))
+            .fill(Fill::from(-999.0))
+            .param("layout", layout);
         let plan = FramePlan::new::<f32>(&SHAPE, Tolerance::Abs(bound), &options)?;
         let values = values(bound, scale, offset);
         let bytes = bytemuck::cast_slice(&values);
@@ -43,7 +50,7 @@ fn run(gpu: &Gpu) -> Result<()> {
         let failed = |what: &str| {
             let why = gpu.notices().join(", ");
             Err(GpuError::SelfTest(format!(
-                "{what} at a bound of {bound:e} {why}"
+                "{what} at a bound of {bound:e} with layout={layout} {why}"
             )))
         };
         if !own.bodies().eq(expected.bodies()) {
@@ -68,7 +75,8 @@ fn run(gpu: &Gpu) -> Result<()> {
         }
     }
     let done = gpu.work();
-    if (done.encoded, done.decoded) != (3, 3) {
+    let arrays = (places.len() * layouts.len()) as u64;
+    if (done.encoded, done.decoded) != (arrays, arrays) {
         return Err(GpuError::SelfTest(gpu.notices().join(", ")));
     }
     gpu.forget_work();
@@ -95,4 +103,52 @@ fn values(bound: f64, scale: f64, offset: f64) -> Vec<f32> {
         }
     };
     (0..count).map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::Kernel;
+
+    #[test]
+    #[ignore = "needs an adapter: scripts/test_gpu"]
+    fn drivers_that_compute_something_else_are_refused() {
+        let device = || Gpu::untested(None, Transpose::Ballot).expect("a GPU");
+        run(&device()).unwrap();
+        let prelude = include_str!("wgsl/prelude.wgsl");
+        // Ties that are rounded up, and a lattice point that is one off.
+        for (good, bad) in [
+            ("select(whole.x & 1u, 1u, rest != 0u)", "1u"),
+            (
+                "let product = k * p.step;",
+                "let product = (k + 1u) * p.step;",
+            ),
+        ] {
+            let mut gpu = device();
+            assert!(prelude.contains(good));
+            let prelude = prelude.replace(good, bad);
+            let parts = [&prelude[..], include_str!("wgsl/columns.wgsl")];
+            gpu.kernels.columns = Kernel::of_source(
+                &gpu.device,
+                "columns",
+                gpu.kernels.columns.bindings,
+                parts.concat(),
+            );
+            let parts = [
+                &prelude[..],
+                include_str!("wgsl/quantize.wgsl"),
+                include_str!("wgsl/gather.wgsl"),
+                include_str!("wgsl/pack.wgsl"),
+                &Transpose::Gather.fit(include_str!("wgsl/encode.wgsl")),
+            ];
+            gpu.kernels.encode = Kernel::of_source(
+                &gpu.device,
+                "encode",
+                gpu.kernels.encode.bindings,
+                parts.concat(),
+            );
+            let result = run(&gpu);
+            assert!(matches!(result, Err(GpuError::SelfTest(_))), "{result:?}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The table of chunks that all kernels read; `Chunk` in `wgsl/prelude.wgsl`.
 
-use ebz::engine::fz::{Coded, Narrow, UNIT};
+use ebz::engine::fz::{Coded, Layout, Narrow, TILE, UNIT};
 
 /// One chunk of a batch.
 #[repr(C)]
@@ -41,6 +41,8 @@ pub(crate) const HEADER: usize = 24;
 /// Rows of a batch, and what its buffers must hold.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
+    /// The layout of all of them, which are chunks of one frame.
+    pub layout: Layout,
     pub rows: Vec<Row>,
     pub values: usize,
     pub units: usize,
@@ -62,7 +64,8 @@ impl Table {
         };
         let (step, base) = (f64::from(narrow.step), f64::from(narrow.base));
         // A body of more bytes than the values is not wanted; header and codes are always written.
-        let body_words = count.max(HEADER / 4 + units.div_ceil(4)) + 1;
+        let codes = codes_bytes(narrow.layout, units);
+        let body_words = count.max((HEADER + codes).div_ceil(4)) + 1;
         let mut fill = [0; 8];
         for (place, value) in fill.iter_mut().zip(&narrow.fill) {
             *place = value.to_bits();
@@ -75,7 +78,7 @@ impl Table {
             inverse_exponent,
             rounded_to,
             fills: narrow.fill.len() as u32,
-            mode: u32::from(narrow.lags) << 8,
+            mode: u32::from(narrow.lags) << 8 | (narrow.layout as u32) << 16,
             step_low: step.to_bits() as u32,
             step_high: (step.to_bits() >> 32) as u32,
             base_low: base.to_bits() as u32,
@@ -83,12 +86,14 @@ impl Table {
             fill,
             ..lattice(narrow.step, narrow.base, narrow.lags)
         };
+        self.layout = narrow.layout;
         self.add(row, narrow.dims, body_words);
     }
 
     /// Adds a chunk to be decoded, whose body takes so many bytes.
     pub fn add_body(&mut self, coded: &Coded<'_>, dims: ebz::engine::fz::Dims, bytes: usize) {
         let row = lattice(coded.step, coded.base, coded.lags);
+        self.layout = coded.layout;
         self.add(row, dims, bytes.div_ceil(4));
     }
 
@@ -129,9 +134,25 @@ impl Table {
             .collect()
     }
 
+    /// Tiles that buffers must hold: chunks start at tiles of their own.
+    pub fn tiles(&self) -> usize {
+        self.units.div_ceil(TILE_UNITS) + self.rows.len()
+    }
+
     /// The most units of a chunk.
     pub fn most(&self, size: impl Fn(&Row) -> u32) -> u32 {
         self.rows.iter().map(size).max().unwrap_or(0)
+    }
+}
+
+/// Units of a tile.
+pub(crate) const TILE_UNITS: usize = TILE / UNIT;
+
+/// Bytes of a body between its header and its planes or blocks.
+pub(crate) fn codes_bytes(layout: Layout, units: usize) -> usize {
+    match layout {
+        Layout::Planes => units,
+        Layout::Flags => 32 * units.div_ceil(TILE_UNITS),
     }
 }
 

@@ -71,6 +71,10 @@ fn too_much_memory_is_refused() {
 #[test]
 #[ignore = "needs an adapter: scripts/test_gpu"]
 fn corrupt_chunks_are_errors_where_they_are_for_the_cpu() {
+    ["planes", "flags"].map(corrupt_chunks);
+}
+
+fn corrupt_chunks(layout: &str) {
     use ebz::engine::Context;
     use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
     use ebz::slab::FramePlan;
@@ -79,7 +83,7 @@ fn corrupt_chunks_are_errors_where_they_are_for_the_cpu() {
     let mut field = Content::Smooth.field::<f32>(&shape, 1);
     field.values[77] = f32::NAN;
     let tolerance = ebz::Tolerance::Abs(1e-3);
-    let options = Options::new(Bound::Abs(1e-3));
+    let options = Options::new(Bound::Abs(1e-3)).param("layout", layout);
     let plan = FramePlan::new::<f32>(&shape, tolerance, &options).unwrap();
     let bytes = bytemuck::cast_slice(&field.values);
     let (mut bodies, mut context) = (EncodedChunks::default(), Context::default());
@@ -106,7 +110,7 @@ fn corrupt_chunks_are_errors_where_they_are_for_the_cpu() {
             damaged[at] ^= flip;
             let (own, cpu) = (decode(&gpu, &damaged), decode(&Cpu, &damaged));
             accepted += usize::from(cpu.is_some());
-            assert!(own == cpu, "byte {at} ^ {flip}");
+            assert!(own == cpu, "{layout}: byte {at} ^ {flip}");
         }
         assert!(decode(&gpu, &body[..at]).is_none());
     }

@@ -56,6 +56,9 @@ fn abs(bound: f64) -> Options {
     Options::new(Bound::Abs(bound)).threads(2)
 }
 
+/// The layouts of the codec.
+const LAYOUTS: [&str; 2] = ["planes", "flags"];
+
 const SHAPES: [&[usize]; 9] = [
     &[1],
     &[257],
@@ -74,10 +77,12 @@ fn every_content_and_shape() {
     for (seed, shape) in SHAPES.iter().enumerate() {
         for content in Content::ALL {
             let field = content.field::<f32>(shape, seed as u64);
-            for bound in [1e-2, 1e-4] {
+            for (bound, layout) in [1e-2, 1e-4].into_iter().zip(LAYOUTS) {
                 let options = Options::new(Bound::Range(bound)).fill(field.marks());
-                same(&field.values, shape, &options);
-                same(&field.values, shape, &abs(bound));
+                same(&field.values, shape, &options.param("layout", layout));
+                for layout in LAYOUTS {
+                    same(&field.values, shape, &abs(bound).param("layout", layout));
+                }
             }
         }
     }
@@ -88,8 +93,11 @@ fn every_content_and_shape() {
 fn the_gpu_does_the_work_itself() {
     for shape in [&[300_000][..], &[600, 601], &[50, 81, 90]] {
         let field = Content::Smooth.field::<f32>(shape, 3);
-        let work = same(&field.values, shape, &Options::new(Bound::Range(1e-3)));
-        assert!(work.encoded > 0 && work.decoded > 0, "{shape:?}: {work:?}");
+        for layout in LAYOUTS {
+            let options = Options::new(Bound::Range(1e-3)).param("layout", layout);
+            let work = same(&field.values, shape, &options);
+            assert!(work.encoded > 0 && work.decoded > 0, "{shape:?}: {work:?}");
+        }
     }
 }
 
@@ -143,8 +151,40 @@ fn random_bits_and_bounds() {
                 _ => (offset + f64::from(near(&mut random))) as f32,
             })
             .collect();
-        same(&values, &shape, &abs(bound));
+        let layout = LAYOUTS[round / 16 % 2];
+        same(&values, &shape, &abs(bound).param("layout", layout));
     }
+}
+
+/// Values that are compared in all, if the environment does not say how many.
+const MANY: usize = 10_000_000;
+
+#[test]
+#[ignore = "needs an adapter: scripts/test_gpu"]
+fn many_values() {
+    let many = std::env::var("EBZ_GPU_VALUES").map_or(MANY, |text| text.parse().expect("a number"));
+    let shape = [64, 128, 128];
+    let mut random = Random::new(23);
+    let (mut done, mut round) = (0, 0);
+    while done < many {
+        // Waves with noise of any size around any offset, and bit patterns in between.
+        let bound = 10f64.powi(random.below(12) as i32 - 8);
+        let offset = bound * [0.0, 3e3, -9e4, 4e6][round % 4];
+        let (size, noise) = (2e4 * random.unit() * bound, 300.0 * random.unit() * bound);
+        let wave = |i: usize| (i as f64 * 1e-3).sin() + ((i / 128) as f64 * 0.03).cos();
+        let values: Vec<f32> = (0..shape.iter().product())
+            .map(|i| match random.below(5000) {
+                0 => f32::from_bits(random.bits() as u32),
+                _ => (offset + size * wave(i) + noise * random.unit()) as f32,
+            })
+            .collect();
+        let options = abs(bound).param("layout", LAYOUTS[round / 4 % 2]);
+        let work = same(&values, &shape, &options);
+        assert!(work.encoded > 0 && work.decoded > 0, "{round}: {work:?}");
+        done += values.len();
+        round += 1;
+    }
+    println!("{done} values, no byte differs");
 }
 
 #[test]
@@ -161,6 +201,7 @@ fn exact_ties() {
                 })
                 .collect();
             same(&values, &[40_000], &abs(bound));
+            same(&values, &[40_000], &abs(bound).param("layout", "flags"));
         }
     }
 }

@@ -8,8 +8,16 @@ use ebz::{Bound, Fill, FillValues, Options, View};
 use ebz_gpu::{Gpu, GpuError};
 use ebz_testkit::fields::Content;
 
-/// The same bodies as the CPU's, and the same values back.
+/// The same bodies as the CPU's, and the same values back, in both layouts; returns the chunks that were left to
+/// the CPU.
 fn same(gpu: &Gpu, values: &[f32], shape: &[usize], options: &Options) -> usize {
+    let layouts = ["planes", "flags"].into_iter();
+    layouts
+        .map(|layout| same_in(gpu, values, shape, &options.clone().param("layout", layout)))
+        .sum()
+}
+
+fn same_in(gpu: &Gpu, values: &[f32], shape: &[usize], options: &Options) -> usize {
     let buffer = gpu.allocate(values.len()).unwrap();
     gpu.upload(values, &buffer).unwrap();
     let frame = gpu.compress_buffer(&buffer, shape, options).unwrap();
@@ -99,6 +107,7 @@ fn what_cannot_be_is_refused() {
     refused(&[0], &abs);
     refused(&[1000], &Options::new(Bound::Range(1e-3)));
     refused(&[1000], &Options::new(Bound::Lossless));
+    refused(&[1000], &abs.clone().codec("ceaz"));
     refused(&[10, 10, 10], &abs.chunk(&[10, 3, 10]));
     assert!(!gpu.has_failed());
 }

@@ -102,7 +102,9 @@ fn judge<const WRONG: u8>() -> std::result::Result<usize, String> {
     // Twice, so that the second run finds what the first one left.
     bench.chunk(&entry, &Params::default(), &field, Tolerance::Abs(1e6))?;
     bench.chunk(&entry, &Params::default(), &field, Tolerance::Abs(1e6))?;
-    decode_garbage::<f64>(&entry, &Params::default(), &[7, 11], 50, |_, decode| decode())
+    decode_garbage::<f64>(&entry, &Params::default(), &[7, 11], 50, |_, decode| {
+        decode()
+    })
 }
 
 fn is_caught<const WRONG: u8>(by: &str) {

@@ -20,6 +20,9 @@ pub struct Profile {
     /// Kernels by their names, in order; none if the device has no clock.
     compress: Vec<(&'static str, f64)>,
     decompress: Vec<(&'static str, f64)>,
+    /// Kernels of `layout=flags` before the optimizations of the paper, and after them.
+    before: Vec<(&'static str, f64)>,
+    after: Vec<(&'static str, f64)>,
 }
 
 /// Measures an array of `f32` that fits the device.
@@ -39,7 +42,11 @@ pub fn profile<T: Element>(
         true => Fill::None,
         false => bench.missing.into(),
     };
-    let options = Options::new(resolved).fill(fill);
+    let mut options = Options::new(resolved).fill(fill);
+    // Parameters may be those of other codecs.
+    if ebz::codec::by_name("fz")?.validate(&bench.params).is_ok() {
+        options.params = bench.params.clone();
+    }
     let buffer = gpu.allocate(values.len())?;
     let mut back = vec![0f32; values.len()];
     let mut result = Profile {
@@ -52,6 +59,8 @@ pub fn profile<T: Element>(
         download: f64::MAX,
         compress: Vec::new(),
         decompress: Vec::new(),
+        before: Vec::new(),
+        after: Vec::new(),
     };
     for _ in 0..bench.repeats {
         let started = Instant::now();
@@ -63,6 +72,10 @@ pub fn profile<T: Element>(
         keep_least(&mut result.compress, &profile.compress);
         keep_least(&mut result.decompress, &profile.decompress);
         result.ratio = result.bytes as f64 / profile.bytes as f64;
+        if let Some(ablation) = gpu.ablation(&buffer, &bench.shape, &options)? {
+            keep_least(&mut result.before, &ablation.before);
+            keep_least(&mut result.after, &ablation.after);
+        }
         let started = Instant::now();
         gpu.read_back(&buffer, &mut back)?;
         result.download = result.download.min(started.elapsed().as_secs_f64());
@@ -122,6 +135,19 @@ impl Profile {
                 lines.push(format!(
                     "    over a link of {rate} GB/s: {overall:.3} GB/s overall"
                 ));
+            }
+        }
+        // Figure 10 of the paper.
+        for (what, kernels) in [
+            ("before the paper's optimizations", &self.before),
+            ("after them", &self.after),
+        ] {
+            if !kernels.is_empty() {
+                let each: Vec<_> = kernels
+                    .iter()
+                    .map(|(name, seconds)| format!("{name} {:.3} GB/s", speed(*seconds)))
+                    .collect();
+                lines.push(format!("  {what}: {}", each.join("; ")));
             }
         }
         lines.join("\n")

@@ -23,10 +23,11 @@ use crate::error::{Error, Result};
 pub struct Fz;
 
 /// How residuals are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Layout {
     /// Bit planes of units of 256, sparse or dense.
+    #[default]
     Planes = 0,
     /// Tiles of 2,048 with a flag for each block of 16 bytes, as in the paper.
     Flags = 1,
