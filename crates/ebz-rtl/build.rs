@@ -5,16 +5,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The cores: module, and the value of its parameter where it has one.
-const CORES: &[(&str, Option<u32>)] = &[
-    ("fre_compress", Some(1)),
-    ("fre_compress", Some(6)),
-    ("fre_compress", Some(10)),
-    ("fre_compress", Some(20)),
-    ("fre_decompress", Some(1)),
-    ("fre_decompress", Some(6)),
-    ("fre_decompress", Some(10)),
-    ("fre_decompress", Some(20)),
+/// The cores: module, and the value of its parameter.
+const CORES: &[(&str, u32)] = &[
+    ("fre_compress", 1),
+    ("fre_compress", 6),
+    ("fre_compress", 10),
+    ("fre_compress", 20),
+    ("fre_decompress", 1),
+    ("fre_decompress", 6),
+    ("fre_decompress", 10),
+    ("fre_decompress", 20),
+    ("zfp_compress", 2),
+    ("zfp_compress", 3),
+    ("zfp_decompress", 2),
+    ("zfp_decompress", 3),
 ];
 
 fn main() {
@@ -43,7 +47,8 @@ fn main() {
         .include("shim")
         .files(["verilated.cpp", "verilated_threads.cpp", "verilated_dpi.cpp"].map(|file| include.join(file)));
     for &(module, parameter) in CORES {
-        let name = parameter.map_or(module.into(), |value| format!("{module}_{value}"));
+        let name = format!("{module}_{parameter}");
+        let parameter_name = if module.starts_with("fre") { "MANTISSA" } else { "AXES" };
         let folder = out.join(&name);
         let _ = fs::remove_dir_all(&folder);
         let mut command = Command::new("verilator");
@@ -51,7 +56,7 @@ fn main() {
             .args(["--cc", "-O3", "-Wall", "-Wno-UNUSED", "-Wno-DECLFILENAME", "--x-initial", "unique"])
             .args(["--top-module", module, "--prefix", &format!("V{name}"), "--Mdir"])
             .arg(&folder)
-            .args(parameter.map(|value| format!("-GMANTISSA={value}")))
+            .arg(format!("-G{parameter_name}={parameter}"))
             .args(&modules);
         let status = command.status().expect("verilator runs: install it");
         assert!(status.success(), "{command:?}");

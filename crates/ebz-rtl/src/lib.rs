@@ -4,6 +4,7 @@
 //! all: [`simulate`].
 
 pub mod fre;
+pub mod zfp;
 
 use std::ffi::{CString, c_char, c_int};
 
