@@ -1,0 +1,96 @@
+//! Makes C++ of the cores with Verilator and compiles it.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// The cores: module, and the value of its parameter.
+const CORES: &[(&str, u32)] = &[
+    ("fre_compress", 1),
+    ("fre_compress", 6),
+    ("fre_compress", 10),
+    ("fre_compress", 20),
+    ("fre_decompress", 1),
+    ("fre_decompress", 6),
+    ("fre_decompress", 10),
+    ("fre_decompress", 20),
+    ("zfp_compress", 2),
+    ("zfp_compress", 3),
+    ("zfp_decompress", 2),
+    ("zfp_decompress", 3),
+];
+
+fn main() {
+    // Other sources, for example with faults put in.
+    println!("cargo:rerun-if-env-changed=EBZ_RTL_SOURCES");
+    let sources = env::var("EBZ_RTL_SOURCES").unwrap_or_else(|_| "../../rtl".into());
+    println!("cargo:rerun-if-changed={sources}");
+    println!("cargo:rerun-if-changed=shim");
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    let mut modules = Vec::new();
+    for folder in ["common", "fre", "zfp"] {
+        modules.extend(files(&Path::new(&sources).join(folder), "sv"));
+    }
+
+    let mut shim = String::from("#include \"harness.h\"\n");
+    let mut cases = String::new();
+    let include = verilator_root().join("include");
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .warnings(false)
+        .include(&include)
+        .include(include.join("vltstd"))
+        .include("shim")
+        .files(["verilated.cpp", "verilated_threads.cpp", "verilated_dpi.cpp"].map(|file| include.join(file)));
+    for &(module, parameter) in CORES {
+        let name = format!("{module}_{parameter}");
+        let parameter_name = if module.starts_with("fre") { "MANTISSA" } else { "AXES" };
+        let folder = out.join(&name);
+        let _ = fs::remove_dir_all(&folder);
+        let mut command = Command::new("verilator");
+        command
+            .args(["--cc", "-O3", "-Wall", "-Wno-UNUSED", "-Wno-DECLFILENAME", "--x-initial", "unique"])
+            .args(["--top-module", module, "--prefix", &format!("V{name}"), "--Mdir"])
+            .arg(&folder)
+            .arg(format!("-G{parameter_name}={parameter}"))
+            .args(&modules);
+        let status = command.status().expect("verilator runs: install it");
+        assert!(status.success(), "{command:?}");
+        build.include(&folder).files(files(&folder, "cpp"));
+        writeln!(shim, "#include \"V{name}.h\"").expect("a string takes it");
+        writeln!(cases, "    if (!std::strcmp(core, \"{name}\")) return run<V{name}>(request, outcome), true;")
+            .expect("a string takes it");
+    }
+    shim += "static int mutant = 0;\n\
+        extern \"C\" int mutant_number() { return mutant; }\n\
+        extern \"C\" void choose_mutant(int number) { mutant = number; }\n\
+        extern \"C\" bool simulate_core(const char *core, const Request &request, Outcome &outcome) {\n";
+    shim += &cases;
+    shim += "    return false;\n}\n";
+    let path = out.join("shim.cpp");
+    fs::write(&path, shim).expect("OUT_DIR can be written");
+    build.file(path).compile("ebz_rtl_cores");
+}
+
+/// The files of a folder with this extension.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect();
+    files.sort();
+    files
+}
+
+fn verilator_root() -> PathBuf {
+    let output = Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]).output();
+    let output = output.expect("verilator runs: install it").stdout;
+    String::from_utf8(output).expect("a path").trim().into()
+}

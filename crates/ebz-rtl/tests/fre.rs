@@ -1,0 +1,54 @@
+//! FRE: streams equal the codec's, whatever the values, the lengths and the stalls.
+
+use ebz_rtl::{Conditions, fre};
+use ebz_testkit::random::Random;
+
+const MANTISSAS: [u32; 4] = [1, 6, 10, 20];
+
+/// Stalls of the input and of the output, in per cent.
+const STALLS: [[u32; 2]; 5] = [[0, 0], [30, 30], [0, 60], [60, 0], [90, 90]];
+
+fn stalled([stall_input, stall_output]: [u32; 2], seed: u64) -> Conditions {
+    Conditions { stall_input, stall_output, seed, trace: 0 }
+}
+
+#[test]
+fn every_length_back_to_back() {
+    for mantissa in MANTISSAS {
+        for (seed, stalls) in STALLS.into_iter().enumerate() {
+            let mut random = Random::new(seed as u64);
+            let chunks: Vec<_> = (0..=300).map(|n| fre::values(n, &mut random)).collect();
+            fre::round_trip(mantissa, &chunks, stalled(stalls, seed as u64)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn each_length_alone() {
+    // Nothing follows that could push the last bits out.
+    for n in 0..=300 {
+        let values = fre::values(n, &mut Random::new(n as u64));
+        fre::round_trip(6, &[values], Conditions::SMOOTH).unwrap();
+    }
+}
+
+#[test]
+fn streams_that_fill_words_and_flits() {
+    // 18 bits, then 2 for each repetition.
+    for n in 1..200 {
+        fre::round_trip(6, &[vec![1.0; n], vec![-3.0; n]], Conditions::SMOOTH).unwrap();
+    }
+}
+
+#[test]
+fn a_million_values_at_one_per_cycle() {
+    let mut random = Random::new(7);
+    let mut values = fre::values(1_000_000, &mut random);
+    fre::round_trip(6, &[values.clone()], stalled([20, 20], 3)).unwrap();
+    // NaN and the infinities take two cycles.
+    values.retain(|x| x.is_finite());
+    let run = fre::round_trip(6, &[values.clone()], Conditions::SMOOTH).unwrap();
+    for cycles in [run.compress.cycles, run.decompress.cycles] {
+        assert!(cycles <= values.len() as u64 + 16, "{cycles} cycles");
+    }
+}

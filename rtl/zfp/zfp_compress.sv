@@ -1,0 +1,100 @@
+// Compression channel of the zfp family: with three axes DE-ZFP, with two ZFP-V2.
+//
+// In: chunks of a header flit and whole blocks, each in raster order with four values in a flit.
+// Out: the same header flit, then one stream of codec `de-zfp` or `zfp-v`, zeros up to the end of a flit.
+//
+// | bits of the header flit | |
+// |---|---|
+// | 31:0 | number of blocks |
+// | 37:32 | planes to keep, 0 to 32, if bit 38 is 0 |
+// | 38 | by zfp's formula: the exponent field of the block, at least 30, less the offset, but 0 to 32 |
+// | 47:40 | exponent field from which on values are special: a block with such a value is exact |
+// | 56:48 | the offset, signed |
+// | 127:57 | 0 |
+module zfp_compress #(
+    parameter int AXES = 3
+) (
+    input  logic         clk,
+    input  logic         rst,
+    input  logic         i_valid,
+    input  logic [127:0] i_data,
+    output logic         i_ready,
+    output logic         o_valid,
+    output logic         o_last,
+    output logic [127:0] o_data,
+    input  logic         o_ready
+);
+    localparam int SIZE  = AXES == 3 ? 64 : 16;
+    localparam int WIDTH = AXES == 3 ? 66 : 128;
+    localparam int ROWS  = SIZE / 4;
+
+    // 1. The header flit, which is given on before the first block is taken.
+    logic         have_header, sent, empty;
+    logic [127:0] header;
+    logic [31:0]  blocks_left;
+    logic [35:0]  rows_left;
+    assign empty = header[31:0] == 32'd0;
+
+    // 2. Blocks of coefficients.
+    logic               rows_valid, rows_ready, block_valid, block_exact, block_ready;
+    logic [32*SIZE-1:0] block;
+    logic [31:0]        nonzero;
+    logic [7:0]         exponent;
+    assign rows_valid = i_valid & sent & rows_left != 36'd0;
+    zfp_forward #(.AXES(AXES)) forward (
+        .clk, .rst, .special(header[47:40]), .flush(rows_left == 36'd0),
+        .i_valid(rows_valid), .i_row(i_data), .i_ready(rows_ready),
+        .b_valid(block_valid), .b_values(block), .b_nonzero(nonzero), .b_exponent(exponent), .b_exact(block_exact),
+        .b_ready(block_ready)
+    );
+
+    // 3. Words.
+    logic signed [9:0] wanted;
+    logic [5:0]        planes;
+    assign wanted = $signed({2'b00, exponent}) - $signed({header[56], header[56:48]});
+    always_comb begin
+        if (~header[38]) planes = header[37:32];
+        else if (wanted < 10'sd0) planes = 6'd0;
+        else if (wanted > 10'sd32) planes = 6'd32;
+        else planes = wanted[5:0];
+    end
+
+    logic             word_valid, word_last, word_ready;
+    logic [WIDTH-1:0] word;
+    logic [7:0]       length;
+    zfp_pack #(.AXES(AXES)) pack (
+        .clk, .rst, .b_valid(block_valid), .b_values(block), .b_nonzero(nonzero), .b_exponent(exponent),
+        .b_exact(block_exact), .b_planes(planes), .b_last(blocks_left == 32'd1), .b_ready(block_ready),
+        .c_valid(word_valid), .c_last(word_last), .c_word(word), .c_length(length), .c_ready(word_ready)
+    );
+
+    // 4. Flits.
+    logic         flit_valid, flit_last, done;
+    logic [127:0] flit;
+    flit_join #(.WIDTH(WIDTH)) flits (
+        .clk, .rst, .c_valid(word_valid), .c_last(word_last), .c_word(word), .c_length(length), .c_ready(word_ready),
+        .o_valid(flit_valid), .o_last(flit_last), .o_data(flit), .o_ready(o_ready & sent)
+    );
+
+    assign i_ready = ~have_header | sent & rows_left != 36'd0 & rows_ready;
+    assign o_valid = sent ? flit_valid : have_header;
+    assign o_last  = sent ? flit_last : empty;
+    assign o_data  = sent ? flit : header;
+    assign done    = o_valid & o_ready & o_last;
+
+    always_ff @(posedge clk) begin
+        if (~have_header) begin
+            header      <= i_data;
+            have_header <= i_valid;
+            blocks_left <= i_data[31:0];
+            rows_left   <= 36'(ROWS) * 36'(i_data[31:0]);
+        end
+        if (have_header & o_ready) sent <= 1'b1;
+        if (rows_valid & rows_ready) rows_left <= rows_left - 36'd1;
+        if (block_valid & block_ready) blocks_left <= blocks_left - 32'd1;
+        if (rst | done) begin
+            have_header <= 1'b0;
+            sent        <= 1'b0;
+        end
+    end
+endmodule
