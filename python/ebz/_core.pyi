@@ -32,6 +32,7 @@ class Options:
         precision: float | None = None,
         lossless: bool = False,
         codec: str = "fz",
+        favor: str = "balanced",
         threads: int = 1,
         fill: str = "auto",
         clip: str = "auto",
@@ -47,6 +48,8 @@ class Reader:
     def open(
         path: str | PathLike[str], threads: int, max_memory: int | None
     ) -> Reader: ...
+    @staticmethod
+    def object(file: Any, threads: int, max_memory: int | None) -> Reader: ...
     @staticmethod
     def pieces(size: int, pieces: Sequence[tuple[int, bytes]], threads: int) -> Reader: ...
     def frames(self) -> int: ...
