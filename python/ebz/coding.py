@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -169,6 +170,25 @@ def compare(
         )
     chosen = fill_text(plain({"fill": fill}).get("fill", "auto"))
     return _core.compare(original, decoded, chosen, ssim, count("threads", threads))
+
+
+def suggest(
+    a: ArrayLike, *, keep: Mapping[str, float] | None = None, fill: Fill = "auto"
+) -> dict[str, Any]:
+    """Bounds for an array, from what its values say and from what is to be kept of them.
+
+    `keep` names wishes and their thresholds, such as `{"ssim": 0.995, "gradient": 0.01}`; without it, those of
+    climate scientists are taken. The result is what `ebz suggest --json` prints: `range` and `codec` are the largest
+    bound relative to the range that keeps all wishes and the codec with the best ratio there (`None` if there is no such
+    bound), `from_values` what the values say themselves, and `steps` all that was tried:
+
+        found = ebz.suggest(a)
+        data = ebz.compress(a, range=found["range"], codec=found["codec"])
+    """
+    wishes = [f"{name}={float(threshold)!r}" for name, threshold in (keep or {}).items()]
+    chosen = fill_text(plain({"fill": fill}).get("fill", "auto"))
+    found: dict[str, Any] = json.loads(_core.suggest(readable(a), wishes, chosen))
+    return found
 
 
 def codecs() -> list[Codec]:

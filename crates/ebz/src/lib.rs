@@ -98,6 +98,11 @@ pub mod internals {
     pub use crate::element::Float;
     pub use crate::request::{Dims, Task};
     pub use crate::stage::rans;
+
+    /// What `auto` multiplies the bytes of a codec with, if that is one that it may choose.
+    pub fn auto_weight(entry: &crate::codec::Entry, favor: crate::Favor) -> Option<f64> {
+        entry.quarters.map(|quarters| favor.weight(quarters))
+    }
 }
 
 /// Compresses an array to a stream of its own.

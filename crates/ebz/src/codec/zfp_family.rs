@@ -55,7 +55,6 @@ fn segment_size<C: Member>(params: &Params) -> Result<u32> {
 
 impl<C: Member> Codec for ZfpFamily<C> {
     const INFO: Info = C::INFO;
-    const QUARTERS: Option<u32> = Some(9);
 
     fn validate(params: &Params) -> Result<()> {
         params.choice("planes", &PLANES)?;

@@ -67,8 +67,6 @@ impl Codec for Fre {
         rewrites_exactly: Some(&[]),
     };
 
-    const QUARTERS: Option<u32> = Some(4);
-
     fn validate(params: &Params) -> Result<()> {
         params.choice("rounding", &ROUNDING)?;
         params.choice("zeros", &ZEROS)?;
