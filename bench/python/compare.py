@@ -12,13 +12,9 @@ so, and how to install it. PFPL and CEAZ exist as programs only, not as packages
     python bench/python/compare.py --only fz,ceaz,interp,SZ3
 """
 
-import os
-import time
-
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-
 import numpy as np
 from fields import arguments, load
+from peers import INSTALL, PEERS as OTHERS, best, size_of
 
 import ebz
 
@@ -40,87 +36,10 @@ def ours(codec):
     return make
 
 
-def zfp(bound):
-    import zfpy
-
-    return lambda a: zfpy.compress_numpy(a, tolerance=bound), zfpy.decompress_numpy
-
-
-def sz3(algorithm):
-    def make(bound):
-        import pysz
-
-        shape = {}
-
-        def encode(a):
-            config = pysz.szConfig(a.shape)
-            config.errorBoundMode = pysz.szErrorBoundMode.ABS
-            config.absErrorBound = bound
-            config.cmprAlgo = getattr(pysz.szAlgorithm, algorithm)
-            config.openmp = False
-            shape.update(dtype=a.dtype, shape=a.shape)
-            return pysz.sz.compress(a, config)[0]
-
-        return encode, lambda data: pysz.sz.decompress(data, shape["dtype"], shape["shape"])[0]
-
-    return make
-
-
-def blosc(codec):
-    def make(bound):
-        import blosc2
-
-        blosc2.set_nthreads(1)
-        parameters = {
-            "codec": blosc2.Codec[codec], "filters": [blosc2.Filter.BITSHUFFLE], "clevel": 5,
-            "nthreads": 1,
-        }
-
-        def encode(a):
-            return a.dtype, a.shape, blosc2.compress2(a, typesize=a.itemsize, **parameters)
-
-        def decode(data):
-            out = np.empty(data[1], data[0])
-            blosc2.decompress2(data[2], dst=out, nthreads=1)
-            return out
-
-        return encode, decode
-
-    return make
-
-
-def pcodec(bound):
-    from numcodecs.pcodec import PCodec
-
-    codec = PCodec()
-
-    def decode(data):
-        return np.frombuffer(codec.decode(data[2]), data[0]).reshape(data[1])
-
-    return lambda a: (a.dtype, a.shape, codec.encode(a)), decode
-
-
 PEERS = {
     **{f"ebz {row['name']}": ours(row["name"]) for row in ebz.codecs() if "abs" in row["bounds"]},
-    "zfp (zfpy)": zfp,
-    # Its default, which may also choose Lorenzo, and Lorenzo with regression.
-    "SZ3 interp. (pysz)": sz3("INTERP_LORENZO"),
-    "SZ3 Lorenzo (pysz)": sz3("LORENZO_REG"),
-    "blosc2 lz4, lossless": blosc("LZ4"),
-    "blosc2 zstd, lossless": blosc("ZSTD"),
-    "pcodec, lossless": pcodec,
+    **OTHERS,
 }
-INSTALL = {"numcodecs.pcodec": "numcodecs pcodec"}
-
-
-def best(work, repeats):
-    """The least processor time, and the result."""
-    least = np.inf
-    for _ in range(repeats):
-        start = time.process_time()
-        result = work()
-        least = min(least, time.process_time() - start)
-    return least, result
 
 
 def main():
@@ -152,7 +71,7 @@ def main():
             continue
         write, data = best(lambda: encode(array), options.repeats)
         read, decoded = best(lambda: decode(data), options.repeats)
-        size = len(data[2]) if isinstance(data, tuple) else memoryview(data).nbytes
+        size = size_of(data)
         difference = np.abs(decoded.astype("f8") - array.astype("f8"))
         error = float(np.max(difference, initial=0, where=np.isfinite(array)))
         print(f"{name:24}{array.nbytes / size:8.2f}{array.nbytes / write / 1e6:12.0f}"

@@ -10,7 +10,7 @@
 """
 
 from ._core import __version__
-from .coding import codecs, compare, compress, decompress, decompress_into
+from .coding import codecs, compare, compress, decompress, decompress_into, suggest
 from .errors import (
     CorruptError,
     Error,
@@ -39,4 +39,5 @@ __all__ = [
     "decompress_into",
     "open",
     "save",
+    "suggest",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
@@ -38,6 +39,7 @@ def compress(
     precision: int | None = None,
     lossless: bool = False,
     codec: str = "fz",
+    favor: str = "balanced",
     threads: int = 1,
     fill: Fill = "auto",
     clip: str = "auto",
@@ -68,7 +70,9 @@ def compress(
     range, `"none"`; with `"auto"` they do not become negative where the smallest is 0 and the bound needs a
     look at all of them. `keep_zeros=True` keeps exact zeros. Neither breaks a bound.
 
-    `codec` is one of `ebz.codecs()`, with `params` of its own. `threads=0` uses all cores; the bytes
+    `codec` is one of `ebz.codecs()`, with `params` of its own, or `"auto"` for the one that samples of the
+    array suggest: with `favor="speed"` a codec that takes twice the time must halve the size, with
+    `"balanced"` save a tenth of it, and with `"ratio"` time does not count. `threads=0` uses all cores; the bytes
     do not depend on it. `chunk` gives the extents of the parts that can be read by themselves.
     `metadata` is anything that JSON can hold, and is kept with the array. `device="gpu"` has codec `fz`
     done by a GPU, `"gpu:NAME"` by the first whose name contains that, with the same bytes; what it does
@@ -86,6 +90,7 @@ def compress(
         precision=precision,
         lossless=lossless,
         codec=codec,
+        favor=favor,
         threads=threads,
         fill=fill,
         clip=clip,
@@ -165,6 +170,25 @@ def compare(
         )
     chosen = fill_text(plain({"fill": fill}).get("fill", "auto"))
     return _core.compare(original, decoded, chosen, ssim, count("threads", threads))
+
+
+def suggest(
+    a: ArrayLike, *, keep: Mapping[str, float] | None = None, fill: Fill = "auto"
+) -> dict[str, Any]:
+    """Bounds for an array, from what its values say and from what is to be kept of them.
+
+    `keep` names wishes and their thresholds, such as `{"ssim": 0.995, "gradient": 0.01}`; without it, those of
+    climate scientists are taken. The result is what `ebz suggest --json` prints: `range` and `codec` are the largest
+    bound relative to the range that keeps all wishes and the codec with the best ratio there (`None` if there is no such
+    bound), `from_values` what the values say themselves, and `steps` all that was tried:
+
+        found = ebz.suggest(a)
+        data = ebz.compress(a, range=found["range"], codec=found["codec"])
+    """
+    wishes = [f"{name}={float(threshold)!r}" for name, threshold in (keep or {}).items()]
+    chosen = fill_text(plain({"fill": fill}).get("fill", "auto"))
+    found: dict[str, Any] = json.loads(_core.suggest(readable(a), wishes, chosen))
+    return found
 
 
 def codecs() -> list[Codec]:

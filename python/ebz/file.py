@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from .arrays import readable
-from .errors import InvalidArgument
+from .errors import InvalidArgument, UnsupportedError
 from .selection import Selection
 from .settings import Settings, count, limit, options
 
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+#: A path, a URL that fsspec understands, or an object with `read` and `seek`, or `write`.
+Place = Union[str, "os.PathLike[str]", IO[bytes]]
+
+
 def save(
-    path: str | os.PathLike[str],
+    path: Place,
     a: ArrayLike,
     *,
     append: bool = False,
@@ -30,12 +35,25 @@ def save(
 
     With `append=True` the array becomes the next frame of a file that exists; frames may differ in
     shape and type. The bound and everything else are the keyword arguments of `ebz.compress`.
+
+    `path` may also be a URL such as `s3://bucket/a.ebz`, which fsspec opens, or an object with `write`; these
+    are written whole, and cannot be appended to.
     """
-    _core.save(path, readable(a), options(settings), append)
+    if _is_path(path):
+        _core.save(path, readable(a), options(settings), append)
+        return
+    if append:
+        raise InvalidArgument("append=True needs a file on a disk: give its path")
+    data = _core.compress(readable(a), options(settings))
+    if isinstance(path, str):
+        with _fsspec().open(path, "wb") as out:
+            out.write(data)
+    else:
+        path.write(data)
 
 
 def open(
-    path: str | os.PathLike[str],
+    path: Place,
     frame: int = 0,
     *,
     threads: int = 1,
@@ -43,7 +61,8 @@ def open(
 ) -> File:
     """Open a file to read parts of one of its arrays: `ebz.open(path)[10:20, :, 5]`.
 
-    Reads that take more than `max_memory` bytes are a `LimitError`.
+    `path` may also be a URL such as `https://host/a.ebz`, which fsspec opens, or an object with `read` and
+    `seek`, which stays open. Reads that take more than `max_memory` bytes are a `LimitError`.
     """
     return File(path, frame, threads=threads, max_memory=max_memory)
 
@@ -57,16 +76,23 @@ class File:
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Place,
         frame: int = 0,
         *,
         threads: int = 1,
         max_memory: int | None = None,
     ) -> None:
-        self.path = os.fspath(path)
+        #: What was opened.
+        self.path: Any = path
         self.threads = count("threads", threads)
         self.max_memory = limit("max_memory", max_memory)
-        self._open(_core.Reader.open(self.path, self.threads, self.max_memory), frame)
+        if _is_path(path):
+            self.path = os.fspath(path)
+            reader = _core.Reader.open(self.path, self.threads, self.max_memory)
+        else:
+            file = _fsspec().open(path, "rb").open() if isinstance(path, str) else path
+            reader = _core.Reader.object(file, self.threads, self.max_memory)
+        self._open(reader, frame)
 
     def _open(self, reader: _core.Reader, frame: int) -> None:
         self._reader: _core.Reader | None = reader
@@ -157,5 +183,51 @@ class File:
         )
 
 
-def _reopen(path: str, frame: int, threads: int, max_memory: int | None) -> File:
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        name, value = self.bound
+        ratio = self.nbytes / max(self.stored_bytes, 1)
+        rows = {
+            "file": f"{self.path}, frame {self.number} of {self.frames}",
+            "array": f"{self.dtype} {' × '.join(map(str, self.shape)) or 'scalar'}",
+            "chunks": " × ".join(map(str, self.chunks)),
+            "codec": self.codec,
+            "bound": name if name == "lossless" else f"{name} {value:g}",
+            "size": f"{_bytes(self.nbytes)} → {_bytes(self.stored_bytes)}, ratio {ratio:.2f}",
+        }
+        if self.fill:
+            rows["missing"] = ", ".join(f"{one:g}" for one in self.fill)
+        if self.metadata is not None:
+            rows["metadata"] = json.dumps(self.metadata, ensure_ascii=False)
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{key}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for key, text in rows.items() if text
+        )
+        return f"<table>{cells}</table>"
+
+
+def _bytes(count: float) -> str:
+    """A number of bytes for people."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} TB"
+
+
+def _is_path(place: object) -> bool:
+    """Whether it names a file on a disk."""
+    return isinstance(place, os.PathLike) or (isinstance(place, (str, bytes)) and "://" not in str(place))
+
+
+def _fsspec() -> Any:
+    try:
+        import fsspec
+    except ImportError as error:
+        raise UnsupportedError("URLs are opened by fsspec: pip install fsspec") from error
+    return fsspec
+
+
+def _reopen(path: Any, frame: int, threads: int, max_memory: int | None) -> File:
     return File(path, frame, threads=threads, max_memory=max_memory)

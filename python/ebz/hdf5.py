@@ -78,12 +78,13 @@ class Ebz(_FilterReference):  # type: ignore[misc]
         precision: int | None = None,
         lossless: bool = False,
         codec: str | None = None,
+        favor: str = "balanced",
         params: Params | None = None,
         fill: Fill = "auto",
     ) -> None:
         self._settings = plain(dict(
             abs=abs, range=range, pointwise=pointwise, psnr=psnr, ratio=ratio, precision=precision,
-            lossless=lossless, codec=codec, params=params, fill=fill))
+            lossless=lossless, codec=codec, favor=favor, params=params, fill=fill))
         given: list[Any] = [
             name if name == "lossless" else {name: value}
             for name, value in self._settings.items() if name in BOUNDS]
@@ -93,6 +94,7 @@ class Ebz(_FilterReference):  # type: ignore[misc]
         request = {
             "bound": given[0],
             "codec": codec,
+            "favor": favor,
             "params": {key: _text(v) for key, v in self._settings.get("params", {}).items()},
             "fill": fill_text(self._settings.get("fill", "auto")),
         }

@@ -38,6 +38,7 @@ class Settings(TypedDict, total=False):
     precision: int | None
     lossless: bool
     codec: str
+    favor: str
     threads: int
     fill: Fill
     clip: str
@@ -86,6 +87,11 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
             if not isinstance(value, str):
                 raise InvalidType(f"codec={value!r}: give one of the names of ebz.codecs()")
             result[name] = str(value)
+        elif name == "favor":
+            if not isinstance(value, str):
+                raise InvalidType(f"favor={value!r}: give 'speed', 'balanced' or 'ratio'")
+            if value != "balanced":
+                result[name] = str(value)
         elif name == "threads":
             result[name] = count(name, value)
         elif name == "chunk":

@@ -1,4 +1,4 @@
-"""Whole datasets of xarray: the `encoding` for `to_zarr` and `to_netcdf`, and netCDF files.
+"""Whole datasets of xarray: the `encoding` for `to_zarr` and `to_netcdf`, netCDF files, and `.ebz` files.
 
     >>> ds.to_zarr("ds.zarr", encoding=ebz.xarray.encoding(ds, range=1e-3))     # doctest: +SKIP
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from . import file
 from .arrays import is_compressed
 from .errors import InvalidArgument, InvalidType, UnsupportedError
 from .settings import BOUNDS, Settings
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import xarray
     from typing_extensions import Unpack
 
-__all__ = ["encoding", "to_netcdf"]
+__all__ = ["encoding", "save", "to_netcdf"]
 
 #: What a variable brings along that an encoding of ours has to repeat, because xarray replaces the
 #: variable's own by it.
@@ -111,6 +112,32 @@ def to_netcdf(
             )
             compress_variable(empty, **_filter_settings(chosen))
     dataset.to_netcdf(path, mode="a", engine="netcdf4", encoding=kept)
+
+
+def save(
+    dataset: xarray.Dataset,
+    path: str | os.PathLike[str],
+    *,
+    variables: Variables | None = None,
+    **settings: Unpack[Settings],
+) -> None:
+    """Write a dataset to an `.ebz` file, one frame for each variable, which `xarray.open_dataset` reads.
+
+    `variables` and the settings are those of `encoding`; coordinates and other floating-point variables that it
+    leaves alone are stored without loss. Integers, times and texts have no place in such a file, and are an error:
+    drop them, or write to Zarr or netCDF.
+    """
+    chosen = {name: settings for name, _, settings in _chosen(dataset, variables, settings)}
+    other = [name for name, variable in dataset.variables.items() if not is_compressed(variable.dtype)]
+    if other:
+        raise InvalidType(
+            f"{', '.join(map(repr, other))}: an .ebz file holds floating-point values only: drop these variables, "
+            "or write to Zarr or netCDF"
+        )
+    for number, (name, variable) in enumerate(dataset.variables.items()):
+        metadata = {"name": str(name), "dims": [str(dim) for dim in variable.dims], "attrs": variable.attrs}
+        own: Any = chosen.get(str(name), {"lossless": True})
+        file.save(path, variable.values, append=number > 0, **{**own, "metadata": metadata})
 
 
 def _chosen(

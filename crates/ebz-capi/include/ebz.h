@@ -123,11 +123,18 @@ const char *ebz_version(void);
 // `options` is valid for a write, `message` for a write or null.
 int32_t ebz_options_new(int32_t bound, double value, ebz_options **options, char **message);
 
-// Chooses the codec, such as "fz"; "ebz codecs" lists them.
+// Chooses the codec, such as "fz"; "ebz codecs" lists them. "auto" chooses one for each array, see
+// ebz_options_set_favor.
 //
 // # Safety
 // `options` is valid, `name` ends with a zero, `message` is valid for a write or null.
 int32_t ebz_options_set_codec(ebz_options *options, const char *name, char **message);
+
+// Sets what codec "auto" favors: "speed", "balanced" (the default) or "ratio".
+//
+// # Safety
+// `options` is valid, `favor` ends with a zero, `message` is valid for a write or null.
+int32_t ebz_options_set_favor(ebz_options *options, const char *favor, char **message);
 
 // Sets a parameter of the codec; whether the codec takes it is checked when it is used.
 //

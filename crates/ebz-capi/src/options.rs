@@ -56,7 +56,8 @@ pub unsafe extern "C" fn ebz_options_new(
     }
 }
 
-/// Chooses the codec, such as "fz"; "ebz codecs" lists them.
+/// Chooses the codec, such as "fz"; "ebz codecs" lists them. "auto" chooses one for each array, see
+/// ebz_options_set_favor.
 ///
 /// # Safety
 /// `options` is valid, `name` ends with a zero, `message` is valid for a write or null.
@@ -70,8 +71,29 @@ pub unsafe extern "C" fn ebz_options_set_codec(
     unsafe {
         set(options, message, |options| {
             let name = text(name, "the name of the codec")?;
-            ebz::codec::by_name(name)?;
+            if name != ebz::codec::AUTO {
+                ebz::codec::by_name(name)?;
+            }
             options.codec = name.into();
+            Ok(())
+        })
+    }
+}
+
+/// Sets what codec "auto" favors: "speed", "balanced" (the default) or "ratio".
+///
+/// # Safety
+/// `options` is valid, `favor` ends with a zero, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_favor(
+    options: *mut ebz_options,
+    favor: *const c_char,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        set(options, message, |options| {
+            options.favor = text(favor, "what to favor")?.parse()?;
             Ok(())
         })
     }

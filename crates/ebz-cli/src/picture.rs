@@ -16,6 +16,8 @@ const SIDE: u32 = 420;
 const TOP: u32 = 34;
 const BOTTOM: u32 = 44;
 const LEFT: u32 = 64;
+/// Pixels between a panel's border and what is written along its axis.
+const MARGIN: u32 = 10;
 const BAR: u32 = 120;
 /// Pixels of the line above all slices.
 const HEADING: u32 = 36;
@@ -130,8 +132,9 @@ impl Panel {
         // The slice, with row 0 at the top.
         let mut chart = ChartBuilder::on(&slice)
             .caption(&self.title, ("sans-serif", 15))
+            .margin_left(MARGIN)
             .x_label_area_size(BOTTOM)
-            .y_label_area_size(LEFT)
+            .y_label_area_size(LEFT - MARGIN)
             .build_cartesian_2d(0.0..right, down..0.0)?;
         chart
             .configure_mesh()

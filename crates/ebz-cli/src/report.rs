@@ -3,7 +3,6 @@
 use crate::answers;
 use anyhow::{Error, Result};
 use std::io::{ErrorKind, Write};
-use std::process::ExitCode;
 
 /// Prints a result. Standard output may be closed any time, so `println!` will not do.
 pub fn say(text: &str) -> Result<()> {
@@ -67,12 +66,12 @@ pub fn reader_is_gone(error: &Error) -> bool {
 }
 
 /// One line for an error; nothing if whoever read our output has gone.
-pub fn failure(error: &Error) -> ExitCode {
+pub fn failure(error: &Error) -> u8 {
     if reader_is_gone(error) {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     complain(&line(error));
-    ExitCode::from(2)
+    2
 }
 
 /// An error with its causes; some errors already name theirs.
@@ -89,19 +88,19 @@ pub fn line(error: &Error) -> String {
 }
 
 /// Help and versions as they are; one line for a wrong use.
-pub fn usage(error: &clap::Error) -> ExitCode {
+pub fn usage(error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
-        return ExitCode::SUCCESS;
+        return 0;
     }
     let text = error.render().to_string();
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let _ = error.print();
-        return ExitCode::from(2);
+        return 2;
     }
     if let Some(answer) = answers::foreign_option(error) {
         complain(&answer);
-        return ExitCode::from(2);
+        return 2;
     }
     // Everything up to the usage lines: the message, and possibly what was missing.
     let message: Vec<_> = text
@@ -114,7 +113,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         "{}; `ebz help` and `ebz COMMAND --help` show how",
         message.join(" ")
     ));
-    ExitCode::from(2)
+    2
 }
 
 /// A number of bytes for people.

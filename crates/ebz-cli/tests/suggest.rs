@@ -57,6 +57,25 @@ fn wishes_hold_at_the_bound_that_is_suggested() {
         stats["metrics"]["ssim:ssim"].as_f64().unwrap() >= 0.999,
         "{stats}"
     );
+    // So do wishes that are checked on slices and on neighbours.
+    let found = sandbox.json(&[
+        "suggest",
+        "smooth_96x64.f32",
+        "--keep",
+        "dssim=0.9995",
+        "--keep",
+        "gradient=1%",
+    ]);
+    assert!(found["range"].as_f64().unwrap() > 1e-6, "{found}");
+    let wishes = &found["steps"].as_array().unwrap().last().unwrap()["wishes"];
+    assert!(
+        wishes["dssim"]["value"].as_f64().unwrap() >= 0.9995,
+        "{wishes}"
+    );
+    assert!(
+        wishes["gradient"]["value"].as_f64().unwrap() <= 0.01,
+        "{wishes}"
+    );
     // A stricter wish asks for a smaller bound.
     let stricter = sandbox.json(&["suggest", "smooth_96x64.f32", "--keep", "psnr=100"]);
     assert!(stricter["range"].as_f64().unwrap() < bound);

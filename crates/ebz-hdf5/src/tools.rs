@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 struct Request {
     bound: Bound,
     codec: Option<String>,
+    favor: Option<String>,
     #[serde(default)]
     params: BTreeMap<String, String>,
     fill: Option<FillRequest>,
@@ -62,6 +63,9 @@ pub unsafe extern "C" fn h5ebz_words(
         let mut options = Options::new(request.bound);
         if let Some(codec) = request.codec {
             options = options.codec(codec);
+        }
+        if let Some(favor) = request.favor {
+            options.favor = favor.parse()?;
         }
         for (key, value) in request.params {
             options = options.param(key, value);

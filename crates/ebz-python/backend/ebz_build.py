@@ -3,10 +3,13 @@
 The hooks that are not here are maturin's.
 """
 
+import io
 import json
 import pathlib
 import shutil
 import subprocess
+import tarfile
+import tempfile
 
 import maturin
 from maturin import *  # noqa: F403
@@ -25,19 +28,40 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
     return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
 
 
-class UnsupportedOperation(Exception):
-    """What builders expect of a hook that has nothing to offer."""
-
-
 def build_sdist(sdist_directory, config_settings=None):
-    raise UnsupportedOperation(
-        "a source archive of the package alone would lack the HDF5 plugin: build wheels, from the "
-        "repository")
+    """An archive of all tracked files: the plugin is built from crates that maturin's own would leave out."""
+    with tempfile.TemporaryDirectory() as folder:
+        info = pathlib.Path(folder, maturin.prepare_metadata_for_build_wheel(folder))
+        about = (info / "METADATA").read_bytes()
+    name = info.name.removesuffix(".dist-info")
+    with tarfile.open(pathlib.Path(sdist_directory, f"{name}.tar.gz"), "w:gz") as archive:
+        entry = tarfile.TarInfo(f"{name}/PKG-INFO")
+        entry.size = len(about)
+        archive.addfile(entry, io.BytesIO(about))
+        for path in tracked_files():
+            archive.add(ROOT / path, f"{name}/{path}", recursive=False)
+    return f"{name}.tar.gz"
 
 
-def put_plugin_in_place():
+def tracked_files():
+    """The files of the repository; in an archive that was unpacked, all that it holds."""
+    if (ROOT / ".git").exists():
+        listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
+        return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+    made = {"target", "plugins", "__pycache__", "PKG-INFO"}
+    files = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
+    return sorted(path.as_posix() for path in files if not made & set(path.parts))
+
+
+def put_plugin_in_place(command=("cargo", "build"), target=None):
+    """Builds the HDF5 plugin and puts it where the wheel takes it from."""
+    if shutil.which(command[0]) is None:
+        raise SystemExit(
+            f"ebz is built from Rust, but there is no {command[0]} on the PATH. Install Rust 1.89 or newer: see "
+            "https://rustup.rs, or on Debian 12 `apt install cargo-web rustc-web`, and try again.")
+    where = ["--target", target] if target else []
     messages = subprocess.check_output(
-        ["cargo", "build", "--release", "--locked", "--package", "ebz-hdf5", "--lib",
+        [*command, "--release", "--locked", "--package", "ebz-hdf5", "--lib", *where,
          "--message-format", "json-render-diagnostics"], cwd=ROOT, text=True)
     artifacts = [json.loads(line) for line in messages.splitlines()]
     (library,) = [

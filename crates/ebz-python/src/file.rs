@@ -11,6 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 /// Writes an array as the only frame of a new file, or as the next frame of one that exists.
 #[pyfunction]
@@ -48,6 +49,13 @@ impl Reader {
         };
         let opened = opened().map_err(|error| Error::from(error).of_file(&path));
         Ok(Self(opened?))
+    }
+
+    /// Opens something with `seek` and `read`.
+    #[staticmethod]
+    fn object(file: Py<PyAny>, threads: usize, max_memory: Option<u64>) -> Result<Self> {
+        let source = Input::Object(Mutex::new(file));
+        Ok(Self(open(source, threads, limits(None, max_memory))?))
     }
 
     /// A stream of `size` bytes of which some pieces are at hand, each with its offset. Reading

@@ -11,6 +11,7 @@
 
 mod array;
 mod coding;
+mod command;
 mod device;
 mod error;
 mod file;
@@ -22,6 +23,8 @@ mod source;
 mod _core {
     #[pymodule_export]
     use crate::coding::{codecs, compare, compress, decompress, decompress_into, metadata};
+    #[pymodule_export]
+    use crate::command::{command, suggest};
     #[pymodule_export]
     use crate::file::{Reader, save};
     #[pymodule_export]

@@ -14,7 +14,7 @@ pub struct Options(pub ebz::Options);
 impl Options {
     #[new]
     #[pyo3(signature = (*, abs=None, range=None, pointwise=None, psnr=None, ratio=None,
-        precision=None, lossless=false, codec=ebz::codec::DEFAULT, threads=1, fill="auto",
+        precision=None, lossless=false, codec=ebz::codec::DEFAULT, favor="balanced", threads=1, fill="auto",
         clip="auto", keep_zeros=false, chunk=None, params=None, metadata=None, for_rewriting=false))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
@@ -26,6 +26,7 @@ impl Options {
         precision: Option<f64>,
         lossless: bool,
         codec: &str,
+        favor: &str,
         threads: usize,
         fill: &str,
         clip: &str,
@@ -45,6 +46,7 @@ impl Options {
             (BoundKind::Lossless, lossless.then_some(0.0)),
         ])?;
         let mut options = ebz::Options::new(bound).codec(codec).threads(threads);
+        options.favor = favor.parse()?;
         options.fill = fill.parse()?;
         options.clip = clip.parse()?;
         options.keep_zeros = keep_zeros;
@@ -78,6 +80,9 @@ pub fn hdf5_settings(words: Vec<u32>) -> Result<String> {
         bound => bound.value().into(),
     };
     settings.insert(options.bound.kind().name().into(), bound);
+    if options.is_auto() && options.favor != ebz::Favor::default() {
+        settings.insert("favor".into(), options.favor.name().into());
+    }
     settings.insert("codec".into(), options.codec.into());
     let values = options.fill.values();
     if !values.is_empty() || !options.fill.is_auto() {

@@ -1,11 +1,14 @@
-//! Where streams come from: memory of Python objects, files, or pieces of a remote object.
+//! Where streams come from: memory of Python objects, files, objects that are like files, or pieces of a remote
+//! object.
 
 use ebz::Source;
 use ebz::{Error, Limits, Result};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::sync::MutexExt;
 use std::fs::File;
+use std::sync::{Mutex, PoisonError};
 
 /// A stream in memory: `bytes`, or a contiguous array of `uint8`.
 #[derive(FromPyObject)]
@@ -30,6 +33,8 @@ impl Stream<'_> {
 pub enum Input {
     /// A file on disk.
     File(File),
+    /// Something with `seek` and `read`; one thread at a time.
+    Object(Mutex<Py<PyAny>>),
     /// Parts of a stream of known size, each with its place.
     Pieces { size: u64, pieces: Vec<Piece> },
 }
@@ -41,6 +46,9 @@ impl Source for Input {
     fn size(&self) -> Result<u64> {
         match self {
             Self::File(file) => file.size(),
+            Self::Object(object) => Ok(locked(object, |file| {
+                file.call_method1("seek", (0, SEEK_END))?.extract()
+            })?),
             Self::Pieces { size, .. } => Ok(*size),
         }
     }
@@ -53,6 +61,25 @@ impl Source for Input {
     ) -> Result<&'a [u8]> {
         match self {
             Self::File(file) => file.fetch(offset, length, scratch),
+            Self::Object(object) => {
+                scratch.clear();
+                locked(object, |file| {
+                    file.call_method1("seek", (offset,))?;
+                    // What is like a file may read less than it is asked for.
+                    while scratch.len() < length {
+                        let part = file.call_method1("read", (length - scratch.len(),))?;
+                        let part: PyBackedBytes = part.extract()?;
+                        if part.is_empty() {
+                            break;
+                        }
+                        scratch.extend_from_slice(&part);
+                    }
+                    Ok(())
+                })?;
+                scratch.get(..length).ok_or_else(|| {
+                    Error::truncated(format!("{length} bytes at offset {offset} are not there"))
+                })
+            }
             Self::Pieces { pieces, .. } => {
                 let within = |(start, bytes): &'a Piece| {
                     let skip = usize::try_from(offset.checked_sub(*start)?).ok()?;
@@ -64,6 +91,22 @@ impl Source for Input {
             }
         }
     }
+}
+
+/// Python's number for offsets from the end of a file.
+const SEEK_END: u8 = 2;
+
+/// Does something with an object that is like a file; its own errors come back as they are.
+fn locked<R>(
+    object: &Mutex<Py<PyAny>>,
+    work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>,
+) -> std::io::Result<R> {
+    // Python first: whoever holds the object may be waiting for it.
+    Python::attach(|py| {
+        let object = object.lock_py_attached(py);
+        let object = object.unwrap_or_else(PoisonError::into_inner);
+        work(object.bind(py)).map_err(std::io::Error::from)
+    })
 }
 
 /// A reader of a stream that may take so much memory.

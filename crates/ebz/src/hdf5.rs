@@ -3,11 +3,11 @@
 //! | word | content |
 //! |---|---|
 //! | 0 | version of this layout: 1 |
-//! | 1 | kind of bound, plus 65536 · number of the codec |
+//! | 1 | kind of bound, plus 65536 · number of the codec, 65535 for `auto` |
 //! | 2, 3 | the bound: low and high half of an IEEE 754 double |
 //! | 4 | number of values that mark missing data (at most 8), plus 2¹⁶ if others are looked for, plus 2¹⁷ if
 //!       zeros are kept exactly, plus 2¹⁸ if there are no limits, 2¹⁹ if they are those of the data, 2²⁰ if they
-//!       are given |
+//!       are given, plus 2²¹ if `auto` favors speed, 2²² if it favors the ratio |
 //! | 5 | bytes of the codec's parameters as JSON; 0 if there are none |
 //! | 6… | these values: low and high half of a double each |
 //! | … | if they are given: the lower and the upper limit, low and high half of a double each |
@@ -19,6 +19,7 @@ use crate::bound::{Bound, BoundKind};
 use crate::clip::Clip;
 use crate::codec::{self, Params};
 use crate::error::{Error, Result};
+use crate::favor::Favor;
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
 use crate::options::Options;
 
@@ -36,7 +37,14 @@ const KEEP_ZEROS: u32 = 1 << 17;
 const CLIP_NONE: u32 = 1 << 18;
 const CLIP_DATA: u32 = 1 << 19;
 const CLIP_GIVEN: u32 = 1 << 20;
-const FLAGS: u32 = FILL_AUTO | KEEP_ZEROS | CLIP_NONE | CLIP_DATA | CLIP_GIVEN;
+/// In the same word: what `auto` favors; balanced without either.
+const FAVOR_SPEED: u32 = 1 << 21;
+const FAVOR_RATIO: u32 = 1 << 22;
+const FLAGS: u32 =
+    FILL_AUTO | KEEP_ZEROS | CLIP_NONE | CLIP_DATA | CLIP_GIVEN | FAVOR_SPEED | FAVOR_RATIO;
+
+/// In place of a codec's number: it is chosen for each chunk.
+const AUTO: u16 = u16::MAX;
 
 /// The most bytes of parameters: HDF5 hands at most 256 words to a filter, of which the shape of a
 /// chunk takes up to 36, fill values up to 16 and limits up to 4.
@@ -52,9 +60,15 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
              use abs or range",
         ));
     }
+    let (codec, favor) = match (options.is_auto(), options.favor) {
+        (false, _) => (entry.info.id, 0),
+        (true, Favor::Speed) => (AUTO, FAVOR_SPEED),
+        (true, Favor::Balanced) => (AUTO, 0),
+        (true, Favor::Ratio) => (AUTO, FAVOR_RATIO),
+    };
     let mut words = vec![
         VERSION,
-        options.bound.kind() as u32 | u32::from(entry.info.id) << 16,
+        options.bound.kind() as u32 | u32::from(codec) << 16,
     ];
     words.extend(halves(options.bound.value()));
     let fill = options.fill.values();
@@ -66,7 +80,7 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
         Clip::Data => (CLIP_DATA, None),
         Clip::Between(min, max) => (CLIP_GIVEN, Some([min, max])),
     };
-    words.push(fill.as_slice().len() as u32 | auto | zeros | clip);
+    words.push(fill.as_slice().len() as u32 | auto | zeros | clip | favor);
     let mut text = String::new();
     if !options.params.is_empty() {
         text = serde_json::to_string(&options.params)
@@ -117,8 +131,17 @@ pub fn from_words(words: &[u32]) -> Result<(Options, &[u32])> {
         .into_iter()
         .find(|known| *known as u32 == kind & 0xffff)
         .ok_or_else(|| Error::invalid(format!("unknown kind of bound: {advice}")))?;
-    let mut options = Options::new(Bound::new(bound, double(b0, b1))?)
-        .codec(codec::by_id((kind >> 16) as u16)?.info.name);
+    let codec = match (kind >> 16) as u16 {
+        AUTO => codec::AUTO,
+        number => codec::by_id(number)?.info.name,
+    };
+    let mut options = Options::new(Bound::new(bound, double(b0, b1))?).codec(codec);
+    options.favor = match fill & (FAVOR_SPEED | FAVOR_RATIO) {
+        0 => Favor::Balanced,
+        FAVOR_SPEED => Favor::Speed,
+        FAVOR_RATIO => Favor::Ratio,
+        _ => return Err(Error::invalid(format!("unknown favor: {advice}"))),
+    };
     let (values, _) = values.as_chunks::<2>();
     let values: Vec<f64> = values
         .iter()

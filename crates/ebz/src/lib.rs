@@ -17,7 +17,7 @@
 //! | compress and decompress arrays in memory | [`compress`], [`decompress`], [`Options`], [`Bound`] |
 //! | write a file of one or several arrays, append to it | [`Writer`], [`LockedFile`] |
 //! | read an array or a part of it | [`Reader`], [`Frame`]; from a pipe [`StreamReader`] |
-//! | know the codecs and their parameters | [`codec`] |
+//! | know the codecs and their parameters, have one chosen | [`codec`], [`Favor`], [`choose`] |
 //! | measure errors | [`metrics`] |
 //! | encode and decode frames piece by piece | [`slab`] |
 //! | bring another device | [`engine`] |
@@ -30,6 +30,7 @@ compile_error!("ebz streams are little-endian and are written as memory holds th
 
 mod allocate;
 mod array;
+mod auto;
 mod bits;
 mod bound;
 mod chunk;
@@ -39,6 +40,7 @@ mod container;
 mod durable;
 mod element;
 mod error;
+mod favor;
 mod fill;
 pub mod hdf5;
 pub mod metrics;
@@ -51,16 +53,18 @@ mod stage;
 mod workspace;
 
 pub use array::{Array, FiniteRange, FoundFill, MAX_AXES, ValueScan, View, ViewMut, element_count};
+pub use auto::Choice;
 pub use bound::{Bound, BoundKind, Tolerance};
 pub use chunk::{FrameHeader, Grid, WriterVersion};
 pub use clip::{Clip, ValueLimits};
 pub use container::{
     FORMAT_VERSION, Frame, FrameStats, Limits, LockedFile, Reader, Recovered, Source, StreamReader,
-    Writer, max_compressed_size, recover, recover_within,
+    Writer, choose, max_compressed_size, recover, recover_within,
 };
 pub use durable::{sync_file, sync_folder};
 pub use element::{Element, ElementType, bf16, f16};
 pub use error::{Error, Result};
+pub use favor::Favor;
 pub use fill::{Fill, FillValues, MAX_FILL_VALUES};
 pub use options::Options;
 pub use search::{Landing, Searched};
@@ -96,6 +100,11 @@ pub mod internals {
     pub use crate::element::Float;
     pub use crate::request::{Dims, Task};
     pub use crate::stage::rans;
+
+    /// What `auto` multiplies the bytes of a codec with, if that is one that it may choose.
+    pub fn auto_weight(entry: &crate::codec::Entry, favor: crate::Favor) -> Option<f64> {
+        entry.quarters.map(|quarters| favor.weight(quarters))
+    }
 }
 
 /// Compresses an array to a stream of its own.

@@ -4,6 +4,7 @@ use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::clip::Clip;
 use crate::codec::{self, Entry, Params};
 use crate::error::{Error, Result};
+use crate::favor::Favor;
 use crate::fill::Fill;
 use crate::simd::Level;
 
@@ -13,8 +14,10 @@ use crate::simd::Level;
 pub struct Options {
     /// What may change.
     pub bound: Bound,
-    /// Name of the codec.
+    /// Name of the codec; [`codec::AUTO`] stands for the one that suits the array best.
     pub codec: String,
+    /// What `auto` favors.
+    pub favor: Favor,
     /// Parameters of the codec.
     pub params: Params,
     /// Extents of a chunk, one per axis; chosen by the library if absent.
@@ -39,6 +42,7 @@ impl Options {
         Self {
             bound,
             codec: codec::DEFAULT.into(),
+            favor: Favor::default(),
             params: Params::default(),
             chunk: None,
             threads: 0,
@@ -54,6 +58,17 @@ impl Options {
     pub fn codec(mut self, name: impl Into<String>) -> Self {
         self.codec = name.into();
         self
+    }
+
+    /// Sets what codec `auto` favors.
+    pub fn favor(mut self, favor: Favor) -> Self {
+        self.favor = favor;
+        self
+    }
+
+    /// Whether the codec is to be chosen by the values.
+    pub fn is_auto(&self) -> bool {
+        self.codec == codec::AUTO
     }
 
     /// Sets a parameter of the codec.
@@ -121,14 +136,18 @@ impl Options {
         self
     }
 
-    /// Checks bound, codec and parameters; returns the codec.
+    /// Checks bound, codec and parameters; returns the codec, or in place of `auto` the fastest that it may
+    /// choose.
     pub fn check(&self) -> Result<&'static Entry> {
         self.bound.validate()?;
         if let Clip::Between(min, max) = self.clip {
             Clip::between(min, max)?;
         }
-        let entry = codec::by_name(&self.codec)?;
         let kind = self.bound.kind();
+        if self.is_auto() {
+            return self.check_auto();
+        }
+        let entry = codec::by_name(&self.codec)?;
         if !entry.offers(kind) {
             let able: Vec<_> = codec::TABLE
                 .iter()
@@ -148,6 +167,30 @@ impl Options {
         }
         entry.validate(&self.params)?;
         Ok(entry)
+    }
+
+    fn check_auto(&self) -> Result<&'static Entry> {
+        if !self.params.is_empty() {
+            return Err(Error::invalid(
+                "parameters belong to one codec: name it instead of auto",
+            ));
+        }
+        let fastest = self.candidates().min_by_key(|(_, quarters)| *quarters);
+        fastest.map(|(entry, _)| entry).ok_or_else(|| {
+            Error::unsupported(format!(
+                "{} means something else to each codec, so that auto cannot choose: name a codec",
+                self.bound.kind().name()
+            ))
+        })
+    }
+
+    /// The codecs that `auto` may choose, and how long they take ([`codec::Codec::QUARTERS`]).
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = (&'static Entry, u32)> {
+        let kind = self.bound.kind();
+        // Each codec keeps other bits.
+        let comparable = kind != BoundKind::Precision;
+        let offered = codec::TABLE.iter().filter(move |entry| entry.offers(kind));
+        offered.filter_map(move |entry| Some((entry, entry.quarters.filter(|_| comparable)?)))
     }
 
     /// The guarantee for every value, given the range (max − min) of the finite values if asked for.

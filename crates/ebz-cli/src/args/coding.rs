@@ -4,7 +4,7 @@ use crate::quantity;
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args as Group};
 use ebz::codec::Params;
-use ebz::{Bound, BoundKind, Clip, Fill, Options};
+use ebz::{Bound, BoundKind, Clip, Favor, Fill, Options};
 
 #[derive(Debug, Group)]
 #[command(group = ArgGroup::new("bound").multiple(false))]
@@ -61,9 +61,19 @@ impl OneBound {
 pub struct Coding {
     #[command(flatten)]
     pub bound: OneBound,
-    /// How to compress: fast, balanced, small, or a name that `ebz codecs` lists
+    /// How to compress: auto (by trials on samples of the array), fast, balanced, small, or a name that `ebz
+    /// codecs` lists
     #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
     pub codec: String,
+    /// What --codec auto favors: a codec that takes twice the time must halve the size (speed), save a tenth of
+    /// it (balanced), or anything at all (ratio)
+    #[arg(
+        long,
+        value_name = "speed|balanced|ratio",
+        default_value = "balanced",
+        hide_default_value = true
+    )]
+    pub favor: Favor,
     /// A parameter of the codec; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub param: Vec<String>,
@@ -110,7 +120,7 @@ impl Coding {
     }
 
     fn with(&self, bound: Bound) -> Result<Options> {
-        let mut options = Options::new(bound).codec(&self.codec);
+        let mut options = Options::new(bound).codec(&self.codec).favor(self.favor);
         options.params = params(&self.param)?;
         options.fill = fill(&self.fill)?;
         options.clip = self.clip;

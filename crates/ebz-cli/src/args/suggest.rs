@@ -14,8 +14,10 @@ use std::path::PathBuf;
 
 From the values: decimals that they were rounded to, noise between neighbours, and the bits that hold 99 and
 99.9 % of the information that neighbours share (Kloewer et al. 2021, doi 10.1038/s43588-021-00156-2).
-Wishes: psnr (dB, at least), ssim (at least), correlation (Pearson's, at least), spectrum (largest relative
-change of the power at a wavenumber, along the fastest axis), ks (p of the Kolmogorov-Smirnov test, at least).
+Wishes: psnr (dB, at least), ssim (at least), dssim (the climate scientists', at least: 0.9995, Baker et al. 2022),
+correlation (Pearson's, at least), gradient (relative root mean square change of differences of neighbours, at
+most), spectrum (largest relative change of the power at a wavenumber, along the fastest axis), ks (p of the
+Kolmogorov-Smirnov test, at least).
 Without any: correlation 0.99999, ssim 0.995, ks 0.05, as ldcpy asks of climate data (Baker et al.), and
 spectrum 1%. They are checked on a part from the middle of the array.")]
 pub struct Suggest {

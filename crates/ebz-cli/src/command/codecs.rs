@@ -45,6 +45,10 @@ pub fn run(args: &Codecs) -> Result<Outcome> {
             "rewrites_exactly": info.rewrites_exactly,
         }));
     }
+    writeln!(
+        text,
+        "auto: one of the above for each array, by trials on samples\n  --favor speed, balanced or ratio"
+    )?;
     if args.json {
         report::say_json(&list.into())?;
     } else {

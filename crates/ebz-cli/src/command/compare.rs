@@ -133,9 +133,10 @@ fn measure_as<T: Element>(
     original.make_replayable(&std::env::temp_dir())?;
     let bar = progress::bar(2 * original.bytes(), "compare", check.quiet);
     let scan = original.scan(check.fill, check.threads, &bar)?;
+    let missing = scan.fill().values();
     let setup = Setup {
         range: scan.range(),
-        fill: scan.fill().values(),
+        fill: missing,
         // What each chunk finds on its own is not all that a look at the whole array finds.
         exact_fill: !check.fill.is_auto(),
         tolerance: check.tolerance,
@@ -153,7 +154,7 @@ fn measure_as<T: Element>(
         original.fill(&mut from, x)?;
         decoded.fill(&mut to, y)?;
         if let Some(plot) = &mut plot {
-            plot.push(x, y);
+            plot.push(x, y, &missing);
         }
         comparison.push(x, y)?;
         left -= count;

@@ -47,11 +47,12 @@ fn one(args: &Compress, options: &Options, device: &Opened, input: &Path) -> Res
     let mut target = Target::early(&output, args)?;
 
     // 2. Range. Other writers do not wait for a pipe.
-    if options.needs_range() || args.stats || args.append {
+    let scans = options.needs_range() && !options.is_auto();
+    if scans || args.stats || args.append {
         field.make_replayable(&near)?;
     }
     let mut scan = None;
-    if options.needs_range() {
+    if scans {
         let bar = progress::bar(field.bytes(), "range", args.talk.quiet);
         scan = Some(field.scan(options.fill, options.threads, &bar)?);
         bar.finish_and_clear();
@@ -211,16 +212,20 @@ impl Job<'_> {
         writer: &mut Writer<W>,
         input: &mut (dyn Read + Send),
     ) -> ebz::Result<FrameStats> {
-        if !matches!(self.options.bound, Bound::Psnr(_) | Bound::Ratio(_)) {
+        let searched = matches!(self.options.bound, Bound::Psnr(_) | Bound::Ratio(_));
+        if !searched && !self.options.is_auto() {
             return writer.frame_from::<T>(input, self.shape, self.scan);
         }
-        // The search for these bounds goes over the array several times.
+        // The search for these bounds goes over the array several times; samples come from all over it.
         let count = ebz::element_count(self.shape)?;
         let mut values = Vec::new();
         if values.try_reserve_exact(count).is_err() {
+            let (what, instead) = match searched {
+                true => (self.options.bound.kind().name(), "use --abs or --range"),
+                false => ("auto", "name a codec"),
+            };
             return Err(ebz::Error::LimitExceeded(format!(
-                "{} needs the whole array in memory, where it does not fit: use --abs or --range",
-                self.options.bound.kind().name()
+                "{what} needs the whole array in memory, where it does not fit: {instead}"
             )));
         }
         values.resize(count, T::default());
@@ -331,7 +336,7 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
             "output": output.display().to_string(),
             "element": field.element,
             "shape": field.shape,
-            "codec": args.coding.codec,
+            "codec": stats.choice.map_or(&*args.coding.codec, |choice| choice.codec),
             "frame": stats,
             "seconds": seconds,
             "metrics": named,
@@ -354,6 +359,9 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
             report::tolerance(stats.tolerance),
         ),
     );
+    if let Some(choice) = stats.choice {
+        report::note(args.talk.quiet, &format!("codec {choice}"));
+    }
     if let Some(text) = missing(stats.found, values) {
         report::note(args.talk.quiet, &text);
     }

@@ -13,7 +13,7 @@ mod recover;
 mod report;
 mod shell;
 mod sim;
-mod suggest;
+pub mod suggest;
 mod verify;
 
 use crate::Outcome;

@@ -3,7 +3,7 @@
 use crate::picture::{self, Colours, Panel};
 use crate::report;
 use anyhow::{Result, ensure};
-use ebz::Element;
+use ebz::{Element, FillValues};
 use std::io::Write;
 use std::path::Path;
 
@@ -91,14 +91,17 @@ impl Plot {
         Ok(plot)
     }
 
-    /// Takes the next values of both arrays.
-    pub fn push<T: Element>(&mut self, original: &[T], decoded: &[T]) {
+    /// Takes the next values of both arrays; those that mark missing data are drawn as missing.
+    pub fn push<T: Element>(&mut self, original: &[T], decoded: &[T], missing: &FillValues) {
+        let is_missing = |x: T| missing.as_slice().iter().any(|&f| T::from_f64(f) == x);
         while let Some(&(at, slice, sample)) = self.wanted.get(self.taken) {
             let Some(x) = original.get(at - self.position) else {
                 break;
             };
             let y = decoded[at - self.position];
-            self.slices[slice].samples[sample] = (x.to_f64(), y.to_f64());
+            if !is_missing(*x) {
+                self.slices[slice].samples[sample] = (x.to_f64(), y.to_f64());
+            }
             self.taken += 1;
         }
         self.position += original.len();
@@ -139,6 +142,7 @@ impl Plot {
                     panel("B", Colours::Values, (low, high), |p| p.1),
                     panel("B - A", Colours::Errors, (-largest, largest), |p| {
                         match p.0 == p.1 {
+                            // Of infinities, too.
                             true => 0.0,
                             false => p.1 - p.0,
                         }

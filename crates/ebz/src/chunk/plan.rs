@@ -99,7 +99,8 @@ impl FramePlan {
         tolerance: Tolerance,
         options: &Options,
     ) -> Result<Self> {
-        let mut entry = options.check()?;
+        options.check()?;
+        let mut entry = codec::by_name(&options.codec)?;
         // The codec asked for says how to cut, also where another one does the work.
         let chunks = entry.chunks;
         let mut params = options.params.clone();

@@ -86,6 +86,15 @@ impl Pool {
         }
     }
 
+    /// The coder of one worker, and what it encodes to.
+    pub fn coder(&mut self, simd: Level) -> (&mut ChunkCoder, &mut EncodedChunks) {
+        if self.workers.is_empty() {
+            self.workers.push(Worker::new(simd));
+        }
+        let worker = &mut self.workers[0];
+        (&mut worker.coder, &mut worker.encoded)
+    }
+
     /// Encodes the chunks of a frame. `finish` gets runs of them in any order and from any thread,
     /// then `emit` gets the same runs in order.
     pub fn encode<T: Element>(

@@ -34,6 +34,10 @@ pub trait Codec {
     /// Whether encoding tells where the values lie, see [`Context`]. Then nobody looks at them before.
     const TELLS_EXTREMES: bool = false;
 
+    /// The time that it takes to compress and decompress, typically, in quarters of a doubling of the fastest
+    /// codec's: what `auto` weighs its size with. `auto` leaves codecs without one out.
+    const QUARTERS: Option<u32> = None;
+
     /// Checks parameter values beyond their names.
     fn validate(_params: &Params) -> Result<()> {
         Ok(())
@@ -119,6 +123,8 @@ pub struct Entry {
     pub chunks: ChunkShape,
     /// See [`Codec::TELLS_EXTREMES`].
     pub(crate) tells_extremes: bool,
+    /// See [`Codec::QUARTERS`].
+    pub(crate) quarters: Option<u32>,
     validate: fn(&Params) -> Result<()>,
     f32: Coder<f32>,
     f64: Coder<f64>,
@@ -141,6 +147,9 @@ pub(crate) const RAW: u16 = raw::Raw::INFO.id;
 /// The codec used when the user names none, and for exact values where the named one is not exact.
 pub const DEFAULT: &str = "fz";
 
+/// Stands for the codec that suits an array best, see [`Favor`](crate::Favor).
+pub const AUTO: &str = "auto";
+
 /// Names that say what to choose a codec for.
 pub const ALIASES: [(&str, &str); 3] = [("fast", "fz"), ("balanced", "ceaz"), ("small", "interp")];
 
@@ -151,10 +160,14 @@ pub fn by_name(name: &str) -> Result<&'static Entry> {
     TABLE.iter().find(|e| e.info.name == name).ok_or_else(|| {
         let names = TABLE.iter().map(|e| e.info.name);
         let known: Vec<_> = names.chain(ALIASES.map(|(alias, _)| alias)).collect();
-        Error::invalid(format!(
-            "unknown codec '{name}': use one of {}",
-            known.join(", ")
-        ))
+        let known = known.join(", ");
+        Error::invalid(match name {
+            AUTO => format!(
+                "codec auto is chosen by the values of a whole array, which are not known here: use one \
+                 of {known}"
+            ),
+            _ => format!("unknown codec '{name}': use {AUTO} or one of {known}"),
+        })
     })
 }
 
@@ -181,6 +194,7 @@ impl Entry {
             info: C::INFO,
             chunks: C::CHUNKS,
             tells_extremes: C::TELLS_EXTREMES,
+            quarters: C::QUARTERS,
             validate: C::validate,
             f32: Coder::of::<C>(),
             f64: Coder::of::<C>(),

@@ -31,7 +31,7 @@ pub use recover::{Recovered, recover, recover_within};
 pub use slab::{EncodedSlab, SlabCoder};
 pub use source::Source;
 pub use stream::StreamReader;
-pub use writer::{FrameStats, FrameWriter, Writer, max_compressed_size};
+pub use writer::{FrameStats, FrameWriter, Writer, choose, max_compressed_size};
 
 /// First bytes of every file. Line ends and the high bit show damage by text-mode transfers.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89EBZ\r\n\x1a\n";

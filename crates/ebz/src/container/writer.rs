@@ -10,6 +10,7 @@ use super::record::{Kind, Record};
 use super::slab::{EncodedSlab, seal};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FoundFill, ValueScan, View};
+use crate::auto::{self, Choice};
 use crate::bits::varint;
 use crate::bound::{Bound, Tolerance};
 use crate::chunk::{
@@ -66,6 +67,8 @@ pub struct FrameStats {
     pub search: Option<Searched>,
     /// What was found to mark missing data, where that was looked for.
     pub found: FoundFill,
+    /// What codec `auto` chose.
+    pub choice: Option<Choice>,
 }
 
 impl Writer<File> {
@@ -177,14 +180,29 @@ impl<W: Write + Send> Writer<W> {
     /// from what it gave, so that in a series the bound follows the values at the price of one or
     /// two codings of each frame; every frame records the bound it used.
     pub fn frame<T: Element>(&mut self, view: &View<'_, T>) -> Result<FrameStats> {
-        if matches!(self.options.bound, Bound::Ratio(_) | Bound::Psnr(_)) {
-            return self.searched_frame(view);
+        let scan = scan_for(&self.options, view);
+        if !self.options.is_auto() {
+            return self.frame_by_codec(view, scan.as_ref());
         }
-        let scan = self.options.needs_range().then(|| {
-            let threads = parallel::threads(self.options.threads);
-            scan_of(&view.to_contiguous(), self.options.fill, threads)
-        });
-        self.write_frame(Input::Memory(view), view.shape(), scan.as_ref())
+        let choice = auto::choose(view, scan.as_ref(), &self.options, &mut self.pool)?;
+        let auto = std::mem::replace(&mut self.options.codec, choice.codec.into());
+        let stats = self.frame_by_codec(view, scan.as_ref());
+        self.options.codec = auto;
+        Ok(FrameStats {
+            choice: Some(choice),
+            ..stats?
+        })
+    }
+
+    fn frame_by_codec<T: Element>(
+        &mut self,
+        view: &View<'_, T>,
+        scan: Option<&ValueScan>,
+    ) -> Result<FrameStats> {
+        match self.options.bound {
+            Bound::Ratio(_) | Bound::Psnr(_) => self.searched_frame(view),
+            _ => self.write_frame(Input::Memory(view), view.shape(), scan),
+        }
     }
 
     /// The search codes the frame; what it found best is written as it is.
@@ -414,6 +432,7 @@ impl<W: Write + Send> FrameWriter<'_, W> {
             tolerance: self.plan.header().tolerance,
             search: None,
             found: self.found.confirmed(),
+            choice: None,
         })
     }
 }
@@ -446,6 +465,12 @@ pub fn max_compressed_size(
         Ok(tolerance) => vec![tolerance],
         Err(_) => vec![Tolerance::Abs(1.0), Tolerance::Lossless],
     };
+    if options.is_auto() {
+        let mut sizes = options.candidates().map(|(entry, _)| {
+            max_compressed_size(shape, element, &options.clone().codec(entry.info.name))
+        });
+        return sizes.try_fold(0, |most, size| Ok(most.max(size?)));
+    }
     let plan = |tolerance| with_type!(element, T => FramePlan::new::<T>(shape, tolerance, options));
     let longest_fill = FillValues::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
     let mut longest = 0;
@@ -502,6 +527,20 @@ fn size_of(header: usize, bodies: impl Iterator<Item = u64>) -> u64 {
 
 fn frame_number(frame: usize) -> Result<u32> {
     u32::try_from(frame).map_err(|_| Error::invalid("a file holds at most 2^32 frames"))
+}
+
+/// The codec that `auto` chooses for an array with these options.
+pub fn choose<T: Element>(view: &View<'_, T>, options: &Options) -> Result<Choice> {
+    let scan = scan_for(options, view);
+    auto::choose(view, scan.as_ref(), options, &mut Pool::default())
+}
+
+/// A scan of an array, if its bound needs one.
+fn scan_for<T: Element>(options: &Options, view: &View<'_, T>) -> Option<ValueScan> {
+    options.needs_range().then(|| {
+        let threads = parallel::threads(options.threads);
+        scan_of(&view.to_contiguous(), options.fill, threads)
+    })
 }
 
 /// A scan of contiguous values, by several threads.

@@ -14,7 +14,7 @@ use crate::spectrum;
 use crate::trial::{Bench, Sample, Trial};
 use anyhow::{Context, Result, ensure};
 use ebz::metrics::Metrics;
-use ebz::{Bound, BoundKind, Element, Tolerance, ValueScan, codec, with_type};
+use ebz::{Bound, BoundKind, Element, Tolerance, ValueScan, View, codec, with_type};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -84,7 +84,13 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
         values: &values,
         shape: field.shape.clone(),
     };
-    let entry = options.check()?;
+    let entry = match options.is_auto() {
+        true => {
+            let choice = ebz::choose(&View::new(&values, &field.shape)?, &options)?;
+            codec::by_name(choice.codec)?
+        }
+        false => options.check()?,
+    };
     let (chosen, metrics) = bench.run(&whole, entry, options.bound)?;
     let decoded = std::mem::take(&mut bench.decoded);
 

@@ -12,8 +12,8 @@ use crate::report;
 use crate::table::table;
 use crate::trial::{Bench, Sample, Trial};
 use crate::wish::{self, Kept, Wish};
-use anyhow::{Result, ensure};
-use ebz::{Bound, Element, ValueScan, codec, with_type};
+use anyhow::{Context, Result, ensure};
+use ebz::{Bound, Element, ElementType, Fill, ValueScan, codec, with_type};
 use serde_json::{Value, json};
 
 /// Bytes of the part of the array that bounds are tried on.
@@ -28,8 +28,32 @@ const CODECS: [&str; 3] = ["fz", "ceaz", "interp"];
 pub fn run(args: &Suggest) -> Result<Outcome> {
     let folder = std::env::temp_dir();
     let mut field = Field::open(&args.input, &args.layout, &folder, args.talk.quiet)?;
-    with_type!(field.element, T => suggest::<T>(&mut field, args)?);
+    let fill = crate::args::fill(&args.fill)?;
+    let found = with_type!(field.element, T => {
+        let values: Vec<T> = field.load()?;
+        Suggested::of(&values, &field.shape, &args.keep, fill).with_context(|| field.name.clone())
+    })?;
+    match args.talk.json {
+        true => report::say_json(&found.json(&field.name))?,
+        false => report::say(&found.text(&field.name))?,
+    }
     Ok(Outcome::Fine)
+}
+
+/// What `ebz suggest --json` prints of an array, without a name.
+pub fn suggest<T: Element>(
+    values: &[T],
+    shape: &[usize],
+    keep: &[String],
+    fill: Fill,
+) -> Result<Value> {
+    let keep: Vec<Wish> = keep
+        .iter()
+        .map(|wish| wish.parse())
+        .collect::<Result<_>>()?;
+    let mut found = Suggested::of(values, shape, &keep, fill)?.json("");
+    found.as_object_mut().map(|found| found.remove("input"));
+    Ok(found)
 }
 
 /// A bound with what every codec makes of it and keeps.
@@ -42,200 +66,201 @@ struct Step {
 }
 
 impl Step {
+    /// Whether some codec keeps all wishes.
+    fn holds(&self) -> bool {
+        self.best.is_some()
+    }
+
     /// The codec to show: the best one, or that for small files where none keeps all.
     fn shown(&self) -> usize {
         self.best.unwrap_or(CODECS.len() - 1)
     }
 }
 
-fn suggest<T: Element>(field: &mut Field, args: &Suggest) -> Result<()> {
-    // 1. The array.
-    let values: Vec<T> = field.load()?;
-    ensure!(
-        !values.is_empty(),
-        "{} holds no values to look at",
-        field.name
-    );
-    let scan = ValueScan::of(&values, crate::args::fill(&args.fill)?);
-    let fill = scan.fill();
-    ensure!(
-        scan.range().extent() > 0.0,
-        "all values of {} are the same or missing: --lossless costs nothing",
-        field.name
-    );
-
-    // 2. What the values say.
-    let missing = fill.values();
-    let is_missing =
-        |x: T| !x.is_finite() || missing.as_slice().iter().any(|&f| T::from_f64(f) == x);
-    let said = data::suggestions(&data::runs(&values, is_missing));
-
-    // 3. What wishes ask for.
-    let wishes = match &args.keep[..] {
-        [] => &wish::USUAL[..],
-        given => given,
-    };
-    let sample = Sample::of(&values, &field.shape, SAMPLE);
-    let mut bench = Bench::<T>::new(scan.range(), fill, true);
-    let mut step = |bound: f64| -> Result<Step> {
-        let (mut trials, mut kept) = (Vec::new(), Vec::new());
-        for name in CODECS {
-            let entry = codec::by_name(name)?;
-            let (trial, _) = bench.run(&sample, entry, Bound::Range(bound))?;
-            let decoded = &bench.decoded;
-            kept.push(Kept::of(
-                &trial,
-                &sample.shape,
-                sample.values,
-                decoded,
-                is_missing,
-            ));
-            trials.push(trial);
-        }
-        let holds = |i: &usize| wishes.iter().all(|wish| kept[*i].holds(wish));
-        let ratio = |i: &usize| trials[*i].ratio;
-        let able = (0..CODECS.len()).filter(holds);
-        let best = able.max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-        Ok(Step {
-            bound,
-            trials,
-            kept,
-            best,
-        })
-    };
-    let holds = |step: &Step| step.best.is_some();
-    let mut steps: Vec<Step> = Vec::new();
-    for bound in DECADES {
-        steps.push(step(bound)?);
-        if steps.last().is_some_and(holds) {
-            for factor in BETWEEN {
-                let between = step(factor * bound)?;
-                let found = holds(&between);
-                steps.insert(steps.len() - 1, between);
-                if found {
-                    break;
-                }
-            }
-            break;
-        }
-    }
-    steps.sort_by(|a, b| b.bound.total_cmp(&a.bound));
-    let chosen = steps.iter().find(|step| holds(step));
-
-    // 4. The table.
-    if args.talk.json {
-        return report::say_json(&as_json(field, wishes, &said, &steps, chosen));
-    }
-    let mut text = format!(
-        "{}: {} {}",
-        field.name,
-        field.element,
-        report::shape(&field.shape)
-    );
-    if !said.is_empty() {
-        let rows = said.iter().map(|said| {
-            let bound = Bound::from(said.tolerance);
-            vec![
-                format!("--{} {:.1e}", bound.kind().name(), bound.value()),
-                said.why.clone(),
-            ]
-        });
-        text += &format!("\n\nFrom the values:\n{}", table(2, &[], rows));
-    }
-    let mut header = vec!["bound".to_string()];
-    header.extend(CODECS.map(|name| format!("{name}\nratio")));
-    header.extend(["best", "PSNR\ndB"].map(String::from));
-    header.extend(
-        wishes
-            .iter()
-            .map(|wish| format!("{}\n{}", wish.kind.name(), wish.threshold)),
-    );
-    let header: Vec<_> = header.iter().map(String::as_str).collect();
-    let rows = steps.iter().map(|step| {
-        let mut row = vec![format!("--range {:e}", step.bound)];
-        row.extend(
-            step.trials
-                .iter()
-                .map(|trial| format!("{:.1}", trial.ratio)),
-        );
-        let shown = step.shown();
-        row.push(step.best.map_or("-", |i| CODECS[i]).into());
-        row.push(format!("{:.1}", step.trials[shown].psnr));
-        row.extend(wishes.iter().map(|wish| {
-            let mark = if step.kept[step.shown()].holds(wish) {
-                "yes"
-            } else {
-                "no"
-            };
-            match step.kept[step.shown()].get(wish.kind) {
-                Some(value) => format!("{} {mark}", report::number(value)),
-                None => "-".into(),
-            }
-        }));
-        row
-    });
-    text += &format!(
-        "\n\nFrom what is to be kept, on {} of the array ({}):\n{}",
-        report::bytes(size_of_val(sample.values) as u64),
-        match &args.keep[..] {
-            [] => "thresholds of ldcpy for climate data, and spectra within 1 %",
-            _ => "as asked",
-        },
-        table(1, &header, rows)
-    );
-    text += &match chosen {
-        Some(step) => {
-            let best = &step.trials[step.shown()];
-            format!(
-                "\n\nAll of it is kept with\n  ebz compress {} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
-                field.name, step.bound, best.codec, best.ratio, best.compress
-            )
-        }
-        None => "\n\nNo bound from 0.1 to 1e-7 of the range keeps all of it: use --lossless".into(),
-    };
-    report::say(&text)
+/// Everything that is suggested for an array.
+struct Suggested {
+    element: ElementType,
+    shape: Vec<usize>,
+    /// What is to be kept, and whether somebody asked for it.
+    wishes: Vec<Wish>,
+    asked: bool,
+    /// What the values say.
+    said: Vec<data::Suggestion>,
+    /// Bytes of the part that bounds were tried on.
+    tried: usize,
+    steps: Vec<Step>,
 }
 
-fn as_json(
-    field: &Field,
-    wishes: &[Wish],
-    said: &[data::Suggestion],
-    steps: &[Step],
-    chosen: Option<&Step>,
-) -> Value {
-    let said: Vec<_> = said
-        .iter()
-        .map(|said| json!({"bound": Bound::from(said.tolerance), "why": said.why}))
-        .collect();
-    let steps: Vec<_> = steps
-        .iter()
-        .map(|step| {
-            let wishes: serde_json::Map<_, _> = wishes
-                .iter()
-                .map(|wish| {
-                    let value = json!({
-                        "threshold": wish.threshold,
-                        "value": step.kept[step.shown()].get(wish.kind),
-                        "holds": step.kept[step.shown()].holds(wish),
-                    });
-                    (wish.kind.name().into(), value)
-                })
-                .collect();
+impl Suggested {
+    fn of<T: Element>(values: &[T], shape: &[usize], keep: &[Wish], fill: Fill) -> Result<Self> {
+        // 1. The array.
+        ensure!(!values.is_empty(), "there are no values to look at");
+        let scan = ValueScan::of(values, fill);
+        let fill = scan.fill();
+        ensure!(
+            scan.range().extent() > 0.0,
+            "all values are the same or missing: --lossless costs nothing"
+        );
+
+        // 2. What the values say.
+        let missing = fill.values();
+        let is_missing =
+            |x: T| !x.is_finite() || missing.as_slice().iter().any(|&f| T::from_f64(f) == x);
+        let said = data::suggestions(&data::runs(values, is_missing));
+
+        // 3. What wishes ask for.
+        let wishes = match keep {
+            [] => wish::USUAL.to_vec(),
+            given => given.to_vec(),
+        };
+        let sample = Sample::of(values, shape, SAMPLE);
+        let ssim = wishes.iter().any(|wish| wish.kind == wish::Kind::Ssim);
+        let mut bench = Bench::<T>::new(scan.range(), fill, ssim);
+        let mut step = |bound: f64| -> Result<Step> {
+            let (mut trials, mut kept) = (Vec::new(), Vec::new());
+            for name in CODECS {
+                let entry = codec::by_name(name)?;
+                let (trial, _) = bench.run(&sample, entry, Bound::Range(bound))?;
+                let (parts, decoded) = (sample.values, &bench.decoded);
+                let shape = &sample.shape;
+                kept.push(Kept::of(&wishes, &trial, shape, parts, decoded, is_missing));
+                trials.push(trial);
+            }
+            let holds = |i: &usize| wishes.iter().all(|wish| kept[*i].holds(wish));
+            let ratio = |i: &usize| trials[*i].ratio;
+            let able = (0..CODECS.len()).filter(holds);
+            let best = able.max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+            Ok(Step {
+                bound,
+                trials,
+                kept,
+                best,
+            })
+        };
+        let mut steps: Vec<Step> = Vec::new();
+        for bound in DECADES {
+            steps.push(step(bound)?);
+            if steps.last().is_some_and(Step::holds) {
+                for factor in BETWEEN {
+                    let between = step(factor * bound)?;
+                    let found = between.holds();
+                    steps.push(between);
+                    if found {
+                        break;
+                    }
+                }
+                break;
+            }
+        }
+        steps.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+        let tried = size_of_val(sample.values);
+        Ok(Self {
+            element: T::TYPE,
+            shape: shape.to_vec(),
+            wishes,
+            asked: !keep.is_empty(),
+            said,
+            tried,
+            steps,
+        })
+    }
+
+    /// The largest bound that keeps all.
+    fn chosen(&self) -> Option<&Step> {
+        self.steps.iter().find(|step| step.holds())
+    }
+
+    /// 4. The table.
+    fn text(&self, name: &str) -> String {
+        let mut text = format!("{name}: {} {}", self.element, report::shape(&self.shape));
+        if !self.said.is_empty() {
+            let rows = self.said.iter().map(|said| {
+                let bound = Bound::from(said.tolerance);
+                vec![
+                    format!("--{} {:.1e}", bound.kind().name(), bound.value()),
+                    said.why.clone(),
+                ]
+            });
+            text += &format!("\n\nFrom the values:\n{}", table(2, &[], rows));
+        }
+        let mut header = vec!["bound".to_string()];
+        header.extend(CODECS.map(|name| format!("{name}\nratio, GB/s")));
+        header.extend(["best", "PSNR\ndB"].map(String::from));
+        let thresholds = self.wishes.iter();
+        header.extend(thresholds.map(|wish| format!("{}\n{}", wish.kind.name(), wish.threshold)));
+        let header: Vec<_> = header.iter().map(String::as_str).collect();
+        let rows = self.steps.iter().map(|step| {
+            let mut row = vec![format!("--range {:e}", step.bound)];
+            let trials = step.trials.iter();
+            row.extend(trials.map(|trial| format!("{:.1}, {:.2}", trial.ratio, trial.compress)));
+            let kept = &step.kept[step.shown()];
+            row.push(step.best.map_or("-", |i| CODECS[i]).into());
+            row.push(format!("{:.1}", step.trials[step.shown()].psnr));
+            row.extend(self.wishes.iter().map(|wish| {
+                let mark = if kept.holds(wish) { "yes" } else { "no" };
+                match kept.get(wish.kind) {
+                    Some(value) => format!("{} {mark}", report::number(value)),
+                    None => "-".into(),
+                }
+            }));
+            row
+        });
+        text += &format!(
+            "\n\nFrom what is to be kept, on {} of the array ({}):\n{}",
+            report::bytes(self.tried as u64),
+            match self.asked {
+                false => "thresholds of ldcpy for climate data, and spectra within 1 %",
+                true => "as asked",
+            },
+            table(1, &header, rows)
+        );
+        text += &match self.chosen() {
+            Some(step) => {
+                let best = &step.trials[step.shown()];
+                format!(
+                    "\n\nAll of it is kept with\n  ebz compress {name} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
+                    step.bound, best.codec, best.ratio, best.compress
+                )
+            }
+            None => {
+                "\n\nNo bound from 0.1 to 1e-7 of the range keeps all of it: use --lossless".into()
+            }
+        };
+        text
+    }
+
+    fn json(&self, name: &str) -> Value {
+        let said: Vec<_> = self
+            .said
+            .iter()
+            .map(|said| json!({"bound": Bound::from(said.tolerance), "why": said.why}))
+            .collect();
+        let steps = self.steps.iter().map(|step| {
+            let kept = &step.kept[step.shown()];
+            let wishes = self.wishes.iter().map(|wish| {
+                let value = json!({
+                    "threshold": wish.threshold,
+                    "value": kept.get(wish.kind),
+                    "holds": kept.holds(wish),
+                });
+                (wish.kind.name().to_string(), value)
+            });
             json!({
                 "range": step.bound,
                 "codec": step.best.map(|i| CODECS[i]),
                 "trials": step.trials,
-                "wishes": wishes,
+                "wishes": wishes.collect::<serde_json::Map<_, _>>(),
             })
+        });
+        let chosen = self.chosen();
+        json!({
+            "input": name,
+            "element": self.element,
+            "shape": self.shape,
+            "from_values": said,
+            "steps": steps.collect::<Vec<_>>(),
+            "range": chosen.map(|step| step.bound),
+            "codec": chosen.and_then(|step| step.best).map(|i| CODECS[i]),
         })
-        .collect();
-    json!({
-        "input": field.name,
-        "element": field.element,
-        "shape": field.shape,
-        "from_values": said,
-        "steps": steps,
-        "range": chosen.map(|step| step.bound),
-        "codec": chosen.and_then(|step| step.best).map(|i| CODECS[i]),
-    })
+    }
 }

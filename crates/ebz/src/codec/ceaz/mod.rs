@@ -70,6 +70,8 @@ impl Codec for Ceaz {
         rewrites_exactly: Some(&[("rewrite", REWRITE[1])]),
     };
 
+    const QUARTERS: Option<u32> = Some(5);
+
     fn validate(params: &Params) -> Result<()> {
         rule(params)?;
         sort(params)?;

@@ -59,6 +59,8 @@ impl Codec for Fz {
         rewrites_exactly: Some(&[]),
     };
 
+    const QUARTERS: Option<u32> = Some(0);
+
     const TELLS_EXTREMES: bool = true;
 
     fn validate(params: &Params) -> Result<()> {

@@ -58,6 +58,8 @@ impl Codec for Interp {
         rewrites_exactly: None,
     };
 
+    const QUARTERS: Option<u32> = Some(13);
+
     const CHUNKS: ChunkShape = ChunkShape::Box;
 
     fn validate(params: &Params) -> Result<()> {

@@ -1,5 +1,7 @@
 //! What users want to keep, and whether a decompressed array keeps it.
 
+mod dssim;
+
 use crate::spectrum;
 use crate::trial::Trial;
 use anyhow::{Context, Result, bail, ensure};
@@ -23,8 +25,12 @@ pub enum Kind {
     Psnr,
     /// Structural similarity, at least.
     Ssim,
+    /// Structural similarity of data rounded to 256 levels, at least.
+    Dssim,
     /// Pearson's coefficient, at least.
     Correlation,
+    /// Root mean square change of the differences of neighbours, relative to the differences, at most.
+    Gradient,
     /// Largest relative change of the power at any wavenumber, at most.
     Spectrum,
     /// p of the Kolmogorov-Smirnov test that both have one distribution, at least.
@@ -32,10 +38,12 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [(Self, &'static str); 5] = [
+    const ALL: [(Self, &'static str); 7] = [
         (Self::Psnr, "psnr"),
         (Self::Ssim, "ssim"),
+        (Self::Dssim, "dssim"),
         (Self::Correlation, "correlation"),
+        (Self::Gradient, "gradient"),
         (Self::Spectrum, "spectrum"),
         (Self::Ks, "ks"),
     ];
@@ -79,19 +87,14 @@ impl std::str::FromStr for Wish {
     }
 }
 
-/// What a decompressed sample is like, for every kind of wish; nothing where it cannot be told.
-#[derive(Debug, Clone, Copy)]
-pub struct Kept {
-    psnr: f64,
-    ssim: Option<f64>,
-    correlation: f64,
-    spectrum: Option<f64>,
-    ks: f64,
-}
+/// What a decompressed sample is like, for some kinds of wishes; nothing where it cannot be told.
+#[derive(Debug, Clone)]
+pub struct Kept(Vec<(Kind, Option<f64>)>);
 
 impl Kept {
     /// Compares a sample with what became of it; values that are missing do not count.
     pub fn of<T: Element>(
+        wishes: &[Wish],
         trial: &Trial,
         shape: &[usize],
         values: &[T],
@@ -103,31 +106,30 @@ impl Kept {
             let there = pairs.filter(|(x, _)| !is_missing(**x));
             there.map(|(x, y)| (x.to_f64(), y.to_f64()))
         };
-        Self {
-            psnr: trial.psnr,
-            ssim: trial.ssim,
-            correlation: correlation(pairs),
-            spectrum: spectra(shape, values, decoded, &is_missing),
-            ks: ks(pairs),
-        }
+        let found = |kind: Kind| match kind {
+            Kind::Psnr => Some(trial.psnr),
+            Kind::Ssim => trial.ssim,
+            Kind::Dssim => dssim::dssim(shape, values, decoded, &is_missing),
+            Kind::Correlation => Some(correlation(pairs)),
+            Kind::Gradient => gradient(shape, values, decoded, &is_missing),
+            Kind::Spectrum => spectra(shape, values, decoded, &is_missing),
+            Kind::Ks => Some(ks(pairs)),
+        };
+        let kinds = wishes.iter().map(|wish| wish.kind);
+        Self(kinds.map(|kind| (kind, found(kind))).collect())
     }
 
     /// The number that a wish is about.
     pub fn get(&self, kind: Kind) -> Option<f64> {
-        match kind {
-            Kind::Psnr => Some(self.psnr),
-            Kind::Ssim => self.ssim,
-            Kind::Correlation => Some(self.correlation),
-            Kind::Spectrum => self.spectrum,
-            Kind::Ks => Some(self.ks),
-        }
+        let found = self.0.iter().find(|(known, _)| *known == kind);
+        found.and_then(|(_, value)| *value)
     }
 
     /// Whether a wish holds; one that cannot be told does not stand in the way.
     pub fn holds(&self, wish: &Wish) -> bool {
         let value = self.get(wish.kind);
         value.is_none_or(|value| match wish.kind {
-            Kind::Spectrum => value <= wish.threshold,
+            Kind::Spectrum | Kind::Gradient => value <= wish.threshold,
             _ => value >= wish.threshold,
         })
     }
@@ -146,6 +148,35 @@ fn correlation<I: Iterator<Item = (f64, f64)>>(pairs: impl Fn() -> I) -> f64 {
         true => 1.0,
         false => xy / (xx * yy).sqrt(),
     }
+}
+
+/// The root mean square change of the differences of neighbours along the last two axes, relative to that of the
+/// differences; nothing where there are none.
+fn gradient<T: Element>(
+    shape: &[usize],
+    values: &[T],
+    decoded: &[T],
+    is_missing: &impl Fn(T) -> bool,
+) -> Option<f64> {
+    let row = shape.last().copied().unwrap_or(1).max(1);
+    let (mut changes, mut all) = (0.0, 0.0);
+    let mut add = |i: usize, j: usize| {
+        if !is_missing(values[i]) && !is_missing(values[j]) {
+            let difference = |of: &[T]| of[j].to_f64() - of[i].to_f64();
+            let (x, y) = (difference(values), difference(decoded));
+            changes += (y - x) * (y - x);
+            all += x * x;
+        }
+    };
+    for i in 0..values.len() {
+        if (i + 1) % row != 0 {
+            add(i, i + 1);
+        }
+        if shape.len() > 1 && i + row < values.len() {
+            add(i, i + row);
+        }
+    }
+    (all > 0.0).then(|| f64::sqrt(changes / all))
 }
 
 /// The largest relative change of the power at a wavenumber; nothing where no row is whole.
@@ -225,6 +256,17 @@ mod tests {
         for text in ["", "ssim", "ssim=2", "ssim=-1", "taste=1", "psnr=x"] {
             assert!(text.parse::<Wish>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn gradients_are_those_of_neighbours() {
+        let x: Vec<f64> = (0..600)
+            .map(|i| f64::from(i % 30) + 2.0 * f64::from(i / 30))
+            .collect();
+        let y: Vec<f64> = x.iter().map(|x| 1.1 * x).collect();
+        let found = gradient(&[20, 30], &x, &y, &|_| false).unwrap();
+        assert!((found - 0.1).abs() < 1e-9, "{found}");
+        assert_eq!(gradient(&[600], &[1.0; 600], &[1.0; 600], &|_| false), None);
     }
 
     #[test]

@@ -1,0 +1,238 @@
+"""Tables and plots from the CSV files of `bench/run`: `tables.py FOLDER DOCS [--recorded FILE]...`."""
+
+import argparse
+import collections
+import csv
+import math
+import pathlib
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+SPEEDS = ("compress_gb_s", "decompress_gb_s")
+COLOURS = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#000000"]
+
+
+def read(path):
+    if not path.exists():
+        return []
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def short(field):
+    return field.rsplit("_", 1)[0]
+
+
+def bound_of(row):
+    return row["bound"].removeprefix("range ")
+
+
+def number(text):
+    return float(text) if text not in ("", None) else math.nan
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
+
+
+def mean(values):
+    values = [value for value in values if value > 0]
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+def ratios(ours, peers, bounds):
+    """A table for each bound: fields down, compressors to the right, the best in bold."""
+    text = []
+    for bound in bounds:
+        cells = collections.defaultdict(dict)
+        for row in [*ours, *peers]:
+            if float_equal(bound_of(row), bound):
+                cells[row["field"]][row.get("codec") or row["peer"]] = number(row["ratio"])
+        names = list(dict.fromkeys(name for row in cells.values() for name in row))
+        rows = []
+        for field, row in sorted(cells.items()):
+            best = max(row.values())
+            rows.append([short(field), *(mark(row.get(name), best) for name in names)])
+        means = [mean([row[name] for row in cells.values() if name in row]) for name in names]
+        rows.append(["*geometric mean*", *(f"*{value:.2f}*" for value in means)])
+        text.append(f"### Range {bound}\n\n{table(['field', *names], rows)}")
+    return "\n\n".join(text)
+
+
+def mark(value, best):
+    if value is None:
+        return ""
+    shown = f"{value:.2f}" if value < 1000 else f"{value:.0f}"
+    return f"**{shown}**" if value == best else shown
+
+
+def float_equal(a, b):
+    try:
+        return math.isclose(float(a), float(b))
+    except ValueError:
+        return a == b
+
+
+def speeds(ours, peers):
+    rows = []
+    for label, part, key in (("ebz", ours, "codec"), ("peers", peers, "peer")):
+        for name in dict.fromkeys(row[key] for row in part):
+            mine = [row for row in part if row[key] == name]
+            rows.append([name, *(f"{mean([number(row[speed]) for row in mine]):.2f}" for speed in SPEEDS)])
+    return table(["", "compress GB/s", "decompress GB/s"], rows)
+
+
+def dominated(point, others, keys):
+    return any(all(number(other[key]) >= number(point[key]) for key in keys) for other in others)
+
+
+def open_points(ours, peers):
+    """Points of peers that no codec of ours is at least as good as, in ratio and both speeds."""
+    rows, counts = [], collections.Counter()
+    for point in peers:
+        if point["bound"] == "lossless":
+            continue
+        counts[point["peer"], "all"] += 1
+        same = [row for row in ours if row["field"] == point["field"] and float_equal(bound_of(row), bound_of(point))]
+        if not dominated(point, same, ("ratio", *SPEEDS)):
+            counts[point["peer"], "open"] += 1
+            best = max(same, key=lambda row: number(row["ratio"]), default=None)
+            rows.append([point["peer"], short(point["field"]), bound_of(point), f"{number(point['ratio']):.2f}",
+                         *(f"{number(point[speed]):.2f}" for speed in SPEEDS), f"{number(point['error_over_bound']):.3g}",
+                         f"{best['codec']} {number(best['ratio']):.2f}" if best else ""])
+    peers_named = dict.fromkeys(name for name, _ in counts)
+    total = [[name, counts[name, "open"], counts[name, "all"]] for name in peers_named]
+    header = ["peer", "field", "bound", "ratio", "compress GB/s", "decompress GB/s", "error / bound", "our best ratio"]
+    return table(["peer", "points that no ebz codec dominates", "of"], total), table(header, rows) if rows else "None."
+
+
+def recorded_points(ours, files):
+    """Ratios that were measured elsewhere and are above those of every codec of ours."""
+    best = {}
+    for row in ours:
+        key = row["field"], float(bound_of(row)) if is_number(bound_of(row)) else None
+        best[key] = max(best.get(key, ("", 0)), (row["codec"], number(row["ratio"])), key=lambda pair: pair[1])
+    counts, above = collections.Counter(), []
+    for path in files:
+        for row in read(path):
+            key = row["dataset"], float(row["rel"])
+            if key not in best or not row["ratio"] or row["codec"].startswith("memcpy"):
+                continue
+            counts[row["codec"], "all"] += 1
+            if number(row["ratio"]) > best[key][1]:
+                counts[row["codec"], "above"] += 1
+                above.append([row["codec"], short(row["dataset"]), row["rel"], row["ratio"], "{} {:.2f}".format(*best[key]),
+                              broken(row)])
+    names = dict.fromkeys(name for name, _ in counts)
+    total = [[name, counts[name, "above"], counts[name, "all"]] for name in names]
+    rows = table(["compressor", "field", "bound", "ratio", "our best", "its error / bound"], above) if above else "None."
+    return table(["compressor", "ratios above all of ours", "of"], total), rows
+
+
+def broken(row):
+    error = row.get("maxerr_over") or row.get("err_over_bound") or ""
+    return f"{float(error):.3g}" if is_number(error) else ""
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def pareto(ours, peers, field, bound, path):
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), sharey=True)
+    points = [row for row in [*ours, *peers] if row["field"] == field
+              and (float_equal(bound_of(row), bound) or row["bound"] == "lossless" and "peer" in row)]
+    names = list(dict.fromkeys(row.get("codec") or row["peer"] for row in points))
+    for axis, speed in zip(axes, SPEEDS):
+        for row in points:
+            name = row.get("codec") or row["peer"]
+            colour = COLOURS[names.index(name) % len(COLOURS)]
+            axis.scatter(number(row[speed]), number(row["ratio"]), color=colour, marker="o" if "codec" in row else "^",
+                         label=name if axis is axes[0] else None, s=45, zorder=3)
+        axis.set(xscale="log", yscale="log", xlabel=speed.split("_")[0] + " GB/s")
+        axis.grid(alpha=0.3, which="both")
+    axes[0].set_ylabel("ratio")
+    figure.suptitle(f"{short(field)}, range {bound}: up and to the right is better")
+    figure.legend(loc="center right", fontsize=8, frameon=False)
+    figure.tight_layout(rect=(0, 0, 0.82, 1))
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+def scale(rows):
+    text = []
+    sizes = [row for row in rows if row["threads"] == "1"]
+    cells = collections.defaultdict(dict)
+    for row in sizes:
+        cells[int(row["bytes"])][row["codec"]] = row
+    names = list(dict.fromkeys(row["codec"] for row in sizes))
+    body = [[human(size), *(f"{number(row[name][speed]):.2f}" for name in names for speed in SPEEDS)]
+            for size, row in sorted(cells.items())]
+    header = ["size", *(f"{name} {speed.split('_')[0]}" for name in names for speed in SPEEDS)]
+    text.append("GB/s on one thread, range 1e-3:\n\n" + table(header, body))
+    largest = max(cells)
+    threads = collections.defaultdict(dict)
+    for row in rows:
+        if int(row["bytes"]) == largest:
+            threads[int(row["threads"])][row["codec"]] = row
+    body = [[count, *(f"{number(row[name][speed]):.2f}" for name in names for speed in SPEEDS)]
+            for count, row in sorted(threads.items())]
+    text.append(f"GB/s on {human(largest)}; more than one thread by the clock:\n\n" + table(["threads", *header[1:]], body))
+    return "\n\n".join(text)
+
+
+def human(size):
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("docs", type=pathlib.Path)
+    parser.add_argument("--recorded", type=pathlib.Path, action="append", default=[])
+    given = parser.parse_args()
+    ours, peers = read(given.folder / "results.csv"), read(given.folder / "peers.csv")
+    ours = [row for row in ours if row["bound"].startswith("range")]
+    bounds = list(dict.fromkeys(bound_of(row) for row in ours))
+    text = ["# Results", "What `bench/run` measured; all of this page is its output. Speeds are least processor times of one "
+            "thread, each field as it is (0.25 to 16 MB), on a machine that others used at the same time: take them relative "
+            "to each other. Ratios hold everywhere.",
+            "## Ratios", ratios(ours, [row for row in peers if row["bound"] != "lossless"], bounds),
+            "## Speeds", "Geometric means over all fields and bounds:", speeds(ours, peers)]
+    pictures = given.docs / "pictures"
+    plotted = []
+    for field in pick(ours):
+        path = pictures / f"pareto_{short(field)}.svg"
+        pareto(ours, peers, field, bounds[len(bounds) // 2], path)
+        plotted.append(f"![{short(field)}: ratio over speed](pictures/{path.name})")
+    text += ["## Ratio over speed", "Circles are ebz, triangles peers.", "\n\n".join(plotted)]
+    if peers:
+        total, rows = open_points(ours, peers)
+        text += ["## Where a peer is better", "A point is a peer on a field with a bound. It counts if no codec of ebz has at "
+                 "least its ratio and both of its speeds on the same field and bound; an error above 1 means that the peer did "
+                 "not keep the bound.", total, rows]
+    if given.recorded:
+        total, rows = recorded_points(ours, given.recorded)
+        text += ["## Ratios that were recorded elsewhere", "Of compressors that are no packages. Only ratios are compared, "
+                 "because the speeds are those of another day.", total, rows]
+    rows = read(given.folder / "scaling.csv")
+    if rows:
+        text += ["## Size and threads", scale(rows)]
+    (given.docs / "results.md").write_text("\n\n".join(text) + "\n")
+
+
+def pick(ours):
+    """Some fields to plot: the largest ones."""
+    sizes = {row["field"]: int(row["bytes"]) for row in ours}
+    return sorted(sorted(sizes, key=sizes.get)[-4:])
+
+
+main()

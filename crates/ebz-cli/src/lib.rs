@@ -1,0 +1,51 @@
+//! The command `ebz`, as a function: what its program runs, and what the Python package does.
+
+mod answers;
+mod append;
+mod args;
+mod cleanup;
+mod command;
+mod device;
+mod foreign;
+mod input;
+mod npy;
+mod output;
+mod picture;
+mod progress;
+mod quantity;
+mod report;
+mod spectrum;
+mod table;
+mod temporary;
+mod trial;
+mod wish;
+
+pub use command::suggest::suggest;
+
+use clap::Parser;
+use std::ffi::OsString;
+
+/// How a command ends that ran without an error.
+enum Outcome {
+    /// As it should.
+    Fine,
+    /// A check was made and failed.
+    CheckFailed,
+    /// Some of several inputs failed, and it was said why.
+    SomeFailed,
+}
+
+/// Runs the command with these arguments, the first of which is its name; the exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let args = match args::Args::try_parse_from(arguments) {
+        Ok(args) => args,
+        Err(error) => return report::usage(&error),
+    };
+    let result = cleanup::install().and_then(|()| command::run(args.command));
+    match result {
+        Ok(Outcome::Fine) => 0,
+        Ok(Outcome::CheckFailed) => 1,
+        Ok(Outcome::SomeFailed) => 2,
+        Err(error) => report::failure(&error),
+    }
+}

@@ -1,0 +1,163 @@
+//! `auto`: the codec that suits an array best, from trials on samples.
+//!
+//! In: an array and what to favor. Out: the name of a codec, and what the trials gave. The candidates code the same
+//! boxes, which are spread over the array; the fewest bytes win, weighted by the time that a codec typically takes
+//! ([`Favor`]). No clock is read: the choice depends on values and options only, so that the bytes of a file do, too.
+
+mod sample;
+
+use crate::array::{ValueScan, View};
+use crate::bound::{Bound, Tolerance};
+use crate::chunk::{Cpu, FramePlan, Pool};
+use crate::codec::Entry;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::favor::Favor;
+use crate::options::Options;
+use sample::Sample;
+
+/// Bits per value that a codec can save compared with a faster one, at most: one that would have to save more is not
+/// tried. Of 20 fields with bounds of 1e-2 to 1e-5 of the range, none came near.
+const MAX_BITS_SAVED: f64 = 4.0;
+
+/// What `auto` chose, and why.
+#[non_exhaustive]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Choice {
+    /// The codec.
+    pub codec: &'static str,
+    /// What was favored.
+    pub favor: Favor,
+    /// Raw size / compressed size of the samples.
+    pub ratio: f64,
+    /// The second best codec, and its ratio.
+    pub next: Option<(&'static str, f64)>,
+    /// Share of the array's values that were tried.
+    pub sampled: f64,
+}
+
+impl std::fmt::Display for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} for {}", self.codec, self.favor)?;
+        match self.next {
+            Some((next, ratio)) => write!(
+                f,
+                ": ratio {:.3} on {:.2} % of the values, {ratio:.3} with {next}",
+                self.ratio,
+                100.0 * self.sampled
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Chooses a codec for an array whose values `scan` has seen, if the bound needs that.
+pub(crate) fn choose<T: Element>(
+    view: &View<'_, T>,
+    scan: Option<&ValueScan>,
+    options: &Options,
+    pool: &mut Pool,
+) -> Result<Choice> {
+    let sample = Sample::of(view, options.favor);
+    let fastest = options.check()?;
+    let mut trials = Trials {
+        sample: &sample,
+        options: options.clone(),
+        pool,
+    };
+    let tolerance = match (scan, options.bound) {
+        (_, Bound::Psnr(_) | Bound::Ratio(_)) => trials.tolerance(fastest)?,
+        (scan, _) => {
+            if let Some(scan) = scan {
+                trials.options.fill = scan.fill();
+                trials.options.clip = options.clip.resolve(scan.range());
+            }
+            let extent = scan.map(|scan| scan.range().extent());
+            options.tolerance(|| extent.ok_or_else(|| Error::invalid("the range is not known")))?
+        }
+    };
+    let mut candidates: Vec<_> = options.candidates().collect();
+    candidates.sort_by_key(|(_, quarters)| *quarters);
+    let mut results: Vec<(f64, f64, &Entry)> = Vec::new();
+    for (entry, quarters) in candidates {
+        let weight = options.favor.weight(quarters);
+        let out_of_reach = results.iter().any(|(cost, bytes, _)| {
+            let saved = 8.0 * (bytes - cost / weight);
+            saved > MAX_BITS_SAVED * sample.len() as f64
+        });
+        if !out_of_reach {
+            let bytes = trials.bytes(entry, tolerance)? as f64;
+            results.push((bytes * weight, bytes, entry));
+        }
+    }
+    results.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let raw = sample.len() * T::SIZE;
+    let mut ranked = results
+        .iter()
+        .map(|&(_, bytes, entry)| (entry.info.name, raw as f64 / bytes.max(1.0)));
+    let (codec, ratio) = ranked.next().unwrap_or((fastest.info.name, 1.0));
+    Ok(Choice {
+        codec,
+        favor: options.favor,
+        ratio,
+        next: ranked.next(),
+        sampled: sample.share(),
+    })
+}
+
+/// What candidates make of the samples.
+struct Trials<'a, T> {
+    sample: &'a Sample<T>,
+    options: Options,
+    pool: &'a mut Pool,
+}
+
+impl<T: Element> Trials<'_, T> {
+    /// Bytes of the coded samples.
+    fn bytes(&mut self, entry: &Entry, tolerance: Tolerance) -> Result<u64> {
+        let shape = self.sample.shape();
+        let mut options = self.options.clone().codec(entry.info.name);
+        options.chunk = Some(shape.iter().map(|&n| n.max(1)).collect());
+        let plan = FramePlan::new::<T>(shape, tolerance, &options)?;
+        let (coder, out) = self.pool.coder(options.simd);
+        let mut bytes = 0;
+        for part in self.sample.boxes() {
+            let part = View::new(part, shape)?;
+            out.restart(0);
+            coder.encode(&Cpu, &plan, 0..1, |_| Ok(part.clone()), out)?;
+            bytes += out
+                .bodies()
+                .map(|body| body.bytes.len() as u64)
+                .sum::<u64>();
+        }
+        Ok(bytes)
+    }
+
+    /// A tolerance near the one that a search for the `psnr` or `ratio` will find.
+    fn tolerance(&mut self, fastest: &Entry) -> Result<Tolerance> {
+        let range = ValueScan::of(self.sample.values(), self.options.fill)
+            .range()
+            .extent();
+        if range == 0.0 {
+            return Ok(Tolerance::Lossless);
+        }
+        if let Bound::Psnr(decibels) = self.options.bound {
+            // Errors that are spread evenly between the bounds.
+            return Ok(Tolerance::Abs(
+                range * 3f64.sqrt() * 10f64.powf(-decibels / 20.0),
+            ));
+        }
+        let most = (self.sample.len() * T::SIZE) as f64 / self.options.bound.value();
+        // The smallest of the range's halves, quarters and so on that is enough for the fastest codec.
+        let bound = |halvings: i32| Tolerance::Abs(range * f64::from(-halvings).exp2());
+        let (mut coarse, mut fine) = (0, 64);
+        while fine - coarse > 1 {
+            let middle = (coarse + fine) / 2;
+            match self.bytes(fastest, bound(middle))? as f64 > most {
+                true => fine = middle,
+                false => coarse = middle,
+            }
+        }
+        Ok(bound(coarse))
+    }
+}

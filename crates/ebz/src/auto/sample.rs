@@ -1,0 +1,103 @@
+//! Boxes that are spread over an array.
+
+use crate::array::{View, gather};
+use crate::element::Element;
+use crate::favor::Favor;
+
+/// Values of a box: enough for codecs to compare as they do on whole chunks. With 2¹² values one choice in ten is
+/// wrong, with 2¹⁶ no fewer than with these.
+const BOX_VALUES: usize = 1 << 14;
+
+/// Number of boxes: trials take 1 to 2 % of the time that the codec takes for 64 MiB, which is long where only the
+/// ratio counts.
+const fn boxes(favor: Favor) -> usize {
+    match favor {
+        Favor::Speed | Favor::Balanced => 2,
+        Favor::Ratio => 8,
+    }
+}
+
+/// Boxes of an array, one behind the other.
+pub(super) struct Sample<T> {
+    shape: Vec<usize>,
+    values: Vec<T>,
+    /// Number of values of the array.
+    whole: usize,
+}
+
+impl<T: Element> Sample<T> {
+    /// A sample of an array; all of it where that is not more.
+    pub fn of(view: &View<'_, T>, favor: Favor) -> Self {
+        let whole = view.shape().iter().product();
+        let shape = box_shape(view.shape());
+        let length: usize = shape.iter().product();
+        let boxes = if length == whole { 1 } else { boxes(favor) };
+        let mut values = vec![T::default(); boxes * length];
+        let layout = &view.layout;
+        for (number, out) in values.chunks_exact_mut(length.max(1)).enumerate() {
+            let axes = view.shape().iter().zip(&shape).zip(&layout.strides);
+            let offset = axes.enumerate().fold(
+                layout.offset as isize,
+                |at, (axis, ((&extent, &part), stride))| {
+                    at + place(number, axis, extent - part) as isize * stride
+                },
+            );
+            gather(view.data, &shape, &layout.strides, offset as usize, out);
+        }
+        Self {
+            shape,
+            values,
+            whole,
+        }
+    }
+
+    /// Extents of a box.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The values of each box.
+    pub fn boxes(&self) -> impl Iterator<Item = &[T]> {
+        let length: usize = self.shape.iter().product();
+        self.values.chunks_exact(length.max(1))
+    }
+
+    /// All values.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Share of the array's values; boxes may overlap in small arrays.
+    pub fn share(&self) -> f64 {
+        (self.len() as f64 / self.whole.max(1) as f64).min(1.0)
+    }
+}
+
+/// Extents of a box: the longest of the last three axes is halved until the box is small enough.
+fn box_shape(shape: &[usize]) -> Vec<usize> {
+    let inner = shape.len().saturating_sub(3);
+    let mut part: Vec<usize> = shape.to_vec();
+    part[..inner].fill(1);
+    while part.iter().product::<usize>() > BOX_VALUES {
+        // Rows may be twice as long as the other axes.
+        let rows = shape.len() - 1;
+        let weight = |axis: usize| part[axis].saturating_mul(if axis == rows { 1 } else { 2 });
+        let longest = (inner..shape.len()).rev().max_by_key(|&axis| weight(axis));
+        let axis = longest.unwrap_or(rows);
+        part[axis] = part[axis].div_ceil(2);
+    }
+    part
+}
+
+/// Where a box begins along an axis on which `free` values are left: sequences of multiples of irrational numbers,
+/// modulo one, in whole numbers of 2⁻³².
+fn place(number: usize, axis: usize, free: usize) -> usize {
+    const STEPS: [u64; 4] = [0xc13f_a9a9, 0x91e1_0da5, 0xd1b5_4a33, 0x9e37_79b9];
+    let fraction = (STEPS[axis % 4] * (2 * number as u64 + 1) / 2 + (1 << 30)) & 0xffff_ffff;
+    ((u128::from(fraction) * (free as u128 + 1)) >> 32) as usize
+}
