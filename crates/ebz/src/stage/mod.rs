@@ -21,6 +21,7 @@ pub(crate) mod nonzero;
 pub(crate) mod occupancy;
 pub(crate) mod ordered;
 pub(crate) mod planes;
+pub(crate) mod proof;
 pub(crate) mod quantize;
 pub mod rans;
 pub(crate) mod relative;

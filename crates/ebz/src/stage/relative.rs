@@ -12,6 +12,7 @@
 //! to the same bits in every chunk, and what was decompressed does not change when it is compressed again.
 
 use super::UNIT;
+use super::proof::RelativeProof;
 use super::quantize::{Scale, quantize_unit};
 use crate::element::Float;
 use crate::element::log_lattice::LogLattice;
@@ -26,44 +27,12 @@ pub(crate) struct Relative<T, F: LogLattice> {
     /// 1 / step.
     inverse: f64,
     /// In the arithmetic of the lattice, and in double precision.
-    check: Check<F>,
-    check_wide: Check<f64>,
+    proof: RelativeProof<F>,
+    proof_wide: RelativeProof<f64>,
     /// Largest coordinate.
     most: f64,
     /// Values that must not be quantized.
     fill: TypedFill<T>,
-}
-
-/// The comparison with the bound.
-#[derive(Clone, Copy)]
-struct Check<F> {
-    /// Largest |x′ − x| / |x| that counts as within the bound.
-    limit: F,
-    /// Magnitudes for which that comparison is sound.
-    least: F,
-}
-
-impl<F: LogLattice> Check<F> {
-    /// Why it is sound, although it is rounded: each of limit, |x′ − x| and limit · |x| is off by at
-    /// most half a unit in the last place as long as none is subnormal, and the limit is below the
-    /// bound by four.
-    fn new(bound: f64) -> Option<Self> {
-        let limit = F::round_down(bound * (1.0 - 4.0 * F::EPSILON));
-        let least = 2.0 * F::LEAST / limit.to_f64();
-        least.is_finite().then_some(Self {
-            limit,
-            least: F::from_f64(least),
-        })
-    }
-
-    /// Whether `decoded` may stand for `x`. Zero stands for zero only.
-    #[inline(always)]
-    fn passes(&self, x: F, decoded: F) -> bool {
-        let (size, error) = (x.abs(), decoded.sub(x).abs());
-        // NaN fails every comparison, infinities the second one, and zero the first one.
-        let sound = (size >= self.least) & (size <= F::LARGEST);
-        ((error <= size.mul(self.limit)) & sound) | (x == F::from_f64(0.0))
-    }
 }
 
 /// What the decoder knows: places between neighbours, and the place of coordinate 0 if it were not
@@ -132,8 +101,8 @@ impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
         Some(Self {
             lattice: Lattice::new(step, 0.0),
             inverse: 1.0 / step,
-            check: Check::new(bound)?,
-            check_wide: Check::new(bound)?,
+            proof: RelativeProof::new(bound)?,
+            proof_wide: RelativeProof::new(bound)?,
             most: 0.0,
             fill: fill.typed(T::from_f64),
         })
@@ -178,8 +147,8 @@ impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
         let q = W::truncate(coordinate.cast_unsigned());
         let decoded: T = self.lattice.decode(q);
         let passes = match W::PARTS {
-            1 => self.check.passes(real, decoded.widen()),
-            _ => self.check_wide.passes(x.to_f64(), decoded.to_f64()),
+            1 => self.proof.holds(real, decoded.widen()),
+            _ => self.proof_wide.holds(x.to_f64(), decoded.to_f64()),
         };
         let ordinary = match MANY_FILLS {
             true => !self.fill.contains(x) & !self.fill.contains(decoded),
@@ -198,7 +167,7 @@ impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
         let zero = x.to_f64() == 0.0;
         let coordinate = if zero { 0 } else { signed };
         let decoded = T::narrow(F::at(coordinate, self.lattice.step, F::Order::default()));
-        let passes = self.check_wide.passes(x.to_f64(), decoded.to_f64());
+        let passes = self.proof_wide.holds(x.to_f64(), decoded.to_f64());
         let reached = zero | (k >= 1);
         match reached & passes & !self.fill.contains(x) & !self.fill.contains(decoded) {
             true => decoded,

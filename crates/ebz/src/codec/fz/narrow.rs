@@ -15,6 +15,7 @@ use crate::stage::dualquant::{self, MOST_NARROW, Mode, Plan};
 use crate::stage::exceptions::{self, Exceptions};
 use crate::stage::flags::{BLOCK, FLAGS, MAX_TILE};
 use crate::stage::planes::{self, MAX_UNIT};
+use crate::stage::proof::Proof;
 use crate::stage::quantize::{self, Quantizer, Scale};
 use std::ops::Range;
 
@@ -74,7 +75,7 @@ impl Narrow {
                 0 => f64::from(quantize::inverse::<f32>(step)),
                 _ => quantize::inverse(step),
             },
-            limit: Real::round_down(bound),
+            limit: Proof::of_exact_differences(bound).limit(),
             fill: fill.as_slice().iter().map(|&v| v as f32).collect(),
             near: Quantizer::new(step, base, MOST_NARROW, bound, fill),
             far: Quantizer::new(step, base, MOST_NARROW, bound, fill),

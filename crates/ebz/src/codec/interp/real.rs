@@ -5,6 +5,7 @@
 
 use super::lanes::Lanes;
 use crate::element::Float;
+use crate::stage::proof::Proof;
 use std::ops::{Add, Mul, Sub};
 
 /// Quantized residuals are at most this far from zero.
@@ -28,8 +29,6 @@ pub(super) trait Real:
     fn magnitude(self) -> Self;
     /// The integer that was rounded by adding [`Real::ROUNDING`].
     fn rounded(self) -> i32;
-    /// The nearest number of this type not above `value`, and one step further down.
-    fn just_below(value: f64) -> Self;
     /// Single precision, for estimates.
     fn to_f32(self) -> f32;
     /// A small integer.
@@ -51,15 +50,6 @@ macro_rules! real {
             #[inline(always)]
             fn rounded(self) -> i32 {
                 (self.to_bits() as $signed).wrapping_sub(Self::ROUNDING.to_bits() as $signed) as i32
-            }
-            fn just_below(value: f64) -> Self {
-                let near = value.min(f64::from(<$type>::MAX)) as Self;
-                let down = if f64::from(near) > value {
-                    near.next_down()
-                } else {
-                    near
-                };
-                down.next_down()
             }
             #[inline(always)]
             fn to_f32(self) -> f32 {
@@ -83,17 +73,14 @@ pub(super) struct Step<T> {
     pub(super) size: T,
     /// Its reciprocal.
     pub(super) inverse: T,
-    /// The test that proves the bound: rounded error ≤ this implies true error ≤ bound.
+    /// Rounded errors up to this prove the bound.
     pub(super) limit: T,
 }
 
 impl<T: Real> Step<T> {
     /// Steps for `bound / tightening`, checked against `bound`; nothing if the type is too coarse.
-    ///
-    /// A difference of two numbers of type T rounds to at most `limit` only if it is less than the
-    /// next number above, which is not above the bound.
     pub(super) fn new(bound: f64, tightening: f64) -> Option<Self> {
-        let limit = T::just_below(bound);
+        let limit = Proof::<T>::new(bound).limit();
         let size = T::from_f64(2.0 * (limit.to_f64().min(T::COARSEST) / tightening));
         let inverse = T::from_f64(1.0 / size.to_f64());
         let usable = limit > T::default()

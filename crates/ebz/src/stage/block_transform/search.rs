@@ -8,6 +8,7 @@ use super::lanes::{LANES, Lanes};
 use super::lift;
 use super::truncate::{self, Truncation};
 use super::vectors::Vectors;
+use crate::stage::proof::Proof;
 
 /// One plane less is tried below this error, as a part of the bound: dropping a plane doubles the
 /// error on average, but not always. With 0.6 encoding is 10 % faster and the ratio 1 % lower.
@@ -16,7 +17,7 @@ const TRY_FEWER_PLANES_BELOW: f64 = 0.75;
 /// Searches group after group; each starts from the result of the one before.
 #[derive(Debug, Clone)]
 pub struct Search<T> {
-    /// The largest rounded distance that proves |x − x′| ≤ bound.
+    /// See [`Proof::limit`].
     pub limit: T,
     try_below: T,
     /// Exponent less planes of the last block in each lane.
@@ -29,7 +30,7 @@ impl<T: BlockFloat> Search<T> {
     /// A search for this absolute bound in blocks of `axes` axes; `by_formula` takes zfp's number of planes
     /// for this tolerance instead of the fewest that will do.
     pub fn new(bound: f64, axes: u32, by_formula: bool) -> Self {
-        let limit = provable(T::from_f64(bound));
+        let limit = Proof::<T>::new(bound).limit();
         let bound_exponent = T::exponent(limit.magnitude()) as i32;
         // zfp's own number of planes for an accuracy, less the three that it usually does not need.
         let offset = bound_exponent - (2 * axes as i32 + 2) + 3;
@@ -121,12 +122,6 @@ impl<T: BlockFloat> Search<T> {
         let exponent = |x: T| T::exponent(x.magnitude()) as i32;
         exponent(self.limit) - exponent(error)
     }
-}
-
-/// The largest value `t` for which a rounded distance of at most `t` proves a distance of at most
-/// `bound`: the value below it, because a distance above the bound is rounded to the bound or more.
-fn provable<T: BlockFloat>(bound: T) -> T {
-    T::from_word(bound.to_word().saturating_sub(1))
 }
 
 /// The largest error of each block if the decoder is given so many planes.

@@ -11,6 +11,7 @@ use crate::request::Dims;
 use crate::simd::{Level, memory};
 use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit, scattered_place};
 use crate::stage::exceptions::Exceptions;
+use crate::stage::proof::Proof;
 use crate::stage::quantize::{self, Quantizer};
 use crate::stage::{Aligned, UNIT};
 use crate::workspace::Context;
@@ -130,24 +131,19 @@ pub(crate) struct Lattice<T, S> {
     steps: S,
     step: f64,
     bound: f64,
-    /// Largest |x′ − x| that counts as within the bound.
-    limit: T,
+    proof: Proof<T>,
 }
 
 impl<T: Float, S: Steps<T>> Lattice<T, S> {
     /// A lattice for a bound; `None` if the bound is too small or too large for one.
-    ///
-    /// Why the check is exact, although x′ − x is rounded: rounding is monotone, so that a
-    /// difference above the bound never rounds below the bound rounded down, and the limit is
-    /// smaller than that.
     pub fn new(bound: f64) -> Option<Self> {
         let step = S::step_for(bound)?;
-        let limit = <T as Real>::round_down(<T as Real>::round_down(bound).to_f64().next_down());
-        (limit.to_f64() > 0.0).then(|| Self {
+        let proof = Proof::<T>::new(bound);
+        (proof.limit().to_f64() > 0.0).then(|| Self {
             steps: S::new(step),
             step,
             bound,
-            limit,
+            proof,
         })
     }
 
@@ -161,8 +157,7 @@ impl<T: Float, S: Steps<T>> Lattice<T, S> {
     fn residual(&self, value: T, prediction: T) -> (u16, bool) {
         let (rounded, decoded, good) = self.steps.forward(value, prediction);
         let residual = Real::sub(rounded, <T as Real>::ROUNDER);
-        // NaN and infinities fail both comparisons.
-        let near = Real::abs(Real::sub(decoded, value)) <= self.limit;
+        let near = self.proof.holds(value, decoded);
         let small = Real::abs(residual) <= T::from_f64(MOST);
         (
             u16::truncate(rounded.to_word()).zigzag(),

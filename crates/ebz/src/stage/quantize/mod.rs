@@ -13,6 +13,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
+use super::proof::Proof;
 use super::{Aligned, UNIT};
 use crate::element::Float;
 use crate::element::real::{Real, Via};
@@ -118,8 +119,7 @@ pub(crate) struct Quantizer<T, F> {
     step: F,
     /// 1 / step, rounded towards 0.
     inverse: F,
-    /// Largest |x′ − x| that counts as within the bound.
-    limit: T,
+    proof: Proof<T>,
     /// The lattice point of q = 0: q = k − base.
     base: F,
     base_bits: u64,
@@ -149,9 +149,8 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
     /// The lattice with the [`step`] of a bound, which is a normal number in `F`, for |q| up to
     /// `most`; |base| + most is at most [`Real::FARTHEST`] of `T`, and small enough for `F`.
     ///
-    /// Why the check against the bound is exact, although x′ − x is rounded: for k = 0 it is x
-    /// itself, and otherwise x and x′ are within a factor of 2 of each other (Sterbenz), because
-    /// `inverse` is rounded towards 0 so that k = ±1 needs |x| ≥ step / 2.
+    /// Why x′ − x is exact: for k = 0 it is x itself, and otherwise x and x′ are within a factor of 2 of
+    /// each other, because `inverse` is rounded towards 0 so that k = ±1 needs |x| ≥ step / 2.
     ///
     /// Why x′ is quantized to itself: it is off k · step by a rounding error, as is its quotient,
     /// and up to `FARTHEST` these are below half a step together.
@@ -159,7 +158,7 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
         Self {
             step: F::from_f64(step),
             inverse: inverse(step),
-            limit: <T as Real>::round_down(bound),
+            proof: Proof::of_exact_differences(bound),
             base: F::from_f64(base as f64),
             base_bits: base.cast_unsigned(),
             most: F::from_f64(most as f64),
@@ -182,8 +181,7 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
             _ => k.sub(self.base),
         };
         let decoded = <T as Via<F>>::narrow(k.mul(self.step));
-        // NaN and infinities fail both comparisons.
-        let good = (Real::sub(decoded, x).abs() <= self.limit) & (q.abs() <= self.most);
+        let good = self.proof.holds(x, decoded) & (q.abs() <= self.most);
         // Neither is missing data quantized, nor does other data become missing.
         let ordinary = match WORK {
             PLAIN => true,
@@ -221,7 +219,7 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
         let bits = |real: F| real.to_word() as u32;
         let point = |bits: u32| f64::from(f32::from_bits(bits)) - F::ROUNDER.to_f64();
         ends.join(point(unit.least), point(unit.most));
-        unit.error <= self.limit.to_word() as u32
+        unit.error <= self.proof.limit().to_word() as u32
             && unit.least >= bits(F::ROUNDER.sub(self.most))
             && unit.most <= bits(F::ROUNDER.add(self.most))
     }
