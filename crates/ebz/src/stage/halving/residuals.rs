@@ -220,7 +220,7 @@ pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
                 values,
                 #[inline(always)]
                 |number, unit, valid| {
-                    memory::prefetch(unit, quantize::AHEAD);
+                    memory::prefetch(unit, quantize::PREFETCH_BYTES);
                     let near = predictor.unit();
                     if !lattice.residuals(unit, near, &mut residuals.0) {
                         let excepted = lattice.except(unit, near, valid, &mut residuals.0);
