@@ -49,7 +49,7 @@ fn encode_stream_portable(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]) 
     let (octets, tail) = symbols.as_chunks::<8>();
     for octet in octets {
         let (first, second) = codes.quads(octet);
-        // Eight codes mostly fit a word with the up to seven bits pending, and four always do.
+        // With up to seven pending bits, eight codes usually fit a word, and four always do.
         if first.1 + second.1 <= 56 {
             writer.put(join(first, second), stream);
         } else {
@@ -63,7 +63,7 @@ fn encode_stream_portable(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]) 
     writer.at + usize::from(writer.bits > 0)
 }
 
-/// Where a stream stands: whole bytes written, and up to seven bits pending.
+/// Writer state of a stream: whole bytes written, and up to seven pending bits.
 #[derive(Default)]
 struct Writer {
     pending: u64,

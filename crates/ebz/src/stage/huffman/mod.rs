@@ -1,6 +1,6 @@
 //! Canonical Huffman coding of bytes, with code lengths of at most [`MAX_LENGTH`] bits.
 //!
-//! Forward: symbols → [`Histogram`] → [`Book`] → [`encode`]: five interleaved bit streams.
+//! Forward: symbols → [`Histogram`] → [`Book`] → [`encode`]: five bit streams.
 //! Inverse: [`Book`] → [`Table`] → [`decode`]: the five streams are decoded in parallel, to hide the
 //! latency of table lookups, and a lookup yields several symbols.
 //!
