@@ -1,26 +1,27 @@
-//! The exact side list: values of a chunk that are stored as they are.
+//! The exact side list: the values of a chunk that are stored exactly.
 //!
-//! In: positions and values in order. Out: the number of runs, then for each run of neighbours
-//! varints of its distance from the end of the run before and of 4 (length − 1) + kind; then its
-//! values as the kind says. Masks of fill values cost two or three bytes per run, scattered values
-//! as much and themselves.
+//! The list is the number of runs, followed by the runs. A run of adjacent positions is the varint of
+//! its distance from the end of the previous run, the varint of 4 (length − 1) + kind, and its
+//! values as given by the kind. Masks of fill values cost two or three bytes per run, scattered
+//! values the same plus the value.
 
 use super::UNIT;
 use crate::bits::varint;
 use crate::element::Element;
 use crate::error::{Error, Result};
 
-/// The value of the run before, in all places.
+/// All positions have the last value of the previous run.
 const REPEAT: u64 = 0;
-/// One value for all places.
+/// One value for all positions.
 const SAME: u64 = 1;
-/// A value for each place.
+/// One value per position.
 const EACH: u64 = 2;
 
-/// Equal neighbours from which on a run of their own is not longer than their values.
-const MIN_SAME: usize = 3;
+/// Minimum number of equal values for a run of their own; shorter runs would be longer than the
+/// values.
+const MIN_SAME_VALUES: usize = 3;
 
-/// The list of a chunk while it is encoded.
+/// Encoder for the list of a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Exceptions {
     list: Vec<u8>,
@@ -28,16 +29,16 @@ pub(crate) struct Exceptions {
     /// End of the last run in the list, and its last value.
     end: usize,
     last: Option<u64>,
-    /// Values from `end + gap` on that are in no run yet: different ones,
+    /// Pending values start at `end + gap`: first distinct ones,
     gap: usize,
     each: Vec<u8>,
     each_count: usize,
-    /// then one value so many times.
+    /// then equal ones (value, count).
     same: (u64, usize),
 }
 
 impl Exceptions {
-    /// Forgets everything but the memory.
+    /// Removes all values but keeps the memory.
     pub fn clear(&mut self) {
         self.list.clear();
         self.each.clear();
@@ -45,12 +46,12 @@ impl Exceptions {
         (self.last, self.same) = (None, (0, 0));
     }
 
-    /// Bytes of the list so far, about.
+    /// Approximate size of the list so far.
     pub fn bytes(&self) -> usize {
         self.list.len() + self.each.len()
     }
 
-    /// Adds the value at a position, which is beyond those before.
+    /// Adds a value; positions must increase.
     #[inline]
     pub fn push<T: Element>(&mut self, position: usize, value: T) {
         let word = value.to_word();
@@ -67,7 +68,7 @@ impl Exceptions {
         self.same = (word, 1);
     }
 
-    /// Adds the exceptions of a unit: those positions of `values` that `is_exception` names.
+    /// Adds the values of a unit that `is_exception` marks.
     pub fn push_unit<T: Element>(
         &mut self,
         unit: usize,
@@ -79,12 +80,12 @@ impl Exceptions {
         }
     }
 
-    /// Equal values become a run, unless they are so few that they fit better with others.
+    /// Writes pending equal values as a run, or appends them to the distinct ones if they are few.
     fn end_same<T: Element>(&mut self) {
         let (word, count) = self.same;
         self.same.1 = 0;
         let repeats = self.each.is_empty() && self.last == Some(word);
-        if count >= MIN_SAME || (count > 0 && repeats) {
+        if count >= MIN_SAME_VALUES || (count > 0 && repeats) {
             self.end_each::<T>();
             let repeats = self.last == Some(word);
             self.run(if repeats { REPEAT } else { SAME }, count);
@@ -100,7 +101,7 @@ impl Exceptions {
         }
     }
 
-    /// Different values become a run.
+    /// Writes pending distinct values as a run.
     fn end_each<T: Element>(&mut self) {
         if let Some(last) = self.each.rchunks(T::SIZE).next() {
             self.last = Some(word(last));
@@ -110,6 +111,7 @@ impl Exceptions {
         }
     }
 
+    /// Writes the header of a run.
     fn run(&mut self, kind: u64, length: usize) {
         varint::write(self.gap as u64, &mut self.list);
         varint::write(4 * (length as u64 - 1) + kind, &mut self.list);
@@ -118,7 +120,7 @@ impl Exceptions {
         self.gap = 0;
     }
 
-    /// Appends the list: nothing at all if it is empty.
+    /// Appends the list, or nothing if it is empty.
     pub fn write_to<T: Element>(&mut self, out: &mut Vec<u8>) {
         self.end_same::<T>();
         self.end_each::<T>();
@@ -129,7 +131,7 @@ impl Exceptions {
     }
 }
 
-/// Puts the exceptions of a list into their places.
+/// Writes the values of a list to their positions in `out`.
 pub(crate) fn restore<T: Element>(mut list: &[u8], out: &mut [T]) -> Result<()> {
     if list.is_empty() {
         return Ok(());
@@ -140,37 +142,38 @@ pub(crate) fn restore<T: Element>(mut list: &[u8], out: &mut [T]) -> Result<()> 
         let gap = varint::read_length(&mut list)?;
         let shape = varint::read_length(&mut list)?;
         let (kind, length) = (shape as u64 % 4, shape / 4 + 1);
-        let (_, places) = rest.split_at_mut_checked(gap).ok_or_else(beyond)?;
-        let (places, behind) = places.split_at_mut_checked(length).ok_or_else(beyond)?;
-        rest = behind;
+        let (_, after_gap) = rest.split_at_mut_checked(gap).ok_or_else(beyond)?;
+        let (run, after) = after_gap.split_at_mut_checked(length).ok_or_else(beyond)?;
+        rest = after;
         match kind {
             REPEAT | SAME => {
                 if kind == SAME {
                     last = Some(take(&mut list)?);
                 }
-                let missing = || Error::corrupt("a list of exact values without a value");
-                places.fill(last.ok_or_else(missing)?);
+                let missing =
+                    || Error::corrupt("the side list repeats a value before the first one");
+                run.fill(last.ok_or_else(missing)?);
             }
             EACH => {
-                for place in places {
-                    *place = take(&mut list)?;
-                    last = Some(*place);
+                for value in run {
+                    *value = take(&mut list)?;
+                    last = Some(*value);
                 }
             }
-            _ => return Err(Error::corrupt("a run of exact values of an unknown kind")),
+            _ => return Err(Error::corrupt("a run of an unknown kind in the side list")),
         }
     }
     if list.is_empty() {
         Ok(())
     } else {
-        Err(Error::corrupt("bytes after the list of exact values"))
+        Err(Error::corrupt("trailing bytes after the side list"))
     }
 }
 
 fn take<T: Element>(list: &mut &[u8]) -> Result<T> {
     let bytes = list
         .split_off(..T::SIZE)
-        .ok_or_else(|| Error::truncated("the list of exact values ends early"))?;
+        .ok_or_else(|| Error::truncated("the side list is cut off"))?;
     Ok(T::from_word(word(bytes)))
 }
 
@@ -182,14 +185,14 @@ fn word(bytes: &[u8]) -> u64 {
 }
 
 fn beyond() -> Error {
-    Error::corrupt("an exact value beyond the end of the chunk")
+    Error::corrupt("the side list exceeds its chunk")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The list of these values, and how many bytes it takes.
+    /// Encodes and decodes a list; returns its size.
     fn round_trip<T: Element>(length: usize, values: &[(usize, T)]) -> usize {
         let mut exceptions = Exceptions::default();
         let (mut list, mut expected) = (Vec::new(), vec![T::default(); length]);
@@ -215,10 +218,10 @@ mod tests {
     }
 
     #[test]
-    fn values_come_back() {
+    fn lists_round_trip() {
         assert_eq!(round_trip::<f32>(10, &[]), 0);
         assert_eq!(round_trip(10, &[(9, f32::NAN)]), 1 + 2 + 4);
-        // A value repeated, the same value again, different neighbours, and all of it mixed.
+        // A run of one value, another run of it, distinct values, and a mix of them.
         let mut mask: Vec<_> = (5..400).map(|i| (i, 1e20f64)).collect();
         assert_eq!(round_trip(1000, &mask), 1 + 3 + 8);
         mask.extend((450..500).map(|i| (i, 1e20)));
@@ -234,19 +237,19 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_no_writer_are_refused() {
+    fn invalid_lists_are_rejected() {
         let mut out = [0f32; 8];
         for list in [
             &[1u8][..],
-            &[1, 0, 0],                     // a repeated value without one
+            &[1, 0, 0],                     // a repeat without a value
             &[1, 0, 3],                     // an unknown kind
             &[1, 8, 1, 0, 0, 0, 0],         // beyond the end
             &[1, 0, 1 + 4 * 8, 0, 0, 0, 0], // too long
-            &[0, 0],                        // bytes behind
+            &[0, 0],                        // trailing bytes
         ] {
             assert!(restore(list, &mut out).is_err(), "{list:?}");
         }
-        // Lengths and counts that no memory holds.
+        // Huge lengths and counts.
         let huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
         assert!(restore(&huge, &mut out).is_err());
         assert!(restore(&[&[1, 0][..], &huge].concat(), &mut out).is_err());

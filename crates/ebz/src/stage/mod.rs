@@ -1,12 +1,12 @@
-//! The stages that codecs are made of, as pairs of `forward`/`inverse` or `encode`/`decode`.
+//! The stages that codecs combine, as pairs of `forward`/`inverse` or `encode`/`decode`.
 //!
 //! ```text
 //! values ─► dualquant (quantize ─► lags) ─► residual units ─► planes ─► bytes
 //!               │                                ├► flags ─► bytes
 //!               │                                └► occupancy ─► huffman ─► bytes
-//!               └► exceptions: what cannot be quantized, exactly
+//!               └► exceptions: values that cannot be quantized, stored exactly
 //! values ─► halving (coarse values ─► interpolation) ─► residual units, exceptions
-//! values ─► block_transform (blocks ─► lifting ─► bit planes) ─► a codec's code of planes
+//! values ─► block_transform (blocks ─► lifting ─► bit planes) ─► the plane code of a codec
 //! ```
 
 pub(crate) mod block_transform;
@@ -26,10 +26,10 @@ pub(crate) mod quantize;
 pub mod rans;
 pub(crate) mod relative;
 
-/// Values per unit: the stages work on this many at a time.
+/// Values per unit, the block that stages process at a time.
 pub(crate) const UNIT: usize = 256;
 
-/// A unit at the start of a cache line, so that no vector of it crosses into the next.
+/// A unit aligned to a cache line, so that no vector load crosses one.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Aligned<T>(pub [T; UNIT]);

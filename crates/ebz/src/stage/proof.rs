@@ -1,7 +1,7 @@
-//! The proof of the bound: a decoded value is compared with the original, in arithmetic that rounds.
+//! The proof of the bound: compares a decoded value with the original in floating-point arithmetic.
 //!
-//! Every lossy encoder decodes what it writes and keeps a value only if a proof holds; the rest is stored
-//! exactly. NaN and infinities never pass.
+//! Every lossy encoder decodes its output and stores a value exactly unless a proof holds. NaN and
+//! infinities never pass.
 
 use crate::element::log_lattice::LogLattice;
 use crate::element::real::Real;
@@ -15,8 +15,8 @@ pub(crate) struct Proof<T> {
 impl<T: Real> Proof<T> {
     /// For any pair of values.
     ///
-    /// The difference is rounded, but rounding is monotone: one above the bound is rounded to the bound
-    /// rounded down, or more. The limit is the number below that.
+    /// The difference is rounded, but rounding is monotone: a difference above the bound rounds to
+    /// at least the bound rounded down. The limit is the next number below that.
     pub fn new(bound: f64) -> Self {
         let below = T::round_down(bound).to_word().saturating_sub(1);
         Self {
@@ -24,21 +24,21 @@ impl<T: Real> Proof<T> {
         }
     }
 
-    /// For pairs whose difference is exact: 0 and a number, or two within a factor of 2 of each other
-    /// (Sterbenz).
+    /// For pairs whose difference is exact: one of them is 0, or they are within a factor of 2 of
+    /// each other (Sterbenz).
     pub fn of_exact_differences(bound: f64) -> Self {
         Self {
             limit: T::round_down(bound),
         }
     }
 
-    /// Whether `decoded` may stand for `x`.
+    /// Whether `decoded` is proven to be within the bound of `x`.
     #[inline(always)]
     pub fn holds(&self, x: T, decoded: T) -> bool {
         decoded.sub(x).abs() <= self.limit
     }
 
-    /// The largest rounded |x − x′| that passes, for kernels that compare whole vectors.
+    /// The largest rounded |x − x′| that passes, for SIMD kernels.
     #[inline(always)]
     pub fn limit(&self) -> T {
         self.limit
@@ -55,8 +55,9 @@ pub(crate) struct RelativeProof<F> {
 }
 
 impl<F: LogLattice> RelativeProof<F> {
-    /// Limit, |x − x′| and limit · |x| are each off by at most half a unit in the last place as long as none
-    /// is subnormal, and the limit is four units below the bound. `None` if no magnitude is large enough.
+    /// The limit is four ulps below the bound, which covers the rounding errors of the limit,
+    /// |x − x′| and limit · |x|: at most half an ulp each unless subnormal. `None` if no magnitude
+    /// is large enough.
     pub fn new(bound: f64) -> Option<Self> {
         let limit = F::round_down(bound * (1.0 - 4.0 * F::EPSILON));
         let least = 2.0 * F::LEAST / limit.to_f64();
@@ -66,7 +67,8 @@ impl<F: LogLattice> RelativeProof<F> {
         })
     }
 
-    /// Whether `decoded` may stand for `x`. Zero must be decoded to zero, which callers see to.
+    /// Whether `decoded` is proven to be within the bound of `x`. Always true for zero, which callers
+    /// must decode to zero.
     #[inline(always)]
     pub fn holds(&self, x: F, decoded: F) -> bool {
         let (size, error) = (x.abs(), decoded.sub(x).abs());
@@ -75,13 +77,13 @@ impl<F: LogLattice> RelativeProof<F> {
     }
 }
 
-/// |x − y| ≤ bound for finite numbers, exactly: without a margin, but slower.
+/// Whether |x − y| ≤ bound holds exactly, for finite numbers: no margin, but slower.
 pub(crate) fn is_within(x: f64, y: f64, bound: f64) -> bool {
     let (large, small) = if x.abs() >= y.abs() { (x, -y) } else { (-y, x) };
     let sum = large + small;
-    // What the sum lost to rounding (Dekker).
-    let lost = small - (sum - large);
-    sum.abs() < bound || (sum.abs() == bound && lost * sum.signum() <= 0.0)
+    // Rounding error of the sum (Dekker).
+    let error = small - (sum - large);
+    sum.abs() < bound || (sum.abs() == bound && error * sum.signum() <= 0.0)
 }
 
 #[cfg(test)]
@@ -89,16 +91,16 @@ mod tests {
     use super::*;
     use crate::element::Float;
 
-    /// Numbers around `x`, some steps apart.
+    /// The nine floats around `x`.
     fn around<T: Float>(x: f64) -> impl Iterator<Item = T> {
         let word = T::from_f64(x).to_word();
         (0..9).map(move |i| T::from_word((word + i).saturating_sub(4)))
     }
 
-    /// Pairs whose difference is the bound but for a few units in the last place, many of which cannot be
-    /// represented: what passes is within the bound, by exact arithmetic.
+    /// Pairs whose difference is within a few ulps of the bound, often not representable: those that
+    /// pass are within the bound in exact arithmetic.
     #[test]
-    fn what_passes_is_within_the_bound() {
+    fn pairs_that_pass_are_within_the_bound() {
         fn check<T: Float>() {
             for bound in [1.0, 0.1, 1e-3, 1.0 / 3.0, 3e-30] {
                 let proof = Proof::<T>::new(bound);

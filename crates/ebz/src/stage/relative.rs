@@ -1,15 +1,15 @@
-//! Quantization with a bound relative to each value: |x − x′| ≤ e · |x|, checked.
+//! Quantization with a pointwise relative bound: |x − x′| ≤ e · |x|, checked for every value.
 //!
-//! A lattice that is uniform in nearly the logarithm of |x|. With x = ±m · 2^E and 1 ≤ m < 2, the
-//! place of x is E + t − 1 with t = √(3m − 2), which runs from 1 to 2 as m does: as an integer, the
-//! bit pattern of |x| with the fraction of t in place of that of m. Back, m = (t² + 2) / 3. Over a
-//! whole binade the relative change of m is 2/3 to 1/√2 of that of t (a logarithm: ln 2 = 0.693
-//! everywhere), so that one step serves all values: 0.03 bits more than with a true logarithm,
-//! with nothing but operations that IEEE 754 rounds in one way.
+//! The lattice is nearly uniform in the logarithm of |x|. For x = ±m · 2^E with 1 ≤ m < 2, the index
+//! of x is E + t − 1 with t = √(3m − 2), which maps [1, 2) to itself: as an integer, the bit pattern
+//! of |x| with the fraction of t instead of that of m. The inverse is m = (t² + 2) / 3. Across a
+//! binade, the relative change of m per change of t is between 2/3 and 1/√2 (ln 2 = 0.693 for a true
+//! logarithm), so that one step serves all values. It costs 0.03 bits more than a true logarithm, but
+//! needs only operations whose rounding IEEE 754 defines.
 //!
-//! Coordinate 0 is zero; ±k is the value whose place is (base + k) · step, with either sign. The step
-//! and the arithmetic are functions of the bound; the base is a whole number. So a lattice point decodes
-//! to the same bits in every chunk, and what was decompressed does not change when it is compressed again.
+//! Coordinate 0 is zero; ±k is the value of index (base + k) · step with that sign. Step and
+//! arithmetic depend only on the bound, and the base is an integer. So a lattice point decodes to the
+//! same bits in every chunk, and compressing decompressed data again does not change it.
 
 use super::UNIT;
 use super::proof::RelativeProof;
@@ -20,7 +20,7 @@ use crate::element::real::{Real, Via};
 use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
 
-/// Constants of the quantization of a chunk, for elements `T` with arithmetic `F`.
+/// Quantizer of a chunk, for elements `T` with arithmetic `F`.
 #[derive(Clone, Copy)]
 pub(crate) struct Relative<T, F: LogLattice> {
     lattice: Lattice<F>,
@@ -35,8 +35,8 @@ pub(crate) struct Relative<T, F: LogLattice> {
     fill: TypedFill<T>,
 }
 
-/// What the decoder knows: places between neighbours, and the place of coordinate 0 if it were not
-/// zero.
+/// The decoder's parameters: the spacing of lattice points, and the index that coordinate 0 would
+/// have if it were not zero.
 #[derive(Clone, Copy)]
 pub(crate) struct Lattice<F: LogLattice> {
     step: F::Order,
@@ -44,7 +44,7 @@ pub(crate) struct Lattice<F: LogLattice> {
 }
 
 impl<F: LogLattice> Lattice<F> {
-    /// From a step in places and a base in steps, both whole numbers.
+    /// From a step in indices and a base in steps, both integers.
     pub fn new(step: f64, base: f64) -> Self {
         Self {
             step: F::Order::truncate(step as u64),
@@ -67,23 +67,22 @@ impl<F: LogLattice> Lattice<F> {
     }
 }
 
-/// Binades that the lattice leaves free above and below the values that were looked at: more below
-/// makes the way through zero longer, less makes more exceptions. Measured, flat around this.
+/// Margin above and below the sampled magnitudes. A larger one makes the jump across zero longer, a
+/// smaller one makes more exceptions. Measured; the optimum is flat.
 const MARGIN_BINADES: f64 = 2.0;
 
-/// Use wider coordinates when more than one value in this many is out of reach.
-const MAX_OUT_OF_REACH: usize = 32;
+/// Use wider coordinates when more than one value in this many is below the base.
+const MIN_VALUES_PER_UNREACHED: usize = 32;
 
-/// Places of rounding errors in a step, at most; and the fewest places of a step that bears them.
+/// Maximum rounding error in a step, in indices; and the smallest step that tolerates it.
 const MAX_ROUNDING: f64 = 8.0;
 const MIN_STEP: f64 = 64.0;
 
 impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
-    /// Places from one lattice point to the next; `None` if this arithmetic is too coarse for the
-    /// bound.
+    /// Spacing of lattice points in indices; `None` if this arithmetic is too coarse for the bound.
     fn step_of(bound: f64) -> Option<f64> {
-        // 2e / (2 + e) < ln(1 + e) is the way to x′ = (1 + e) x, and 1/√2 the most that a place
-        // changes. Rounding of the arithmetic and of the element has its share.
+        // ln x′ − ln x = ln(1 + e) > 2e / (2 + e) for x′ = (1 + e) x, and ln |x| changes by at most
+        // 1/√2 per binade of indices. The rest allows for rounding by the arithmetic and to `T`.
         let half = std::f64::consts::SQRT_2 * 2.0 * bound / (2.0 + bound);
         let inexact = 1.0 - 2.0 * F::REACH * F::EPSILON;
         let element = if <T as Real>::EPSILON > F::EPSILON {
@@ -108,25 +107,25 @@ impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
         })
     }
 
-    /// The part of the lattice that coordinates of `bits` bits reach, so that it has the magnitudes of
-    /// a sample; `None` if there are too many.
+    /// Positions a window of `bits`-bit coordinates on the lattice so that it covers the magnitudes
+    /// of a sample; `None` if it covers too few.
     pub fn part(&self, sample: impl Iterator<Item = T>, bits: u32) -> Option<Self> {
         let (step, most) = (self.step(), ((1u64 << (bits - 1)) - 1) as f64);
-        // Below the smallest magnitude, unless the largest would be out of reach.
-        let mut places: Vec<_> = sample
+        // Start below the smallest magnitude, unless the largest would not be covered.
+        let mut indices: Vec<_> = sample
             .map(<T as Via<F>>::widen)
             .filter(|x| x.to_f64() != 0.0)
             .map(|x| x.index_of().unsigned() as f64)
             .collect();
         let low =
-            places.iter().copied().reduce(f64::min).unwrap_or(0.0) - MARGIN_BINADES * F::BINADE;
-        let high = places.iter().copied().fold(0.0, f64::max) + MARGIN_BINADES * F::BINADE;
+            indices.iter().copied().reduce(f64::min).unwrap_or(0.0) - MARGIN_BINADES * F::BINADE;
+        let high = indices.iter().copied().fold(0.0, f64::max) + MARGIN_BINADES * F::BINADE;
         let base = low.max(high - most * step).max(0.0);
-        let count = places.len();
-        places.retain(|&place| place < base);
-        let few = places.len() <= count / MAX_OUT_OF_REACH;
+        let count = indices.len();
+        indices.retain(|&index| index < base);
+        let few = indices.len() <= count / MIN_VALUES_PER_UNREACHED;
         let base = (base / step).floor();
-        // All places are below this one: coordinates must not come round to the small ones again.
+        // All indices are below this one: coordinates must not wrap around to small ones.
         let end = 2f64.powi(8 * size_of::<F>() as i32 - 1);
         few.then(|| Self {
             lattice: Lattice::new(step, base),
@@ -157,7 +156,7 @@ impl<T: Float + Via<F>, F: LogLattice> Relative<T, F> {
         (q, reached & passes & ordinary)
     }
 
-    /// The value of the lattice point of `x`, or `x` if there is none within the bound.
+    /// `x` rounded to the lattice, or `x` itself if no point is within the bound.
     #[inline(always)]
     pub fn snap(&self, x: T) -> T {
         let real = <T as Via<F>>::widen(x);
@@ -213,14 +212,14 @@ impl<T: Float + Via<F>, F: LogLattice> Scale<T> for Relative<T, F> {
 mod tests {
     use super::*;
 
-    /// Every fraction of a few binades: what a value becomes is within the bound, becomes itself, and
-    /// is a lattice point for coordinates of either width.
+    /// Fractions of a few binades: the rounded value is within the bound, rounds to itself, and is a
+    /// lattice point for coordinates of either width.
     #[test]
-    fn every_fraction_has_a_lattice_point_that_stays() {
+    fn rounding_to_the_lattice_is_bounded_and_idempotent() {
         for bound in [0.5, 1e-2, 1e-3, 1e-5, 4e-6] {
             let whole = Relative::<f32, f32>::whole(bound, &FillValues::NONE).unwrap();
             for start in [1.0f32, -2.0, 1e-30, 1e30] {
-                // Coordinates of 16 bits do not reach far enough for the smallest bounds.
+                // 16-bit coordinates are too narrow for the smallest bounds.
                 let narrow = whole.part([start].into_iter(), 16);
                 assert!(narrow.is_some() || bound <= 1e-5);
                 let wide = whole.part([start].into_iter(), 32).unwrap();

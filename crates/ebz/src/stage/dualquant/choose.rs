@@ -1,6 +1,6 @@
-//! Choices for a chunk from a few samples of it: the base of the lattice, and the lags of the prediction.
+//! Chooses the base of the lattice and the lags of the prediction from samples of a chunk.
 //!
-//! Samples lie at fixed places, so that the choice depends on the values only.
+//! Samples lie at fixed positions, so that the choice depends only on the values.
 
 use super::Estimate;
 use crate::element::Float;
@@ -15,16 +15,16 @@ use crate::stage::lags::{Lags, distances};
 use crate::stage::relative::Relative;
 use std::ops::Range;
 
-/// Values looked at for the range of a chunk.
-const VALUES: usize = 512;
+/// Maximum number of values sampled for the range of a chunk.
+const MAX_SAMPLED_VALUES: usize = 512;
 
-/// The base for coordinates of at most `most` steps, with which they reach the bulk of the values;
-/// `None` if there is none.
+/// The base for which coordinates of magnitude up to `most` cover the bulk of the values; `None` if
+/// there is none.
 pub(super) fn base<T: Float>(step: f64, most: i64, values: &[T], fill: &FillValues) -> Option<i64> {
     let missing = fill.typed(T::from_f64);
     let reach = most as f64;
 
-    // 1. Where the bulk of the values lies. Outliers and fill values do not count.
+    // 1. Find the bulk of the values, without outliers and fill values.
     let sample = sample(values, missing);
     let mut sample: Vec<f64> = sample.map(|x| x.to_f64() / step).collect();
     let fits = |(low, high): (f64, f64)| low.abs().max(high.abs()) * 1.25 <= reach;
@@ -33,7 +33,7 @@ pub(super) fn base<T: Float>(step: f64, most: i64, values: &[T], fill: &FillValu
         range = bulk(&mut sample);
     }
 
-    // 2. Base 0 if the coordinates fit: then there is less to compute. Otherwise the middle.
+    // 2. Use base 0 if the coordinates fit, which is faster; otherwise the middle.
     if fits(range) {
         return Some(0);
     }
@@ -44,8 +44,8 @@ pub(super) fn base<T: Float>(step: f64, most: i64, values: &[T], fill: &FillValu
     within.then_some(middle)
 }
 
-/// The part of a lattice relative to the values that coordinates of width `W` reach; `None` if that
-/// does not serve the values.
+/// The window of a relative lattice that coordinates of type `W` cover; `None` if it misses too many
+/// values.
 pub(super) fn part<T: Float + Via<F>, F: LogLattice, W: Word>(
     lattice: &Relative<T, F>,
     values: &[T],
@@ -55,7 +55,7 @@ pub(super) fn part<T: Float + Via<F>, F: LogLattice, W: Word>(
     lattice.part(sample(values, missing), 16 * W::PARTS as u32)
 }
 
-/// A lattice relative to the values; `None` if none of this width serves the bound.
+/// The relative lattice for a bound and coordinates of type `W`; `None` if there is none.
 pub(crate) fn relative<T: Float + Via<F>, F: LogLattice, W: Word>(
     bound: f64,
     values: &[T],
@@ -64,7 +64,7 @@ pub(crate) fn relative<T: Float + Via<F>, F: LogLattice, W: Word>(
     part::<T, F, W>(&Relative::whole(bound, fill)?, values, fill)
 }
 
-/// The places of all values that [`base`] and [`lags`] look at, in any order.
+/// The positions of all values that [`base`] and [`lags`] sample, in any order.
 pub(crate) fn sampled_places<E: Estimate>(values: usize, dims: Dims) -> Vec<Range<usize>> {
     let mut places: Vec<_> = (0..values)
         .step_by(sample_stride(values))
@@ -85,27 +85,28 @@ pub(crate) fn sampled_places<E: Estimate>(values: usize, dims: Dims) -> Vec<Rang
     places
 }
 
-/// Distance of the values that are looked at for the range of a chunk.
+/// Distance of the values sampled for the range of a chunk.
 fn sample_stride(values: usize) -> usize {
-    // Odd, so that the sample does not keep to one column of rows of 2^n.
-    values.div_ceil(VALUES) | 1
+    // Odd, so that samples of rows of 2^n values do not all fall into one column.
+    values.div_ceil(MAX_SAMPLED_VALUES) | 1
 }
 
-/// Numbers from all over the chunk.
+/// A sample of the finite values that are not fill values.
 fn sample<T: Float>(values: &[T], fill: TypedFill<T>) -> impl Iterator<Item = T> {
     let all = values.iter().copied().step_by(sample_stride(values.len()));
     all.filter(move |x| x.is_finite() && !fill.contains(*x))
 }
 
-/// The least and the largest; zeros if there is nothing.
+/// The smallest and the largest value; zeros for an empty sample.
 fn extremes(sample: &[f64]) -> (f64, f64) {
     let mut values = sample.iter().copied();
     let first = values.next().unwrap_or(0.0);
     values.fold((first, first), |(low, high), x| (low.min(x), high.max(x)))
 }
 
-/// Where the bulk of a sample, in steps, lies. What no lattice reaches from the middle of the values may be
-/// many, such as fill values that nobody declared; of the others, a few are outliers.
+/// The range of the bulk of a sample, in steps. Drops values too far from the median for any
+/// coordinate, which may be many (undeclared fill values), and 1/32 of the rest at either end as
+/// outliers.
 fn bulk(sample: &mut Vec<f64>) -> (f64, f64) {
     if sample.is_empty() {
         return (0.0, 0.0);
@@ -122,8 +123,8 @@ fn bulk(sample: &mut Vec<f64>) -> (f64, f64) {
     (low, high)
 }
 
-/// The set of lags whose residuals cost least on sampled units, and what they cost per unit; more
-/// than anything where there is nothing to choose.
+/// The set of lags with the lowest cost on sampled units, and that cost per unit; `u64::MAX` if the
+/// chunk is too small to sample.
 pub(super) fn lags<T: Float, W: Word, E: Estimate>(
     level: Level,
     values: &[T],
@@ -143,7 +144,7 @@ pub(super) fn lags<T: Float, W: Word, E: Estimate>(
         false => sample_place(values.len(), before, count, number),
     };
     for at in (0..count).map(place) {
-        // Numbers with every combination of lags before the sample.
+        // The integers at every combination of lags before the sample.
         let mut numbers = [[W::default(); UNIT]; 8];
         for (set, numbers) in numbers
             .iter_mut()
@@ -158,7 +159,7 @@ pub(super) fn lags<T: Float, W: Word, E: Estimate>(
                 );
             }
         }
-        // For each lag, the numbers of the sets with it become differences.
+        // For each lag, replace the integers of the sets that contain it by differences.
         let sets = usize::from(default.0) + 1;
         level.run(
             #[inline(always)]
@@ -187,25 +188,25 @@ pub(super) fn lags<T: Float, W: Word, E: Estimate>(
     (best, cost / count as u64)
 }
 
-/// Start of one of the sampled units, each at least `before` values behind the start where possible.
+/// Start of a sampled unit, at least `before` values after the start if possible.
 fn sample_place(values: usize, before: usize, count: usize, number: usize) -> usize {
     let last = values.saturating_sub(UNIT);
     let first = before.min(last);
     let stride = (last - first) / count;
-    // In the middle of equal parts.
+    // The middle of equal parts.
     first + number * stride + stride / 2
 }
 
-/// Start of one of the sampled units, anywhere in its share of the chunk: what repeats itself from
-/// row to row or from plane to plane is seen at many places.
+/// Start of a sampled unit at a pseudorandom position within its part of the chunk, so that patterns
+/// that repeat by row or plane are sampled at many offsets.
 pub(crate) fn scattered_place(values: usize, count: usize, number: usize) -> usize {
     let stride = values.saturating_sub(UNIT) / count;
-    // Multiples of the golden ratio, whose fractions lie evenly and never repeat.
+    // Fractions of multiples of the golden ratio are evenly distributed and never repeat.
     let fraction = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     number * stride + ((stride as u64 * fraction) >> 32) as usize
 }
 
-/// The unit that starts at a place; filled up with the last value at the end.
+/// The unit that starts at a position; padded with the last value at the end.
 fn window<T: Float>(values: &[T], at: usize) -> [T; UNIT] {
     super::padded(&values[at.min(values.len())..])
 }

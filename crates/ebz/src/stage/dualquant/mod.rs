@@ -1,12 +1,12 @@
 //! Dual quantization: values to residual units and back.
 //!
 //! ```text
-//! values ─► numbers (quantized, or in order if exact) ─► differences at lags ─► zigzag units
+//! values ─► integers (quantized, or ordered bit patterns) ─► differences at lags ─► zigzag units
 //! ```
 //!
-//! Numbers are 16 bits where that is enough, 32 bits for tight bounds, and the bit patterns of the
-//! values themselves where nothing may change. What cannot be quantized goes to the exact side
-//! list, and its place in the sequence repeats the number before it.
+//! The integers are lattice coordinates of 16 bits, or 32 bits for tight bounds, or the bit patterns
+//! of the values if these must be exact. Values that cannot be quantized go to the exact side list;
+//! in the sequence, the integer before them is repeated.
 
 mod choose;
 
@@ -15,7 +15,7 @@ pub(crate) use choose::{relative, sampled_places, scattered_place};
 use super::exceptions::{self, Exceptions};
 use super::lags::{Differences, Lags, Numbers};
 use super::ordered;
-use super::quantize::{self, AHEAD, Ends, Quantizer, Scale};
+use super::quantize::{self, PREFETCH_BYTES, PointRange, Quantizer, Scale};
 use super::relative::{Lattice, Relative};
 use super::{Aligned, UNIT};
 use crate::bound::Tolerance;
@@ -28,7 +28,7 @@ use crate::simd::Level;
 use crate::simd::memory;
 use crate::workspace::Context;
 
-/// How the numbers of a chunk come about.
+/// How the values of a chunk are mapped to integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Mode {
@@ -36,13 +36,13 @@ pub(crate) enum Mode {
     Narrow = 0,
     /// 32-bit lattice coordinates, in double precision.
     Wide = 1,
-    /// Bit patterns, in the order of the values.
+    /// Bit patterns, ordered like the values.
     Exact = 2,
-    /// As `Narrow`, on a lattice relative to the values.
+    /// Like `Narrow`, on the lattice of a pointwise relative bound.
     NarrowRelative = 3,
-    /// 32-bit coordinates on a lattice relative to the values, in the arithmetic of the element.
+    /// Like `NarrowRelative`, with 32-bit coordinates.
     WideRelative = 4,
-    /// As `WideRelative`, in double precision.
+    /// Like `WideRelative`, in double precision.
     FineRelative = 5,
 }
 
@@ -57,21 +57,21 @@ impl Mode {
     ];
 }
 
-/// Everything that the inverse needs to know.
+/// The parameters of the inverse.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Plan {
     pub mode: Mode,
     pub lags: Lags,
-    /// Lattice of the quantized modes; the base is a number of steps.
+    /// Lattice of the quantized modes; the base is in steps.
     pub step: f64,
     pub base: f64,
 }
 
 impl Plan {
-    /// Bytes of a plan in a stream.
+    /// Encoded size in bytes.
     pub const SIZE: usize = 20;
 
-    /// The plan in a stream.
+    /// Encodes a plan.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[..2].copy_from_slice(&[self.mode as u8, self.lags.0]);
@@ -80,10 +80,10 @@ impl Plan {
         bytes
     }
 
-    /// Reads a plan.
+    /// Decodes a plan.
     pub fn read_from(bytes: &[u8; Self::SIZE]) -> Result<Self> {
         let [mode, lags, 0, 0, numbers @ ..] = *bytes else {
-            return Err(Error::corrupt("unknown flags of a prediction"));
+            return Err(Error::corrupt("unknown flags in a prediction plan"));
         };
         let number = |at: usize| {
             let mut number = [0; 8];
@@ -98,11 +98,11 @@ impl Plan {
                 step: number(0),
                 base: number(8),
             }),
-            _ => Err(Error::corrupt("unknown kind of prediction")),
+            _ => Err(Error::corrupt("unknown mode or lags in a prediction plan")),
         }
     }
 
-    /// 16-bit parts of a residual of elements `T`.
+    /// Number of 16-bit parts of a residual, for elements `T`.
     pub fn parts<T: Float>(&self) -> usize {
         match self.mode {
             Mode::Narrow | Mode::NarrowRelative => 1,
@@ -112,20 +112,20 @@ impl Plan {
     }
 }
 
-/// Largest coordinates of 16 and of 32 bits.
+/// Largest 16-bit and 32-bit coordinates.
 pub(crate) const MOST_NARROW: i64 = (1 << 15) - 2;
 const MOST_WIDE: i64 = (1 << 31) - 2;
 
-/// Number of units of a chunk.
+/// Number of units in a chunk of this many values.
 pub(crate) fn units(values: usize) -> usize {
     values.div_ceil(UNIT)
 }
 
-/// What residuals would cost, from some units of them: the prediction of least cost is taken.
+/// Cost estimate from sampled residual units; the prediction with the lowest cost is chosen.
 pub(crate) trait Estimate: Default {
-    /// Whether to look also at the first rows and planes, which have nothing before them.
+    /// Whether to sample the first rows and planes too, which have no previous ones.
     const EVERYWHERE: bool = false;
-    /// How many of the units of a chunk to look at; at least 1.
+    /// Number of units to sample from a chunk; at least 1.
     fn samples(units: usize) -> usize;
     /// Adds a unit.
     fn add<W: Word>(&mut self, level: Level, residuals: &[W; UNIT]);
@@ -133,27 +133,27 @@ pub(crate) trait Estimate: Default {
     fn cost(&self) -> u64;
 }
 
-/// Takes the residual units of a chunk.
+/// Consumer of the residual units of a chunk.
 pub(crate) trait Sink {
-    /// What units cost in this sink.
+    /// Estimate of the cost of units in this sink.
     type Estimate: Estimate;
-    /// Whether units are wanted that cost this much each, by the estimate. If not, none are given.
+    /// Whether the sink accepts units with this estimated cost per unit. If not, it gets none.
     fn wants(&mut self, _cost: u64) -> bool {
         true
     }
-    /// Forgets the units so far, and is told how many will come: another plan is tried.
+    /// Discards the units so far and starts a new plan with this many units.
     fn restart<W: Word>(&mut self, units: usize);
-    /// Takes the next unit.
+    /// Consumes the next unit.
     fn unit<W: Word>(&mut self, residuals: &[W; UNIT]);
 }
 
-/// Gives the residual units of a chunk.
+/// Source of the residual units of a chunk.
 pub(crate) trait Fetch {
-    /// Gives the next unit.
+    /// Returns the next unit in `residuals`.
     fn unit<W: Word>(&mut self, residuals: &mut [W; UNIT]) -> Result<()>;
 }
 
-/// Turns values into residual units and exceptions, within a tolerance or exactly.
+/// Converts values to residual units and exceptions, within a tolerance or exactly.
 pub(crate) fn forward<T: Float, S: Sink>(
     values: &[T],
     task: &Task<'_>,
@@ -164,15 +164,13 @@ pub(crate) fn forward<T: Float, S: Sink>(
     match task.tolerance {
         Tolerance::Abs(bound) => quantize::step::<T>(bound)
             .map(|step| absolute(step, bound, values, task, context, exceptions, sink)),
-        Tolerance::Pointwise(bound) => {
-            relative_to_values(bound, values, task, context, exceptions, sink)
-        }
+        Tolerance::Pointwise(bound) => pointwise(bound, values, task, context, exceptions, sink),
         Tolerance::Precision(_) | Tolerance::Lossless => None,
     }
     .unwrap_or_else(|| exact(|x| x, values, task, context, exceptions, sink))
 }
 
-/// On the lattice of an absolute bound.
+/// [`forward`] for an absolute bound.
 fn absolute<T: Float, S: Sink>(
     step: f64,
     bound: f64,
@@ -200,7 +198,8 @@ fn absolute<T: Float, S: Sink>(
             )
         }};
     }
-    // Far from 0, where lattice points are rounded, every encoder must find the same one.
+    // Far from 0, where lattice points are rounded, double precision ensures that every mode finds
+    // the same one.
     let narrow = match choose::base(step, MOST_NARROW, values, fill) {
         _ if !quantize::normal::<T>(step) => None,
         Some(0) => quantized!(Narrow, u16, T, 0, MOST_NARROW),
@@ -217,8 +216,8 @@ fn absolute<T: Float, S: Sink>(
         .unwrap_or_else(|| exact(snap, values, task, context, exceptions, sink))
 }
 
-/// The plan of 16-bit coordinates for a chunk of `f32`, as [`forward`] chooses it; `None` where it takes
-/// another one. More exceptions than [`most_exceptions`] make that another one, too.
+/// The plan that [`forward`] chooses for a chunk of `f32` if it tries 16-bit coordinates, `None`
+/// otherwise. [`forward`] still rejects the plan if exceptions exceed [`most_exceptions`].
 pub(crate) fn narrow_plan<E: Estimate>(
     values: &[f32],
     task: &Task<'_>,
@@ -245,14 +244,14 @@ pub(crate) fn narrow_plan<E: Estimate>(
     })
 }
 
-/// The most bytes of exceptions of a quantized chunk of so many bytes: beyond this share, wider numbers
-/// are smaller. Fill values, of which there may be many, take few bytes.
+/// Maximum size of the side list of a quantized chunk of this many bytes: beyond it, wider
+/// coordinates compress better. Fill values take few bytes, even if there are many.
 pub(crate) fn most_exceptions(raw_bytes: usize) -> usize {
     raw_bytes / 16
 }
 
-/// On the lattice of a bound relative to the values; `None` if there is none.
-fn relative_to_values<T: Float, S: Sink>(
+/// [`forward`] for a pointwise relative bound; `None` if it has no lattice.
+fn pointwise<T: Float, S: Sink>(
     bound: f64,
     values: &[T],
     task: &Task<'_>,
@@ -292,7 +291,7 @@ fn relative_to_values<T: Float, S: Sink>(
             )
         };
     }
-    // The bound alone decides on the arithmetic.
+    // The arithmetic depends only on the bound.
     if let Some(whole) = Relative::<T, T>::whole(bound, fill) {
         let plan = quantized!(NarrowRelative, u16, &whole)
             .or_else(|| quantized!(WideRelative, u32, &whole))
@@ -304,11 +303,11 @@ fn relative_to_values<T: Float, S: Sink>(
     Some(plan)
 }
 
-/// Quantizes on a lattice; `None` if too many values do not fit it. These become what `snap` makes of
-/// them, which is on the same lattice where there is a point for them: in another chunk they may fit.
+/// Quantizes a chunk; `None` if there are too many exceptions. Exceptions are rounded by `snap` to the
+/// same lattice if possible, so that compressing them again in another chunk does not change them.
 #[expect(
     clippy::too_many_arguments,
-    reason = "what every step of a chunk needs"
+    reason = "every stage of a chunk needs them"
 )]
 fn quantized<T, W, L, S>(
     mode: Mode,
@@ -343,7 +342,7 @@ where
     exceptions.clear();
     let mut differences = context.take::<Differences<W>>();
     differences.start(lags, task.dims);
-    let mut ends = Ends::NONE;
+    let mut range = PointRange::EMPTY;
     let done = level.run(
         #[inline(always)]
         || {
@@ -352,15 +351,15 @@ where
             for_each_unit(
                 values,
                 #[inline(always)]
-                |number, unit, valid| {
-                    if !lattice.forward_between(level, unit, q.unit(), &mut ends) {
-                        ends = Ends::UNKNOWN;
+                |index, unit, valid| {
+                    if !lattice.forward_with_range(level, unit, q.unit(), &mut range) {
+                        range = PointRange::UNKNOWN;
                         let mut good = [false; UNIT];
                         for (good, &x) in good.iter_mut().zip(unit) {
                             *good = lattice.accepts::<W>(x);
                         }
                         let excepted = repeat_over_exceptions(&good, valid, &mut q);
-                        exceptions.push_unit(number, &unit.map(&snap), &excepted);
+                        exceptions.push_unit(index, &unit.map(&snap), &excepted);
                         if exceptions.bytes() > most {
                             return false;
                         }
@@ -374,11 +373,11 @@ where
         },
     );
     context.put_back(differences);
-    context.extremes = ends.values(lattice.step());
+    context.extremes = range.values(lattice.step());
     done.then_some(plan)
 }
 
-/// Gives values that cannot be quantized the number before them, and names them.
+/// Replaces the coordinates of exceptions by the previous coordinate; returns which ones they are.
 #[cold]
 fn repeat_over_exceptions<W: Word>(
     good: &[bool; UNIT],
@@ -395,7 +394,7 @@ fn repeat_over_exceptions<W: Word>(
     })
 }
 
-/// Predicts the bit patterns of what `snap` makes of the values.
+/// Stores the values exactly, after rounding them with `snap`: predicts their bit patterns.
 fn exact<T: Float, S: Sink>(
     snap: impl Fn(T) -> T,
     values: &[T],
@@ -407,11 +406,11 @@ fn exact<T: Float, S: Sink>(
     let level = context.simd();
     sink.restart::<T::Order>(units(values.len()));
     exceptions.clear();
-    let number = |values: &[T; UNIT], numbers: &mut [T::Order; UNIT]| {
+    let order = |values: &[T; UNIT], numbers: &mut [T::Order; UNIT]| {
         ordered::forward(&values.map(&snap), numbers);
         true
     };
-    let (lags, _) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, number);
+    let (lags, _) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, order);
     let mut differences = context.take::<Differences<T::Order>>();
     differences.start(lags, task.dims);
     level.run(
@@ -423,7 +422,7 @@ fn exact<T: Float, S: Sink>(
                 values,
                 #[inline(always)]
                 |_, unit, _| {
-                    memory::prefetch(unit, AHEAD);
+                    memory::prefetch(unit, PREFETCH_BYTES);
                     ordered::forward(&unit.map(&snap), numbers.unit());
                     differences.forward(level, &mut numbers, &mut residuals.0);
                     numbers.advance();
@@ -442,7 +441,7 @@ fn exact<T: Float, S: Sink>(
     }
 }
 
-/// Turns residual units and the list of exceptions back into values.
+/// Converts residual units and the side list back to values.
 pub(crate) fn inverse<T: Float, S: Fetch>(
     plan: &Plan,
     dims: Dims,
@@ -495,7 +494,7 @@ pub(crate) fn inverse<T: Float, S: Fetch>(
     exceptions::restore(list, out)
 }
 
-/// Units in, values out; `values` turns the numbers of a unit into values.
+/// Decodes all units; `values` converts the integers of a unit to values.
 fn restore<T: Float, W: Word, S: Fetch>(
     lags: Lags,
     dims: Dims,
@@ -524,7 +523,7 @@ fn restore<T: Float, W: Word, S: Fetch>(
     )
 }
 
-/// [`restore`], where `values` writes past the caches itself if it is told to.
+/// Like [`restore`], but `values` does non-temporal stores itself; its last argument requests them.
 fn restore_units<T: Float, W: Word, S: Fetch>(
     lags: Lags,
     dims: Dims,
@@ -564,23 +563,23 @@ fn restore_units<T: Float, W: Word, S: Fetch>(
     done
 }
 
-/// Calls `f` with the number, the values and the count of valid values of every unit, until it
-/// returns false; returns whether it never did. The last unit is filled up with its last value.
+/// Calls `f` with the index, the values and the number of valid values of every unit, until it
+/// returns false; returns whether it never did. The last unit is padded with its last value.
 #[inline(always)]
 pub(crate) fn for_each_unit<T: Float>(
     values: &[T],
     mut f: impl FnMut(usize, &[T; UNIT], usize) -> bool,
 ) -> bool {
     let (units, rest) = values.as_chunks::<UNIT>();
-    for (number, unit) in units.iter().enumerate() {
-        if !f(number, unit, UNIT) {
+    for (index, unit) in units.iter().enumerate() {
+        if !f(index, unit, UNIT) {
             return false;
         }
     }
     rest.is_empty() || f(units.len(), &padded(rest), rest.len())
 }
 
-/// A unit that starts with some values and repeats the last one.
+/// The first values as a unit, padded with the last one.
 pub(crate) fn padded<T: Float>(values: &[T]) -> [T; UNIT] {
     let mut unit = [values.last().copied().unwrap_or_default(); UNIT];
     let length = values.len().min(UNIT);

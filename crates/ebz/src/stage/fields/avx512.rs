@@ -1,17 +1,17 @@
-//! The inner loops with AVX-512: 64 fields at a time.
+//! AVX-512 kernels: 64 fields at a time.
 
 use crate::simd::Avx512;
 use std::arch::x86_64::*;
 
-/// Fields of more bits are not packed here.
-pub(super) const WIDEST: u32 = 6;
+/// Largest width that [`pack`] supports.
+pub(super) const MAX_PACK_WIDTH: u32 = 6;
 
-/// Packs as many times 64 fields as there are; returns the number of fields done.
+/// Packs all whole blocks of 64 fields; returns the number of fields done.
 pub(super) fn pack(_: Avx512, fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn with_avx512(fields: &[u8], width: u32, packed: &mut [u8]) -> usize {
         let mask = _mm512_set1_epi8((0xffu8 >> (8 - width)).cast_signed());
-        // Weights of the second of two fields, and of two pairs.
+        // Weights that join two fields, and two pairs.
         let pair = _mm512_set1_epi16(1 | 1 << (8 + width));
         let quad = _mm512_set1_epi32(1 | 1 << (16 + 2 * width));
         let octet = _mm_cvtsi32_si128(32 - 4 * width.cast_signed());
@@ -35,12 +35,12 @@ pub(super) fn pack(_: Avx512, fields: &[u8], width: u32, packed: &mut [u8]) -> u
         }
         64 * blocks.len()
     }
-    assert!((1..=WIDEST).contains(&width));
+    assert!((1..=MAX_PACK_WIDTH).contains(&width));
     // SAFETY: the token exists only where the machine has these features.
     unsafe { with_avx512(fields, width, packed) }
 }
 
-/// Unpacks as many times 64 fields as whole vectors can be read for; returns the number of fields
+/// Unpacks blocks of 64 fields as long as whole vectors can be read; returns the number of fields
 /// done.
 pub(super) fn unpack(_: Avx512, packed: &[u8], width: u32, fields: &mut [u8]) -> usize {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
@@ -69,10 +69,10 @@ pub(super) fn unpack(_: Avx512, packed: &[u8], width: u32, fields: &mut [u8]) ->
     unsafe { with_avx512(packed, width, fields) }
 }
 
-/// A vector by the number of each byte.
+/// A vector from a function of the byte index.
 #[inline(always)]
 fn bytes(byte: impl Fn(u32) -> u8) -> __m512i {
     let bytes: [u8; 64] = std::array::from_fn(|i| byte(i as u32));
-    // SAFETY: both are 64 bytes of whatever they hold.
+    // SAFETY: both are 64 bytes, and any bits are valid.
     unsafe { std::mem::transmute::<[u8; 64], __m512i>(bytes) }
 }

@@ -1,4 +1,4 @@
-//! The inner loops with instructions made for this.
+//! The inner loops with BMI2: `pext` and `pdep`.
 
 use crate::simd::Avx2;
 use std::arch::x86_64::{_pdep_u64, _pext_u64};

@@ -1,5 +1,5 @@
-//! Fields of up to eight bits, one behind the other: eight of them take as many bytes as a field
-//! has bits, so that one instruction packs or unpacks eight, and a few do 64.
+//! Bit packing of fields of up to eight bits. Eight fields of n bits take n bytes, so that one
+//! instruction packs or unpacks eight fields, and a few process 64.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -7,18 +7,19 @@ mod avx512;
 mod bmi2;
 pub(crate) mod wide;
 
+use crate::bits::low_mask;
 use crate::simd::Level;
 
-/// Appends the lowest `width` bits, up to 8, of each byte of `fields`.
+/// Appends the lowest `width` ≤ 8 bits of each byte of `fields`.
 pub(crate) fn pack(fields: &[u8], width: u32, simd: Level, out: &mut Vec<u8>) {
     let start = out.len();
     let size = packed_size(fields.len(), width);
-    // Whole vectors are written.
+    // Kernels write whole vectors.
     out.resize(start + size + 64, 0);
     let packed = &mut out[start..];
     let done = match simd {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512(avx512) if width <= avx512::WIDEST => {
+        Level::Avx512(avx512) if width <= avx512::MAX_PACK_WIDTH => {
             avx512::pack(avx512, fields, width, packed)
         }
         #[cfg(target_arch = "x86_64")]
@@ -28,16 +29,16 @@ pub(crate) fn pack(fields: &[u8], width: u32, simd: Level, out: &mut Vec<u8>) {
         _ => pack_octets(fields, width, packed, gather),
     };
     let mut packed = &mut packed[done / 8 * width as usize..];
-    for some in fields[done..].chunks(8) {
+    for rest in fields[done..].chunks(8) {
         let mut octet = [0; 8];
-        octet[..some.len()].copy_from_slice(some);
+        octet[..rest.len()].copy_from_slice(rest);
         packed[..8].copy_from_slice(&gather(u64::from_le_bytes(octet), width).to_le_bytes());
         packed = &mut packed[width as usize..];
     }
     out.truncate(start + size);
 }
 
-/// Fills `fields` from what [`pack`] appended.
+/// Inverts [`pack`].
 pub(crate) fn unpack(packed: &[u8], width: u32, simd: Level, fields: &mut [u8]) {
     let done = match simd {
         #[cfg(target_arch = "x86_64")]
@@ -57,12 +58,12 @@ pub(crate) fn unpack(packed: &[u8], width: u32, simd: Level, fields: &mut [u8]) 
     }
 }
 
-/// Bytes that so many fields take.
+/// Size of packed fields in bytes.
 fn packed_size(fields: usize, width: u32) -> usize {
     (fields / 8 * width as usize) + (fields % 8 * width as usize).div_ceil(8)
 }
 
-/// Packs as many whole octets as there are; returns the number of fields done.
+/// Packs all whole octets; returns the number of fields done.
 #[inline(always)]
 fn pack_octets(
     fields: &[u8],
@@ -79,7 +80,7 @@ fn pack_octets(
     fields.len() / 8 * 8
 }
 
-/// Unpacks as many octets as whole words can be read for; returns the number of fields done.
+/// Unpacks octets as long as whole words can be read; returns the number of fields done.
 #[inline(always)]
 fn unpack_octets(
     packed: &[u8],
@@ -99,7 +100,7 @@ fn unpack_octets(
     done
 }
 
-/// The fields of eight bytes, without what is between them.
+/// Compacts the fields of eight bytes.
 fn gather(word: u64, width: u32) -> u64 {
     let mut word = word & spaced(width, 8);
     for space in [8, 16, 32] {
@@ -110,9 +111,9 @@ fn gather(word: u64, width: u32) -> u64 {
     word
 }
 
-/// Undoes [`gather`].
+/// Inverts [`gather`].
 fn scatter(word: u64, width: u32) -> u64 {
-    let mut word = word & ones(8 * width);
+    let mut word = word & low_mask(8 * width);
     for space in [32, 16, 8] {
         let wide = width * space / 8;
         let low = word & spaced(wide, 2 * space);
@@ -121,16 +122,11 @@ fn scatter(word: u64, width: u32) -> u64 {
     word
 }
 
-/// `width` ones, from bit 0 on.
-fn ones(width: u32) -> u64 {
-    u64::MAX.checked_shr(64 - width).unwrap_or(0)
-}
-
-/// Ones in the lowest `width` bits of every `space`.
+/// Mask of the lowest `width` bits of every `space`.
 fn spaced(width: u32, space: u32) -> u64 {
     (0..64)
         .step_by(space as usize)
-        .fold(0, |all, at| all | ones(width) << at)
+        .fold(0, |all, at| all | low_mask(width) << at)
 }
 
 #[cfg(test)]
@@ -138,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_lie_one_behind_the_other_and_come_back() {
+    fn packing_matches_a_bit_writer_and_round_trips() {
         for count in [0, 1, 7, 8, 9, 64, 77, 300] {
             let fields: Vec<u8> = (0..count).map(|i: u32| (i * 151 + i / 7) as u8).collect();
             for width in 1..=8 {

@@ -1,17 +1,17 @@
 //! Prediction from a coarser array: every second value along each axis predicts the others.
 //!
 //! ```text
-//! values ─► every second value ─► coded elsewhere, with a tighter bound ─► coarse values
+//! values ─► every second value ─► encoded by the caller, with a tighter bound ─► coarse values
 //! coarse values ─► cubic interpolation ─► predictions
 //! values − predictions ─► quantized ─► residual units, exceptions
 //! ```
 //!
-//! Where a field is smooth on the scale of the bound, residuals are zeros and the coarse values,
-//! an eighth of all in three dimensions, are all that is left to code. No residual depends on
-//! another, so that both directions work on whole vectors.
+//! Where a field is smooth relative to the bound, residuals are zero and only the coarse values, an
+//! eighth of all in three dimensions, remain to be encoded. Residuals do not depend on each other, so
+//! that both directions vectorize.
 //!
-//! Residuals are steps from the prediction ([`Free`]), or from the lattice point nearest to it
-//! ([`Fixed`]); coarse values need no tighter bound then, because they are lattice points too.
+//! Residuals count steps from the prediction ([`Free`]), or from the lattice point nearest to it
+//! ([`Fixed`]). With [`Fixed`], coarse values need no tighter bound: they are lattice points too.
 
 mod predict;
 mod residuals;
@@ -21,10 +21,10 @@ pub(crate) use residuals::{Fixed, Free, Lattice, Steps, forward, inverse, sample
 use crate::element::Float;
 use crate::request::Dims;
 
-/// Axes shorter than this are not halved: their ends, which predict badly, would be most of them.
-const SHORTEST: usize = 8;
+/// Minimum extent of a halved axis: the ends, where prediction is poor, dominate shorter ones.
+const MIN_EXTENT: usize = 8;
 
-/// Which axes are halved, fastest first.
+/// Which axes are halved, fastest axis first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Halving {
     dims: Dims,
@@ -32,10 +32,10 @@ pub(crate) struct Halving {
 }
 
 impl Halving {
-    /// Halves every axis that is long enough; `None` if these are fewer than two, because half of
-    /// the values is too many.
+    /// Halves every axis that is long enough; `None` if there are fewer than two, because the coarse
+    /// values would be half of all.
     pub fn of(dims: Dims) -> Option<Self> {
-        let axes = [dims.nx, dims.ny, dims.nz].map(|n| n >= SHORTEST);
+        let axes = [dims.nx, dims.ny, dims.nz].map(|n| n >= MIN_EXTENT);
         let count = axes.iter().filter(|a| **a).count();
         (count >= 2).then_some(Self { dims, axes })
     }
@@ -51,23 +51,23 @@ impl Halving {
         }
     }
 
-    /// Replaces `coarse` by the coarse values: those at even places and the last one.
+    /// Replaces `coarse` by the coarse values: those at even positions and the last one.
     pub fn gather<T: Float>(&self, values: &[T], coarse: &mut Vec<T>) {
         let Dims { nz, ny, nx } = self.dims;
-        let places = |halved: bool, n: usize| {
+        let positions = |halved: bool, n: usize| {
             let step = if halved { 2 } else { 1 };
             let last = (halved && n.is_multiple_of(2)).then(|| n - 1);
             (0..n).step_by(step).chain(last)
         };
         coarse.clear();
         coarse.reserve(self.coarse().len());
-        for z in places(self.axes[2], nz) {
-            for y in places(self.axes[1], ny) {
+        for z in positions(self.axes[2], nz) {
+            for y in positions(self.axes[1], ny) {
                 let row = &values[(z * ny + y) * nx..][..nx];
                 if self.axes[0] {
                     let (pairs, _) = row.as_chunks::<2>();
                     coarse.extend(pairs.iter().map(|pair| pair[0]));
-                    // At an even place, or beside one.
+                    // The last value is coarse whether its position is even or odd.
                     coarse.extend(row.last());
                 } else {
                     coarse.extend_from_slice(row);

@@ -1,4 +1,4 @@
-//! Predictions for whole rows, in units.
+//! Predictions row by row, returned in units.
 
 use super::Halving;
 use crate::element::Float;
@@ -6,25 +6,25 @@ use crate::element::real::Real;
 use crate::request::Dims;
 use crate::stage::UNIT;
 
-/// How a value follows from coarse values along one axis.
+/// The coarse values along one axis that predict a value.
 enum Taps {
-    /// It is one of them.
+    /// The value is coarse itself.
     Copy(usize),
-    /// It lies in the middle between the second and the third of four.
-    Between([usize; 4]),
-    /// The same beside an end: of three, with these weights.
-    BesideEnd([usize; 3], [f64; 3]),
+    /// The midpoint of the second and the third of four values.
+    Cubic([usize; 4]),
+    /// Next to an end: the midpoint of the first and the second of three values.
+    Quadratic([usize; 3]),
 }
 
-/// The weights of a cubic polynomial through four points, in its middle.
+/// Weights of a cubic through four points, at the midpoint of the inner two.
 const INNER: f64 = 0.5625;
 const OUTER: f64 = -0.0625;
 
-/// The weights of a parabola through three points, in the middle between the first two.
-const BESIDE: [f64; 3] = [0.375, 0.75, -0.125];
+/// Weights of a parabola through three points, at the midpoint of the first two.
+const QUADRATIC: [f64; 3] = [0.375, 0.75, -0.125];
 
-/// The taps for place `i` of an axis of `n` values, of which coarse ones are at even places and at
-/// the last.
+/// The taps for position `i` of an axis of `n` values; coarse ones are at even positions and at the
+/// last.
 fn taps(i: usize, n: usize) -> Taps {
     let half = i / 2;
     if i.is_multiple_of(2) {
@@ -33,38 +33,38 @@ fn taps(i: usize, n: usize) -> Taps {
     if i + 1 == n {
         return Taps::Copy(half + 1);
     }
-    // The last coarse value at an even place.
+    // The last coarse value at an even position.
     let last = (n - 1) / 2;
     if half == 0 {
-        Taps::BesideEnd([0, 1, 2], BESIDE)
+        Taps::Quadratic([0, 1, 2])
     } else if half + 2 > last {
-        Taps::BesideEnd([half + 1, half, half - 1], BESIDE)
+        Taps::Quadratic([half + 1, half, half - 1])
     } else {
-        Taps::Between([half - 1, half, half + 1, half + 2])
+        Taps::Cubic([half - 1, half, half + 1, half + 2])
     }
 }
 
-/// Gives predictions from coarse values, row by row in storage order.
+/// Predicts values from coarse values, row by row in storage order.
 pub(super) struct Predictor<'a, T> {
     halving: Halving,
     coarse: &'a [T],
-    /// Coarse rows at the z of the next row, and that z.
+    /// Coarse rows interpolated to `plane_z`.
     plane: Vec<T>,
     plane_z: Option<usize>,
-    /// Coarse values at the z and y of the next row.
+    /// Coarse values interpolated to the z and y of the next row.
     row: Vec<T>,
-    /// Values between those of `row`.
+    /// Midpoints of `row`.
     between: Vec<T>,
-    /// The next row.
+    /// Index of the next row.
     next: usize,
-    /// Predictions not yet given: `ready[given..made]`.
+    /// Pending predictions are `ready[start..end]`.
     ready: Vec<T>,
-    given: usize,
-    made: usize,
+    start: usize,
+    end: usize,
 }
 
 impl<'a, T: Float> Predictor<'a, T> {
-    /// Starts with the first row. `coarse` has the extents that `halving` says.
+    /// Starts with the first row. The extents of `coarse` are those of [`Halving::coarse`].
     pub fn new(halving: Halving, coarse: &'a [T]) -> Self {
         let Dims { ny, nx, .. } = halving.coarse();
         debug_assert_eq!(coarse.len(), halving.coarse().len());
@@ -77,42 +77,42 @@ impl<'a, T: Float> Predictor<'a, T> {
             between: vec![T::default(); nx],
             next: 0,
             ready: vec![T::default(); halving.dims.nx + UNIT],
-            given: 0,
-            made: 0,
+            start: 0,
+            end: 0,
         }
     }
 
-    /// Predictions for the unit that starts at a place, after which others follow.
+    /// Predictions for the unit that starts at a position; [`Self::unit`] continues from there.
     #[inline(always)]
-    pub fn unit_at(&mut self, place: usize) -> &[T; UNIT] {
+    pub fn unit_at(&mut self, position: usize) -> &[T; UNIT] {
         let nx = self.halving.dims.nx;
-        self.next = place / nx;
-        (self.given, self.made) = (0, 0);
-        self.make_row();
-        self.given = place % nx;
+        self.next = position / nx;
+        (self.start, self.end) = (0, 0);
+        self.predict_row();
+        self.start = position % nx;
         self.unit()
     }
 
-    /// Predictions for the next unit, in storage order; after the last row, anything.
+    /// Predictions for the next unit, in storage order; unspecified after the last row.
     #[inline(always)]
     pub fn unit(&mut self) -> &[T; UNIT] {
-        if self.made - self.given < UNIT {
-            self.ready.copy_within(self.given..self.made, 0);
-            self.made -= self.given;
-            self.given = 0;
-            while self.made < UNIT && self.next < self.halving.dims.nz * self.halving.dims.ny {
-                self.make_row();
+        if self.end - self.start < UNIT {
+            self.ready.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+            while self.end < UNIT && self.next < self.halving.dims.nz * self.halving.dims.ny {
+                self.predict_row();
             }
-            self.made = self.made.max(UNIT);
+            self.end = self.end.max(UNIT);
         }
-        let unit = self.ready[self.given..].first_chunk();
-        self.given += UNIT;
+        let unit = self.ready[self.start..].first_chunk();
+        self.start += UNIT;
         unit.expect("a unit is ready")
     }
 
-    /// Appends the next row.
+    /// Appends the predictions of the next row.
     #[inline(always)]
-    fn make_row(&mut self) {
+    fn predict_row(&mut self) {
         let Dims { ny, nx, .. } = self.halving.dims;
         let (z, y) = (self.next / ny, self.next % ny);
         self.next += 1;
@@ -127,7 +127,7 @@ impl<'a, T: Float> Predictor<'a, T> {
             Taps::Copy(z) => planes(z),
             taps => {
                 if self.plane_z != Some(z) {
-                    mix(taps, planes, &mut self.plane);
+                    interpolate(taps, planes, &mut self.plane);
                     self.plane_z = Some(z);
                 }
                 &self.plane
@@ -140,16 +140,16 @@ impl<'a, T: Float> Predictor<'a, T> {
             _ if !halved_y => rows(y),
             Taps::Copy(y) => rows(y),
             taps => {
-                mix(taps, rows, &mut self.row);
+                interpolate(taps, rows, &mut self.row);
                 &self.row
             }
         };
 
         // 3. Along x.
-        let out = &mut self.ready[self.made..][..nx];
-        self.made += nx;
+        let out = &mut self.ready[self.end..][..nx];
+        self.end += nx;
         if halved_x {
-            spread(row, &mut self.between, out);
+            refine(row, &mut self.between, out);
         } else {
             out.copy_from_slice(row);
         }
@@ -161,63 +161,63 @@ fn weighted<T: Float>(weight: f64, value: T) -> T {
     Real::mul(T::from_f64(weight), value)
 }
 
-/// A value between the second and the third of four.
+/// The midpoint of the inner two of four values.
 #[inline(always)]
-fn middle<T: Float>(a: T, b: T, c: T, d: T) -> T {
+fn cubic<T: Float>(a: T, b: T, c: T, d: T) -> T {
     let (inner, outer) = (Real::add(b, c), Real::add(a, d));
     Real::add(weighted(INNER, inner), weighted(OUTER, outer))
 }
 
-/// A value between the first and the second of three.
+/// The midpoint of the first two of three values.
 #[inline(always)]
-fn beside<T: Float>([a, b, c]: [T; 3], weights: [f64; 3]) -> T {
-    let near = Real::add(weighted(weights[0], a), weighted(weights[1], b));
-    Real::add(near, weighted(weights[2], c))
+fn quadratic<T: Float>(a: T, b: T, c: T) -> T {
+    let near = Real::add(weighted(QUADRATIC[0], a), weighted(QUADRATIC[1], b));
+    Real::add(near, weighted(QUADRATIC[2], c))
 }
 
-/// The rows or planes that the taps name, value by value.
+/// Interpolates between the rows or planes of the taps.
 #[inline(always)]
-fn mix<'a, T: Float>(taps: Taps, source: impl Fn(usize) -> &'a [T], out: &mut [T]) {
+fn interpolate<'a, T: Float>(taps: Taps, source: impl Fn(usize) -> &'a [T], out: &mut [T]) {
     match taps {
         Taps::Copy(at) => out.copy_from_slice(source(at)),
-        Taps::Between(at) => {
+        Taps::Cubic(at) => {
             let [a, b, c, d] = at.map(source);
             let sources = a.iter().zip(b).zip(c).zip(d);
             for (out, (((&a, &b), &c), &d)) in out.iter_mut().zip(sources) {
-                *out = middle(a, b, c, d);
+                *out = cubic(a, b, c, d);
             }
         }
-        Taps::BesideEnd(at, weights) => {
+        Taps::Quadratic(at) => {
             let [a, b, c] = at.map(source);
             let sources = a.iter().zip(b).zip(c);
             for (out, ((&a, &b), &c)) in out.iter_mut().zip(sources) {
-                *out = beside([a, b, c], weights);
+                **out = quadratic(a, b, c);
             }
         }
     }
 }
 
-/// A row from its coarse values; `between` is memory.
+/// Interpolates a row from its coarse values; `between` is scratch.
 #[inline(always)]
-fn spread<T: Float>(row: &[T], between: &mut [T], out: &mut [T]) {
+fn refine<T: Float>(row: &[T], between: &mut [T], out: &mut [T]) {
     let n = out.len();
-    // 1. Values between: all but the first and the last have four neighbours.
+    // 1. Midpoints; all but the first and the last have four neighbours.
     let pairs = (n - 1) / 2;
     let inner = pairs - 2;
     let [a, b, c, d] = [0, 1, 2, 3].map(|shift| &row[shift..][..inner]);
     let sources = a.iter().zip(b).zip(c).zip(d);
     for (out, (((&a, &b), &c), &d)) in between[1..][..inner].iter_mut().zip(sources) {
-        *out = middle(a, b, c, d);
+        *out = cubic(a, b, c, d);
     }
     for k in [0, pairs - 1] {
-        if let Taps::BesideEnd(at, weights) = taps(2 * k + 1, n) {
-            between[k] = beside(at.map(|at| row[at]), weights);
+        if let Taps::Quadratic([a, b, c]) = taps(2 * k + 1, n) {
+            between[k] = quadratic(row[a], row[b], row[c]);
         }
     }
-    // 2. Both in turns.
+    // 2. Interleave.
     let (even, odd) = (&row[..pairs], &between[..pairs]);
-    let (places, _) = out.as_chunks_mut::<2>();
-    for (pair, (&even, &odd)) in places.iter_mut().zip(even.iter().zip(odd)) {
+    let (out_pairs, _) = out.as_chunks_mut::<2>();
+    for (pair, (&even, &odd)) in out_pairs.iter_mut().zip(even.iter().zip(odd)) {
         *pair = [even, odd];
     }
     out[2 * pairs..].copy_from_slice(&row[pairs..]);

@@ -1,4 +1,4 @@
-//! Values to residuals from predictions, and back.
+//! Residuals of values and predictions, and their inverse.
 
 use super::Halving;
 use super::predict::Predictor;
@@ -9,45 +9,47 @@ use crate::error::Result;
 use crate::fill::FillValues;
 use crate::request::Dims;
 use crate::simd::{Level, memory};
-use crate::stage::dualquant::{Estimate, Fetch, Sink, for_each_unit, scattered_place};
+use crate::stage::dualquant::{
+    Estimate, Fetch, Sink, for_each_unit, most_exceptions, scattered_place, units,
+};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::proof::Proof;
 use crate::stage::quantize::{self, Quantizer};
 use crate::stage::{Aligned, UNIT};
 use crate::workspace::Context;
 
-/// How a value follows from a prediction and a whole number of steps.
+/// How a value is reconstructed from a prediction and a number of steps.
 pub(crate) trait Steps<T>: Copy {
-    /// Rounding to steps, for a step that an encoder found usable; anything for another one.
+    /// For a step from [`Self::step_for`]; other steps give meaningless values.
     fn new(step: f64) -> Self;
     /// The step for a bound, if there is one.
     fn step_for(bound: f64) -> Option<f64>;
-    /// The steps from a prediction to a value, plus the rounder; what the decoder will make of them;
-    /// and whether it can.
+    /// The steps from a prediction to a value, plus the rounder; the decoded value; and whether the
+    /// decoder can reconstruct it.
     fn forward(&self, value: T, prediction: T) -> (T, T, bool);
-    /// The value behind so many steps from a prediction.
+    /// Reconstructs a value.
     fn inverse(&self, prediction: T, residual: T) -> T;
-    /// What to store for a value that cannot be predicted.
+    /// The value to store for an exception.
     fn exact(value: T, bound: f64) -> T;
 }
 
-/// Steps that begin at the prediction: most residuals of smooth fields are zeros.
+/// Steps relative to the prediction: most residuals of smooth fields are zero.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Free<T> {
     step: T,
     inverse: T,
 }
 
-/// Steps from one point to another of the lattice of the bound, which values are rounded to whatever
-/// their predictions are: see [`crate::stage::quantize`].
+/// Steps on the lattice of the bound (see [`crate::stage::quantize`]), to which values and predictions
+/// are rounded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fixed<T> {
     step: T,
     inverse: T,
 }
 
-/// Largest magnitude of a residual, and of a lattice point.
-const MOST: f64 = 32766.0;
+/// Largest magnitude of a residual and of a lattice point.
+const MAX_STEPS: f64 = 32766.0;
 
 impl<T: Float> Steps<T> for Free<T> {
     fn new(step: f64) -> Self {
@@ -105,7 +107,7 @@ impl<T: Float> Steps<T> for Fixed<T> {
     fn forward(&self, value: T, prediction: T) -> (T, T, bool) {
         let (from, to) = (self.point(prediction), self.point(value));
         let residual = Real::sub(to, from);
-        let good = (Real::add(from, residual) == to) & (Real::abs(to) <= T::from_f64(MOST));
+        let good = (Real::add(from, residual) == to) & (Real::abs(to) <= T::from_f64(MAX_STEPS));
         let rounded = Real::add(residual, <T as Real>::ROUNDER);
         (rounded, Real::mul(to, self.step), good)
     }
@@ -125,7 +127,7 @@ impl<T: Float> Steps<T> for Fixed<T> {
     }
 }
 
-/// Residuals are whole numbers of steps, each checked against the bound.
+/// Quantizes residuals, with every value checked against the bound.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lattice<T, S> {
     steps: S,
@@ -135,7 +137,7 @@ pub(crate) struct Lattice<T, S> {
 }
 
 impl<T: Float, S: Steps<T>> Lattice<T, S> {
-    /// A lattice for a bound; `None` if the bound is too small or too large for one.
+    /// The lattice for a bound; `None` if the bound is too small or too large.
     pub fn new(bound: f64) -> Option<Self> {
         let step = S::step_for(bound)?;
         let proof = Proof::<T>::new(bound);
@@ -147,28 +149,28 @@ impl<T: Float, S: Steps<T>> Lattice<T, S> {
         })
     }
 
-    /// Distance of two residuals: all that the decoder needs.
+    /// The step, which is all that the decoder needs.
     pub fn step(&self) -> f64 {
         self.step
     }
 
-    /// The residual of a value, and whether it is usable.
+    /// The residual of a value, and whether it may be used.
     #[inline(always)]
     fn residual(&self, value: T, prediction: T) -> (u16, bool) {
         let (rounded, decoded, good) = self.steps.forward(value, prediction);
         let residual = Real::sub(rounded, <T as Real>::ROUNDER);
         let near = self.proof.holds(value, decoded);
-        let small = Real::abs(residual) <= T::from_f64(MOST);
+        let small = Real::abs(residual) <= T::from_f64(MAX_STEPS);
         (
             u16::truncate(rounded.to_word()).zigzag(),
             near & small & good,
         )
     }
 
-    /// The residuals of a unit; false if one of them is not usable.
+    /// Computes the residuals of a unit; false if at least one value is an exception.
     #[inline(always)]
     fn residuals(&self, values: &[T; UNIT], near: &[T; UNIT], out: &mut [u16; UNIT]) -> bool {
-        // As wide as the elements, so that vectors of it go with theirs.
+        // As wide as the elements, so that both use the same number of vector lanes.
         let mut bad = T::Order::default();
         for ((out, &value), &prediction) in out.iter_mut().zip(values).zip(near) {
             let (residual, good) = self.residual(value, prediction);
@@ -178,7 +180,7 @@ impl<T: Float, S: Steps<T>> Lattice<T, S> {
         bad == T::Order::default()
     }
 
-    /// Names the values of a unit whose residuals are not usable, and clears these.
+    /// Finds the exceptions of a unit and clears their residuals.
     #[cold]
     fn except(
         &self,
@@ -197,8 +199,7 @@ impl<T: Float, S: Steps<T>> Lattice<T, S> {
     }
 }
 
-/// Gives the residuals of values to `sink`, and exact values to `exceptions`; false if there are
-/// too many of these.
+/// Sends the residuals of a chunk to `sink`; false if there are too many exceptions.
 pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
     values: &[T],
     halving: Halving,
@@ -208,9 +209,9 @@ pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
     exceptions: &mut Exceptions,
     sink: &mut S,
 ) -> bool {
-    let most = size_of_val(values) / 16;
+    let most = most_exceptions(size_of_val(values));
     let mut predictor = Predictor::new(halving, coarse);
-    sink.restart::<u16>(values.len().div_ceil(UNIT));
+    sink.restart::<u16>(units(values.len()));
     exceptions.clear();
     level.run(
         #[inline(always)]
@@ -219,14 +220,14 @@ pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
             for_each_unit(
                 values,
                 #[inline(always)]
-                |number, unit, valid| {
-                    memory::prefetch(unit, quantize::AHEAD);
+                |index, unit, valid| {
+                    memory::prefetch(unit, quantize::PREFETCH_BYTES);
                     let near = predictor.unit();
                     if !lattice.residuals(unit, near, &mut residuals.0) {
                         let excepted = lattice.except(unit, near, valid, &mut residuals.0);
                         if excepted.contains(&true) {
                             let exact = unit.map(|x| R::exact(x, lattice.bound));
-                            exceptions.push_unit(number, &exact, &excepted);
+                            exceptions.push_unit(index, &exact, &excepted);
                         }
                         if exceptions.bytes() > most {
                             return false;
@@ -241,7 +242,7 @@ pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
     )
 }
 
-/// Fills `out` from residuals; exceptions are left to the caller.
+/// Decodes residuals into `out`; the caller restores exceptions.
 pub(crate) fn inverse<T: Float, R: Steps<T>, S: Fetch>(
     halving: Halving,
     steps: R,
@@ -279,7 +280,7 @@ pub(crate) fn inverse<T: Float, R: Steps<T>, S: Fetch>(
     done
 }
 
-/// Fills the next unit.
+/// Decodes the next unit.
 #[inline(always)]
 fn restore_unit<T: Float, R: Steps<T>, S: Fetch>(
     predictor: &mut Predictor<'_, T>,
@@ -297,7 +298,7 @@ fn restore_unit<T: Float, R: Steps<T>, S: Fetch>(
     Ok(())
 }
 
-/// What a unit of residuals costs, from some of them.
+/// Estimated cost per unit, from a sample of units.
 pub(crate) fn sampled_cost<T: Float, R: Steps<T>, E: Estimate>(
     values: &[T],
     halving: Halving,
@@ -308,21 +309,21 @@ pub(crate) fn sampled_cost<T: Float, R: Steps<T>, E: Estimate>(
     let Dims { nz, ny, nx } = halving.dims;
     let mut estimate = E::default();
     let mut predictor = Predictor::new(halving, coarse);
-    // In small chunks more of them, because few would miss what is rare.
-    let count = E::samples(4 * values.len().div_ceil(UNIT));
+    // Four times as many as usual: small samples would miss rare features.
+    let count = E::samples(4 * units(values.len()));
     for i in 0..count {
-        let place = scattered_place(values.len(), count, i);
-        // As many with odd places along each axis as with even ones.
-        let (z, y, x) = (place / (nx * ny), place / nx % ny, place % nx);
+        let at = scattered_place(values.len(), count, i);
+        // Sample even and odd positions along z and y equally often.
+        let (z, y, x) = (at / (nx * ny), at / nx % ny, at % nx);
         let parity = |at: usize, odd: usize, n: usize| (at & !1 | odd & 1).min(n - 1);
-        let place = (parity(z, i, nz) * ny + parity(y, i >> 1, ny)) * nx + x;
-        let Some(unit) = values[place..].first_chunk() else {
+        let at = (parity(z, i, nz) * ny + parity(y, i >> 1, ny)) * nx + x;
+        let Some(unit) = values[at..].first_chunk() else {
             continue;
         };
         let mut residuals = [0; UNIT];
         level.run(
             #[inline(always)]
-            || lattice.residuals(unit, predictor.unit_at(place), &mut residuals),
+            || lattice.residuals(unit, predictor.unit_at(at), &mut residuals),
         );
         estimate.add(level, &residuals);
     }

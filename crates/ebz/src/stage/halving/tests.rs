@@ -8,7 +8,7 @@ use crate::stage::exceptions::{self, Exceptions};
 use crate::stage::{UNIT, dualquant};
 use crate::workspace::Context;
 
-/// Counts residuals that are not zero.
+/// Counts nonzero residuals.
 #[derive(Default)]
 struct Count(u64);
 
@@ -24,7 +24,7 @@ impl Estimate for Count {
     }
 }
 
-/// Keeps residuals.
+/// Stores residuals.
 #[derive(Default)]
 struct Kept(Vec<u64>, usize);
 
@@ -62,7 +62,7 @@ fn dims([nz, ny, nx]: [usize; 3]) -> Dims {
     Dims { nz, ny, nx }
 }
 
-/// A polynomial of second degree along each axis.
+/// A quadratic polynomial along each axis.
 fn smooth(dims: Dims) -> Vec<f64> {
     let value = |i: usize| {
         let (z, y, x) = (i / (dims.nx * dims.ny), i / dims.nx % dims.ny, i % dims.nx);
@@ -98,12 +98,12 @@ fn parabolas_are_predicted_exactly() {
 }
 
 #[test]
-fn values_come_back_within_the_bound_on_every_instruction_set() {
+fn values_round_trip_within_the_bound_at_every_level() {
     for shape in SHAPES {
         let dims = dims(shape);
         let halving = Halving::of(dims).unwrap();
         let mut values: Vec<f32> = smooth(dims).iter().map(|&v| v as f32).collect();
-        // Not at places of coarse values, and few compared with all values.
+        // Not at coarse positions, and few compared with all values.
         let odd = [f32::NAN, f32::INFINITY, -0.0, 1e-44, 3e38];
         for (row, odd) in values.chunks_mut(dims.nx).zip(odd) {
             row[3] = odd;
@@ -147,7 +147,7 @@ fn values_come_back_within_the_bound_on_every_instruction_set() {
 }
 
 #[test]
-fn short_axes_and_impossible_bounds_are_refused() {
+fn short_axes_and_impossible_bounds_are_rejected() {
     assert!(Halving::of(dims([1, 1, 1000])).is_none());
     assert!(Halving::of(dims([7, 7, 1000])).is_none());
     assert_eq!(

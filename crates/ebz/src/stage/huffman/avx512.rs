@@ -1,5 +1,5 @@
-//! The encoder with AVX-512: the codes of 64 symbols come from registers, and are joined in pairs,
-//! quads and octets before they meet the stream.
+//! The encoder with AVX-512: looks up the codes of 64 symbols in registers and joins them to pairs,
+//! quads and octets before writing.
 
 use super::bmi2::Writer;
 use super::codes::split;
@@ -7,7 +7,7 @@ use super::{ALPHABET, Book};
 use crate::simd::Avx512;
 use std::arch::x86_64::*;
 
-/// Symbols at a time.
+/// Symbols per iteration.
 const BLOCK: usize = 64;
 
 pub(super) fn encode_stream(_: Avx512, symbols: &[u8], book: &Book, stream: &mut [u8]) -> usize {
@@ -15,15 +15,15 @@ pub(super) fn encode_stream(_: Avx512, symbols: &[u8], book: &Book, stream: &mut
     fn with_avx512(symbols: &[u8], book: &Book, stream: &mut [u8]) -> usize {
         let mut writer = Writer::new(stream, symbols.len());
         let byte = |at: u32| Bytes::of(|symbol| (book.codes()[symbol] >> at) as u8);
-        // A code's bits 0 to 7 and 8 to 11, and its length.
+        // Bits 0 to 7 and 8 to 11 of a code, and its length.
         let (low, high, length) = (byte(0), byte(8), byte(super::book::LENGTH_AT));
         let (blocks, tail) = symbols.as_chunks::<BLOCK>();
         for block in blocks {
             // SAFETY: there are 64 bytes.
             let symbols = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
-            let few = _mm512_test_epi8_mask(symbols, _mm512_set1_epi8(0xc0u8.cast_signed())) == 0;
-            let [low, high, length] = match few {
-                true => [&low, &high, &length].map(|bytes| bytes.at_few(symbols)),
+            let small = _mm512_test_epi8_mask(symbols, _mm512_set1_epi8(0xc0u8.cast_signed())) == 0;
+            let [low, high, length] = match small {
+                true => [&low, &high, &length].map(|bytes| bytes.at_small(symbols)),
                 false => [&low, &high, &length].map(|bytes| bytes.at(symbols)),
             };
             // Symbols 0 to 7 of each 16, and 8 to 15.
@@ -47,7 +47,7 @@ pub(super) fn encode_stream(_: Avx512, symbols: &[u8], book: &Book, stream: &mut
             );
             let lengths = _mm512_add_epi64(first.1, last.1);
             let fit = _mm512_cmpgt_epu64_mask(lengths, _mm512_set1_epi64(56)) == 0;
-            // SAFETY: these are the codes of the block, each written once.
+            // SAFETY: these are the codes of the block, and each is written once.
             unsafe {
                 if fit {
                     let shifted = _mm512_sllv_epi64(last.0, first.1);
@@ -72,21 +72,21 @@ pub(super) fn encode_stream(_: Avx512, symbols: &[u8], book: &Book, stream: &mut
     unsafe { with_avx512(symbols, book, stream) }
 }
 
-/// A byte for each symbol, in registers.
+/// A table of one byte per symbol, in registers.
 struct Bytes([__m512i; ALPHABET / BLOCK]);
 
 impl Bytes {
     #[inline(always)]
     fn of(byte: impl Fn(usize) -> u8) -> Self {
         let bytes: [u8; ALPHABET] = std::array::from_fn(byte);
-        // SAFETY: both are 256 bytes of whatever they hold.
+        // SAFETY: both are 256 bytes, and any bits are valid.
         Self(unsafe { std::mem::transmute::<[u8; ALPHABET], [__m512i; ALPHABET / BLOCK]>(bytes) })
     }
 
     /// The bytes of symbols below 64.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-    fn at_few(&self, symbols: __m512i) -> __m512i {
+    fn at_small(&self, symbols: __m512i) -> __m512i {
         _mm512_permutexvar_epi8(symbols, self.0[0])
     }
 
@@ -101,7 +101,7 @@ impl Bytes {
     }
 }
 
-/// Joins the codes in 16-bit lanes to those of four symbols in 64-bit lanes, with their lengths.
+/// Joins codes in 16-bit lanes to codes of four symbols in 64-bit lanes, with their lengths.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn quads(codes: __m512i, lengths: __m512i) -> (__m512i, __m512i) {
@@ -121,7 +121,7 @@ fn quads(codes: __m512i, lengths: __m512i) -> (__m512i, __m512i) {
     (quads, _mm512_add_epi64(first_length, second_length))
 }
 
-/// Writes the codes of eight times eight symbols, of 8 to 56 bits each.
+/// Writes eight words, the codes of eight symbols each, of 8 to 56 bits.
 ///
 /// # Safety
 ///
@@ -129,34 +129,34 @@ fn quads(codes: __m512i, lengths: __m512i) -> (__m512i, __m512i) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn put_octets(writer: &mut Writer, codes: __m512i, lengths: __m512i) {
-    // 1. Where each begins: sums of the lengths before it.
+    // 1. Start of each word: prefix sums of the lengths.
     let zero = _mm512_setzero_si512();
     let mut ends = _mm512_add_epi64(lengths, _mm512_alignr_epi64::<7>(lengths, zero));
     ends = _mm512_add_epi64(ends, _mm512_alignr_epi64::<6>(ends, zero));
     ends = _mm512_add_epi64(ends, _mm512_alignr_epi64::<4>(ends, zero));
     ends = _mm512_add_epi64(ends, _mm512_set1_epi64(writer.bits.into()));
     let starts = _mm512_sub_epi64(ends, lengths);
-    // 2. Its bits from there on, which are at least eight. What they leave in their last byte goes
-    //    before the next.
+    // 2. Shift each word to its start, and prepend the bits of its predecessor in the same byte.
+    //    These come from one predecessor only, because words have at least eight bits.
     let bit = _mm512_and_si512(starts, _mm512_set1_epi64(7));
     let placed = _mm512_sllv_epi64(codes, bit);
     let whole = _mm512_and_si512(_mm512_add_epi64(bit, lengths), _mm512_set1_epi64(0x38));
     let left = _mm512_srlv_epi64(placed, whole);
-    let held = _mm512_set1_epi64(writer.held.cast_signed());
+    let held = _mm512_set1_epi64(writer.pending.cast_signed());
     let words = _mm512_or_si512(placed, _mm512_alignr_epi64::<7>(left, held));
-    // 3. Each word writes over what the one before it left: they are written in order.
-    let places = _mm512_srli_epi64::<3>(starts);
-    // SAFETY: a stream has eight bytes more than its symbols take.
-    unsafe { _mm512_i64scatter_epi64::<1>(writer.at.cast(), places, words) };
+    // 3. Each word overwrites the end of its predecessor: a scatter stores in order.
+    let offsets = _mm512_srli_epi64::<3>(starts);
+    // SAFETY: a stream has eight bytes more than its symbols need.
+    unsafe { _mm512_i64scatter_epi64::<1>(writer.at.cast(), offsets, words) };
     let end = words_of(ends)[7];
     // SAFETY: the same.
     writer.at = unsafe { writer.at.add((end >> 3) as usize) };
     writer.bits = end as u32 & 7;
-    writer.held = words_of(left)[7];
+    writer.pending = words_of(left)[7];
 }
 
 #[inline(always)]
 fn words_of(vector: __m512i) -> [u64; 8] {
-    // SAFETY: both are 64 bytes of whatever they hold.
+    // SAFETY: both are 64 bytes, and any bits are valid.
     unsafe { std::mem::transmute::<__m512i, [u64; 8]>(vector) }
 }

@@ -1,8 +1,8 @@
-//! The inner loops, compiled for x86-64 with BMI2: shifts by a variable amount take one
-//! instruction there, and the loops consist of little else.
+//! The inner loops for x86-64 with BMI2, where variable shifts, which dominate the loops, are single
+//! instructions.
 
 use super::Table;
-use super::codes::{Codes, join, longest_stream};
+use super::codes::{Codes, join, max_stream_bytes};
 use super::stream::{LOOKUPS, Stream, safe_rounds};
 use super::table::{ENTRIES, SYMBOLS_AT, count_of};
 use crate::simd::Avx2;
@@ -20,7 +20,7 @@ pub(super) fn encode_stream(
         let (octets, tail) = symbols.as_chunks::<8>();
         for octet in octets {
             let (first, second) = codes.quads(octet);
-            // SAFETY: the writer has room for every symbol, and these are written once.
+            // SAFETY: the writer has room for all symbols, and each is written once.
             unsafe {
                 if first.1 + second.1 <= 56 {
                     writer.put(join(first, second));
@@ -40,21 +40,21 @@ pub(super) fn encode_stream(
     unsafe { with_bmi2(symbols, codes, stream) }
 }
 
-/// Where a stream stands: whole bytes written, and up to seven bits held.
+/// Writer state of a stream: whole bytes written, and up to seven pending bits.
 pub(super) struct Writer {
-    pub held: u64,
+    pub pending: u64,
     pub bits: u32,
     start: *const u8,
     pub at: *mut u8,
 }
 
 impl Writer {
-    /// Writes to a stream with room for this many symbols.
+    /// Starts a stream; panics unless it has room for this many symbols.
     #[inline(always)]
     pub fn new(stream: &mut [u8], symbols: usize) -> Self {
-        assert!(stream.len() >= longest_stream(symbols));
+        assert!(stream.len() >= max_stream_bytes(symbols));
         Self {
-            held: 0,
+            pending: 0,
             bits: 0,
             start: stream.as_ptr(),
             at: stream.as_mut_ptr(),
@@ -65,18 +65,18 @@ impl Writer {
     ///
     /// # Safety
     ///
-    /// The stream must still exist, and have room for what was and is written at no more than
-    /// twelve bits per symbol that the writer was made for.
+    /// The stream must outlive the writer, and all words together must not exceed twelve bits for
+    /// each of the symbols passed to [`Self::new`].
     #[inline(always)]
     pub unsafe fn put(&mut self, (word, length): (u64, u32)) {
-        self.held |= word << (self.bits & 7);
+        self.pending |= word << (self.bits & 7);
         self.bits += length;
-        // SAFETY: a stream has eight bytes more than its symbols take.
+        // SAFETY: a stream has eight bytes more than its symbols need.
         unsafe {
-            self.at.cast::<u64>().write_unaligned(self.held.to_le());
+            self.at.cast::<u64>().write_unaligned(self.pending.to_le());
             self.at = self.at.add((self.bits >> 3) as usize);
         }
-        self.held >>= self.bits & 0x38;
+        self.pending >>= self.bits & 0x38;
         self.bits &= 7;
     }
 
@@ -88,11 +88,11 @@ impl Writer {
     }
 }
 
-/// Set in the highest bit of a word that is read from a stream: where it is later tells how many
-/// bits were taken.
+/// Sentinel in the highest bit of a word read from a stream: its position tells how many bits were
+/// consumed.
 const MARK: u64 = 1 << 63;
 
-/// Decodes the streams in turns, as far as whole words can be read and written in each of them.
+/// Decodes all streams in parallel while whole words can be read and written in each of them.
 pub(super) fn decode_bulk<const STREAMS: usize>(
     _: Avx2,
     streams: &mut [Stream<'_>; STREAMS],
@@ -104,11 +104,11 @@ pub(super) fn decode_bulk<const STREAMS: usize>(
     fn with_bmi2<const STREAMS: usize>(streams: &mut [Stream<'_>; STREAMS], table: &Table) {
         let entries = table.entries().as_ptr();
         while let rounds @ 1.. = safe_rounds(streams) {
-            // SAFETY: the next bit of a stream is one of its source.
+            // SAFETY: the next bit of a stream is within its source.
             let mut from = streams
                 .each_ref()
                 .map(|s| unsafe { s.source.as_ptr().add(s.bit >> 3) });
-            // SAFETY: the next symbol of a stream is one of its output.
+            // SAFETY: the next symbol of a stream is within its output.
             let mut to = streams
                 .each_mut()
                 .map(|s| unsafe { s.out.as_mut_ptr().add(s.done) });
@@ -116,8 +116,8 @@ pub(super) fn decode_bulk<const STREAMS: usize>(
             for _ in 0..rounds {
                 let mut held = [0u64; STREAMS];
                 for i in 0..STREAMS {
-                    // SAFETY: `safe_rounds` counts rounds whose eight-byte reads stay in the
-                    // source even if every lookup takes the longest code.
+                    // SAFETY: `safe_rounds` counts rounds whose eight-byte reads stay within the
+                    // source even if every lookup consumes the longest code.
                     let word = unsafe { from[i].cast::<u64>().read_unaligned() };
                     held[i] = (u64::from_le(word) | MARK) >> bit[i];
                 }
@@ -126,7 +126,7 @@ pub(super) fn decode_bulk<const STREAMS: usize>(
                         // SAFETY: the index is below the number of entries.
                         let entry = unsafe { *entries.add(held[i] as usize % ENTRIES) };
                         held[i] >>= entry & 63;
-                        // SAFETY: `safe_rounds` counts rounds whose eight-byte writes stay in the
+                        // SAFETY: `safe_rounds` counts rounds whose eight-byte writes stay within the
                         // output even if every entry is full.
                         unsafe {
                             let symbols = (entry >> SYMBOLS_AT).to_le();
@@ -136,10 +136,10 @@ pub(super) fn decode_bulk<const STREAMS: usize>(
                     }
                 }
                 for i in 0..STREAMS {
-                    let taken = held[i].leading_zeros() as usize;
+                    let consumed = held[i].leading_zeros() as usize;
                     // SAFETY: as for the reads.
-                    from[i] = unsafe { from[i].add(taken >> 3) };
-                    bit[i] = taken & 7;
+                    from[i] = unsafe { from[i].add(consumed >> 3) };
+                    bit[i] = consumed & 7;
                 }
             }
             for (i, stream) in streams.iter_mut().enumerate() {

@@ -1,11 +1,11 @@
-//! A codebook: the length of each symbol's code, from which the codes follow.
+//! Codebooks: the code length of each symbol, which determines the codes.
 
 use super::lengths::{Sort, lengths};
 use super::{ALPHABET, Histogram, MAX_LENGTH};
 use crate::bits::{BitReader, BitWriter};
 use crate::error::{Error, Result};
 
-/// Where a code in a word is followed by its length: there is room for two codes below.
+/// Bit position of the length in a code word; the code below it has room for two codes.
 pub(super) const LENGTH_AT: u32 = 24;
 
 /// A complete prefix code.
@@ -15,7 +15,7 @@ pub struct Book {
     codes: [u32; ALPHABET],
 }
 
-/// How the next length is written, as prefixes of 1, 2, 3 and 3 bits.
+/// Encoding of the next length, with prefixes of 1, 2, 3 and 3 bits.
 ///
 /// | word | meaning |
 /// |---|---|
@@ -43,12 +43,12 @@ impl Book {
         }
     }
 
-    /// The length of each symbol's code, 0 for symbols that have none.
+    /// The code length of each symbol, 0 for symbols without a code.
     pub fn lengths(&self) -> &[u8] {
         &self.lengths
     }
 
-    /// Bits that symbols of these frequencies take; `None` if one of them has no code.
+    /// Total bits of symbols with these frequencies; `None` if one of them has no code.
     pub fn cost(&self, counts: &[u32]) -> Option<u64> {
         let mut cost = 0;
         let mut missing = false;
@@ -59,8 +59,7 @@ impl Book {
         (!missing).then_some(cost)
     }
 
-    /// Each symbol's code, its first bit lowest: the code itself, and its length from bit
-    /// [`LENGTH_AT`] on.
+    /// The code of each symbol, first bit lowest, with its length from bit [`LENGTH_AT`].
     pub(super) fn codes(&self) -> &[u32; ALPHABET] {
         &self.codes
     }

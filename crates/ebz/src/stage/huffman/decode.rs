@@ -1,4 +1,4 @@
-//! Bit streams to symbols.
+//! Decoder: bit streams to symbols.
 
 use super::stream::{LOOKUPS, Stream, safe_rounds};
 use super::table::{ENTRIES, bits_of, count_of, symbols_of};
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::simd::Level;
 use std::cmp::Reverse;
 
-/// Fills `symbols` from the front of `bytes` and moves them past what was read.
+/// Decodes `symbols` from the front of `bytes`, and advances `bytes`.
 pub fn decode(bytes: &mut &[u8], table: &Table, simd: Level, symbols: &mut [u8]) -> Result<()> {
     if table.is_empty() {
-        // Its entries decode to nothing, for ever.
+        // Entries without symbols would loop forever.
         return Err(Error::corrupt("Huffman streams without a codebook"));
     }
     let mut streams: [Stream<'_>; STREAMS] = Default::default();
@@ -35,7 +35,7 @@ pub fn decode(bytes: &mut &[u8], table: &Table, simd: Level, symbols: &mut [u8])
             done: 0,
         };
     }
-    // All streams in turns until one of them ends, then the others.
+    // All streams in parallel until one of them ends, then the others.
     bulk::<5>(&mut streams, table, simd);
     bulk::<4>(&mut streams, table, simd);
     bulk::<3>(&mut streams, table, simd);
@@ -44,8 +44,8 @@ pub fn decode(bytes: &mut &[u8], table: &Table, simd: Level, symbols: &mut [u8])
     streams.into_iter().try_for_each(|s| s.finish(table))
 }
 
-/// Decodes the `N` streams that are farthest from their ends in turns, as far as whole words can be
-/// read and written in each of them.
+/// Decodes the `N` streams with the most symbols left in parallel, while whole words can be read and
+/// written in each of them.
 fn bulk<const N: usize>(streams: &mut [Stream<'_>; STREAMS], table: &Table, simd: Level) {
     streams.sort_by_key(|stream| Reverse(stream.safe_rounds()));
     let Some(streams) = streams.first_chunk_mut::<N>() else {

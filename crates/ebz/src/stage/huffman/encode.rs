@@ -1,16 +1,16 @@
-//! Symbols to bit streams.
+//! Encoder: symbols to bit streams.
 
-use super::codes::{Codes, join, longest_stream};
+use super::codes::{Codes, join, max_stream_bytes};
 use super::{Book, STREAMS, segments, streams_for};
 use crate::bits::varint;
 use crate::simd::Level;
 
-/// Appends the coded symbols to `out`: the length of each stream in bytes, then the streams.
+/// Appends the encoded symbols to `out`: the length of each stream in bytes, then the streams.
 ///
 /// Every symbol must have a code in `book`.
 pub fn encode(symbols: &[u8], book: &Book, simd: Level, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
     let streams = streams_for(symbols.len());
-    let longest = longest_stream(symbols.len().div_ceil(streams));
+    let longest = max_stream_bytes(symbols.len().div_ceil(streams));
     if scratch.len() < longest * streams {
         scratch.resize(longest * streams, 0);
     }
@@ -49,7 +49,7 @@ fn encode_stream_portable(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]) 
     let (octets, tail) = symbols.as_chunks::<8>();
     for octet in octets {
         let (first, second) = codes.quads(octet);
-        // Eight codes mostly fit a word with the up to seven bits held, and four always do.
+        // With up to seven pending bits, eight codes usually fit a word, and four always do.
         if first.1 + second.1 <= 56 {
             writer.put(join(first, second), stream);
         } else {
@@ -63,10 +63,10 @@ fn encode_stream_portable(symbols: &[u8], codes: &Codes<'_>, stream: &mut [u8]) 
     writer.at + usize::from(writer.bits > 0)
 }
 
-/// Where a stream stands: whole bytes written, and up to seven bits held.
+/// Writer state of a stream: whole bytes written, and up to seven pending bits.
 #[derive(Default)]
 struct Writer {
-    held: u64,
+    pending: u64,
     bits: u32,
     at: usize,
 }
@@ -75,11 +75,11 @@ impl Writer {
     /// Writes up to 56 bits.
     #[inline(always)]
     fn put(&mut self, (word, length): (u64, u32), stream: &mut [u8]) {
-        self.held |= word << (self.bits & 7);
+        self.pending |= word << (self.bits & 7);
         self.bits += length;
-        stream[self.at..self.at + 8].copy_from_slice(&self.held.to_le_bytes());
+        stream[self.at..self.at + 8].copy_from_slice(&self.pending.to_le_bytes());
         self.at += (self.bits >> 3) as usize;
-        self.held >>= self.bits & 0x38;
+        self.pending >>= self.bits & 0x38;
         self.bits &= 7;
     }
 }

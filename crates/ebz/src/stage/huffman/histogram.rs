@@ -1,21 +1,22 @@
-//! How often each symbol occurs.
+//! Symbol frequencies.
 
 use super::ALPHABET;
 use crate::simd::Level;
 
-/// Frequencies of symbols.
+/// Symbol frequencies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Histogram {
     counts: Vec<u32>,
 }
 
-/// Longer inputs are sampled.
-const MAX_COUNTED_FULLY: usize = 1 << 14;
-/// Symbols sampled of every [`BLOCK`].
+/// Minimum number of symbols for sampling; shorter inputs are counted completely.
+const MIN_SYMBOLS_FOR_SAMPLING: usize = 1 << 14;
+/// Symbols sampled from every [`BLOCK`].
 const SAMPLED_PER_BLOCK: usize = 512;
 const BLOCK: usize = 8 * SAMPLED_PER_BLOCK;
-/// Symbols below this all have a code if one does that is not below them.
-const MIN_CODED: usize = 32;
+/// Below this limit, [`Histogram::estimate`] tracks only the largest symbol, and gives a code to all
+/// smaller ones.
+const SMALL_SYMBOLS: usize = 32;
 
 impl Histogram {
     /// A histogram from counts; `None` unless there is one for every symbol.
@@ -30,10 +31,10 @@ impl Histogram {
         counter.finish()
     }
 
-    /// About the frequencies of symbols that are mostly small: counted in a part of them. Every
-    /// symbol that occurs has a frequency.
+    /// Estimates the frequencies of mostly small symbols from a sample. Every symbol that occurs has
+    /// a nonzero frequency.
     pub fn estimate(symbols: &[u8], simd: Level) -> Self {
-        if symbols.len() < MAX_COUNTED_FULLY {
+        if symbols.len() < MIN_SYMBOLS_FOR_SAMPLING {
             return Self::of(symbols);
         }
         let mut counter = Counter::default();
@@ -49,11 +50,11 @@ impl Histogram {
                         .as_chunks()
                         .0
                         .iter()
-                        .for_each(|some| see(some, &mut seen))
+                        .for_each(|part| mark(part, &mut seen))
                 },
             );
         }
-        let largest = seen[..MIN_CODED].iter().rposition(|&s| s > 0);
+        let largest = seen[..SMALL_SYMBOLS].iter().rposition(|&s| s > 0);
         seen[..largest.map_or(0, |largest| largest + 1)].fill(1);
         let mut histogram = counter.finish();
         for (count, seen) in histogram.counts.iter_mut().zip(seen) {
@@ -70,12 +71,12 @@ impl Histogram {
         }
     }
 
-    /// How often each symbol occurs.
+    /// The frequency of each symbol.
     pub fn counts(&self) -> &[u32] {
         &self.counts
     }
 
-    /// The same without the symbols behind the last one that occurs.
+    /// The same up to the last symbol that occurs.
     pub fn occurring(&self) -> &[u32] {
         let last = self.counts.iter().rposition(|&c| c > 0);
         &self.counts[..last.map_or(0, |last| last + 1)]
@@ -87,19 +88,19 @@ impl Histogram {
     }
 }
 
-/// Marks the symbols that occur, and all that are small.
+/// Marks the symbols that occur; only the largest one if all are small.
 #[inline(always)]
-fn see(symbols: &[u8; 64], seen: &mut [u32; ALPHABET]) {
-    let largest = symbols.iter().fold(0, |most, &s| most.max(s));
-    if usize::from(largest) < MIN_CODED {
+fn mark(symbols: &[u8; 64], seen: &mut [u32; ALPHABET]) {
+    let largest = symbols.iter().fold(0, |max, &s| max.max(s));
+    if usize::from(largest) < SMALL_SYMBOLS {
         seen[usize::from(largest)] = 1;
     } else {
         symbols.iter().for_each(|s| seen[usize::from(*s)] = 1);
     }
 }
 
-/// Counts in several tables, because adjacent symbols are often equal and a counter that was just
-/// written is slow to read.
+/// Counts in several tables: adjacent symbols are often equal, and incrementing the same counter again
+/// must wait for the previous store.
 struct Counter([[u32; ALPHABET]; 4]);
 
 impl Default for Counter {

@@ -2,7 +2,7 @@
 
 use super::MAX_LENGTH;
 
-/// How symbols are put in the order of their frequencies before the tree is built.
+/// How symbols are sorted by frequency before the tree is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     /// By frequency.
@@ -38,7 +38,7 @@ pub(super) fn lengths(counts: &[u32], sort: Sort) -> Vec<u8> {
 /// until it is not.
 fn limited(weights: &mut [u64]) -> Vec<u8> {
     let total: u64 = weights.iter().sum();
-    // Short sequences do not earn long codes: their table is as long as the longest code demands.
+    // Long codes do not pay for short sequences: they enlarge the table.
     let longest = (u64::BITS - total.leading_zeros() + 1).min(MAX_LENGTH) as u8;
     let mut depths = merge(weights);
     let mut least = (total >> (longest + 1)).max(1);
@@ -79,9 +79,9 @@ fn ascending(counts: &[u32], sort: Sort) -> Vec<u16> {
     }
 }
 
-/// Huffman's tree by two queues: leaves in the given order, inner nodes in the order of their
-/// making. The depth of each leaf comes out. Any order gives a valid tree, an ascending one the
-/// best.
+/// Builds a Huffman tree with two queues, leaves in the given order and inner nodes in order of
+/// creation; returns the depth of each leaf. Any order gives a valid tree, ascending weights an
+/// optimal one.
 fn merge(weights: &[u64]) -> Vec<u8> {
     let leaves = weights.len();
     let mut weight = weights.to_vec();
@@ -98,7 +98,7 @@ fn merge(weights: &[u64]) -> Vec<u8> {
         }
         weight.push(sum);
     }
-    // From the root down: every node comes after its children.
+    // From the root down: every node has a larger index than its children.
     let mut depth = vec![0u8; 2 * leaves - 1];
     for node in (0..2 * leaves - 2).rev() {
         depth[node] = depth[parent[node]].saturating_add(1);

@@ -1,8 +1,8 @@
 //! Canonical Huffman coding of bytes, with code lengths of at most [`MAX_LENGTH`] bits.
 //!
-//! Forward: symbols → [`Histogram`] → [`Book`] → [`encode`]: five bit streams side by side.
-//! Inverse: [`Book`] → [`Table`] → [`decode`]: the five streams are read in turns, so that the
-//! latency of one table lookup hides behind the other four, and a lookup yields several symbols.
+//! Forward: symbols → [`Histogram`] → [`Book`] → [`encode`]: five bit streams.
+//! Inverse: [`Book`] → [`Table`] → [`decode`]: the five streams are decoded in parallel, to hide the
+//! latency of table lookups, and a lookup yields several symbols.
 //!
 //! Codes are written least significant bit first, so that the next bits of a stream index the
 //! table directly.
@@ -30,22 +30,25 @@ pub use table::Table;
 /// Number of different symbols.
 pub const ALPHABET: usize = 256;
 
-/// Longest code, in bits: the decoding table has 2¹² entries of 8 bytes and stays in the
-/// first-level cache.
+/// Maximum code length in bits: a decoding table of 2¹² entries of 8 bytes fits the L1 cache.
 pub const MAX_LENGTH: u32 = 12;
 
-/// Bit streams per coded sequence, but for short ones.
+/// Bit streams per encoded sequence, except for short ones.
 pub const STREAMS: usize = 5;
 
-/// Sequences of fewer symbols are one stream.
-const SHORT: usize = 512;
+/// Minimum number of symbols for several streams.
+const MIN_SYMBOLS_FOR_STREAMS: usize = 512;
 
-/// How many streams `count` symbols make.
+/// Number of streams for `count` symbols.
 fn streams_for(count: usize) -> usize {
-    if count < SHORT { 1 } else { STREAMS }
+    if count < MIN_SYMBOLS_FOR_STREAMS {
+        1
+    } else {
+        STREAMS
+    }
 }
 
-/// The lengths of the segments of `count` symbols, one for each stream.
+/// Number of symbols in each stream, for `count` symbols.
 fn segments(count: usize) -> [usize; STREAMS] {
     let full = count.div_ceil(streams_for(count));
     std::array::from_fn(|i| count.saturating_sub(i * full).min(full))

@@ -1,10 +1,10 @@
-//! A bit stream while it is decoded.
+//! Decoder state of a bit stream.
 
-use super::table::{ENTRIES, PER_ENTRY, bits_of, count_of, symbols_of};
+use super::table::{ENTRIES, MAX_ENTRY_SYMBOLS, bits_of, count_of, symbols_of};
 use super::{MAX_LENGTH, Table};
 use crate::error::{Error, Result};
 
-/// A bit stream on its way to symbols.
+/// A bit stream being decoded.
 #[derive(Default)]
 pub(super) struct Stream<'a> {
     pub(super) source: &'a [u8],
@@ -15,21 +15,21 @@ pub(super) struct Stream<'a> {
     pub(super) done: usize,
 }
 
-/// Lookups between two reads of a stream: eight bytes give at least 56 bits beside a mark.
+/// Lookups per read of a stream: eight bytes give at least 56 bits beside the sentinel.
 pub(super) const LOOKUPS: usize = 4;
 
-/// Rounds of [`LOOKUPS`] that read and write within bounds in every stream.
+/// Number of rounds of [`LOOKUPS`] that stay within bounds in every stream.
 pub(super) fn safe_rounds(streams: &[Stream<'_>]) -> usize {
     streams.iter().map(Stream::safe_rounds).min().unwrap_or(0)
 }
 
 impl Stream<'_> {
-    /// Rounds of [`LOOKUPS`] that read and write within bounds.
+    /// Number of rounds of [`LOOKUPS`] that stay within bounds.
     pub(super) fn safe_rounds(&self) -> usize {
         let bits_left = (self.source.len() * 8).saturating_sub(self.bit);
         let reads = bits_left.saturating_sub(64) / (LOOKUPS * MAX_LENGTH as usize);
         let room = self.out.len() - self.done;
-        let writes = room.saturating_sub(8) / (LOOKUPS * PER_ENTRY);
+        let writes = room.saturating_sub(8) / (LOOKUPS * MAX_ENTRY_SYMBOLS);
         reads.min(writes)
     }
 
@@ -42,7 +42,7 @@ impl Stream<'_> {
         u64::from_le_bytes(word) >> (self.bit & 7)
     }
 
-    /// Decodes what is left one lookup at a time, and checks that the source had all its bits.
+    /// Decodes the rest one lookup at a time; an error if the source is too short.
     pub(super) fn finish(mut self, table: &Table) -> Result<()> {
         let entries = table.entries();
         while self.done < self.out.len() {
@@ -61,7 +61,7 @@ impl Stream<'_> {
             self.out[self.done..self.done + count].copy_from_slice(&symbols_of(entry)[..count]);
             self.done += count;
             if self.bit > self.source.len() * 8 {
-                return Err(Error::truncated("a Huffman stream ends too early"));
+                return Err(Error::truncated("a Huffman stream is cut off"));
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The decoding table: the next twelve bits of a stream → the symbols they begin with.
+//! The decoding table: maps the next twelve bits of a stream to the symbols they start with.
 
 use super::book::LENGTH_AT;
 use super::{Book, MAX_LENGTH};
@@ -6,23 +6,22 @@ use super::{Book, MAX_LENGTH};
 /// Entries of a table.
 pub(super) const ENTRIES: usize = 1 << MAX_LENGTH;
 
-/// What the bits of each index decode to. An entry holds the number of bits that its symbols take
-/// in its lowest byte, where a shift by them takes it from; then up to six symbols; and their
-/// number in its highest byte.
+/// Maps bits to symbols. The lowest byte of an entry is the number of bits of its symbols, so that it
+/// is a shift count without masking; then come up to six symbols; the highest byte is their number.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    /// [`ENTRIES`] of them; none before the first book.
+    /// Either [`ENTRIES`] of them or, before the first book, none.
     entries: Vec<u64>,
 }
 
-/// Symbols that an entry holds at most.
-pub(super) const PER_ENTRY: usize = 6;
+/// Maximum number of symbols in an entry.
+pub(super) const MAX_ENTRY_SYMBOLS: usize = 6;
 
-/// Where an entry holds its first symbol, and the number of its symbols.
+/// Bit positions of the first symbol and of the number of symbols in an entry.
 pub(super) const SYMBOLS_AT: u32 = 8;
 const COUNT_AT: u32 = 56;
 
-/// Bits that the symbols of an entry take.
+/// Number of bits of the symbols of an entry.
 #[inline(always)]
 pub(super) fn bits_of(entry: u64) -> u32 {
     (entry & 0xff) as u32
@@ -34,26 +33,26 @@ pub(super) fn count_of(entry: u64) -> usize {
     (entry >> COUNT_AT) as usize
 }
 
-/// The symbols of an entry, and what follows them in it.
+/// The symbols of an entry; the bytes after them are meaningless.
 #[inline(always)]
 pub(super) fn symbols_of(entry: u64) -> [u8; 8] {
     (entry >> SYMBOLS_AT).to_le_bytes()
 }
 
 impl Table {
-    /// The table of a book that will decode `symbols` symbols.
+    /// Builds the table of a book, to decode `symbols` symbols.
     pub fn of(book: &Book, symbols: usize) -> Self {
         let mut table = Self::default();
         table.rebuild(book, symbols);
         table
     }
 
-    /// Whether it has no book yet.
+    /// Whether the table has no book yet.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The entries, by the next bits of a stream. Nothing comes of a table without a book.
+    /// The entries, indexed by the next bits of a stream; all zero without a book.
     pub(super) fn entries(&self) -> &[u64; ENTRIES] {
         self.entries.first_chunk().unwrap_or(&[0; ENTRIES])
     }
@@ -61,7 +60,7 @@ impl Table {
     /// Replaces the table by that of another book.
     pub fn rebuild(&mut self, book: &Book, symbols: usize) {
         self.entries.resize(ENTRIES, 0);
-        // 1. One symbol per entry, for as many bits as the longest code has; then repeated.
+        // 1. One symbol per entry, for indices of the length of the longest code; then repeated.
         let longest = book.lengths().iter().copied().max().unwrap_or(0);
         let short = 1 << longest;
         for (symbol, &code) in book.codes().iter().enumerate() {
@@ -79,15 +78,15 @@ impl Table {
             self.entries.copy_within(..filled, filled);
             filled *= 2;
         }
-        // 2. As many further symbols as the remaining bits hold. From the last entry to the
-        // first, because an entry looks up lower ones, which must still be single symbols.
-        // For few symbols this takes longer than it saves.
+        // 2. Append the symbols that the remaining bits encode. From the last entry to the first,
+        // because an entry looks up lower ones, which must still have one symbol. For few symbols
+        // this costs more time than it saves.
         if symbols < 8 * ENTRIES {
             return;
         }
         for index in (1..ENTRIES).rev() {
             let mut entry = self.entries[index];
-            for _ in 1..PER_ENTRY {
+            for _ in 1..MAX_ENTRY_SYMBOLS {
                 let used = bits_of(entry);
                 let next = self.entries[index >> used];
                 if used + bits_of(next) > MAX_LENGTH {
@@ -100,17 +99,17 @@ impl Table {
         self.extend_zero_entry();
     }
 
-    /// Entry 0 looks up itself: its code is all zeros, as often as it fits.
+    /// Entry 0 looks up itself: repeats its symbol, whose code is all zeros, as often as it fits.
     fn extend_zero_entry(&mut self) {
         let single = self.entries[0];
         let fits = (MAX_LENGTH / bits_of(single).max(1)) as usize;
-        for _ in 1..fits.min(PER_ENTRY) {
+        for _ in 1..fits.min(MAX_ENTRY_SYMBOLS) {
             self.entries[0] = appended(self.entries[0], single);
         }
     }
 }
 
-/// An entry with the one symbol of another behind its own.
+/// Appends the symbol of a single-symbol entry to another entry.
 fn appended(entry: u64, single: u64) -> u64 {
     let symbol = u64::from(symbols_of(single)[0]) << SYMBOLS_AT;
     let count = 1 << COUNT_AT;

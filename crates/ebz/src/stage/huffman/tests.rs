@@ -1,7 +1,7 @@
 use super::*;
 use crate::simd::Level;
 
-/// Reproducible numbers.
+/// Reproducible random numbers.
 struct Random(u64);
 
 impl Random {
@@ -23,7 +23,7 @@ impl Random {
     }
 }
 
-/// The naive decoder: bit by bit, by searching the book.
+/// A naive decoder: bit by bit, searching the book.
 fn naive_decode(stream: &[u8], book: &Book, count: usize) -> Vec<usize> {
     let codes = book.codes();
     let mut bit = 0;
@@ -72,7 +72,7 @@ fn round_trip(symbols: &[u8], histogram: &Histogram, sort: Sort) {
 }
 
 #[test]
-fn symbols_come_back_on_every_instruction_set() {
+fn symbols_round_trip_at_every_level() {
     let mut random = Random(7);
     for count in [0, 1, 2, 3, 4, 5, 63, 64, 65, 1000, 30_000] {
         for spread in [1, 2, 3, 40, 300, 5000] {
@@ -89,7 +89,7 @@ fn estimated_histograms_have_every_symbol_and_cost_little() {
     let mut random = Random(9);
     for spread in [1, 20, 40, 300] {
         let mut symbols = random.symbols(100_000, spread);
-        // In places that are not counted.
+        // At positions that are not sampled.
         for (at, symbol) in [(2000, 255), (3000, 31), (5_500, 100)] {
             symbols[at] = symbol;
         }
@@ -110,7 +110,7 @@ fn estimated_histograms_have_every_symbol_and_cost_little() {
 }
 
 #[test]
-fn streams_are_what_the_book_says() {
+fn streams_match_the_codes_of_the_book() {
     let symbols = Random(3).symbols(401, 900);
     let book = Book::of(&Histogram::of(&symbols), Sort::Exact);
     let mut coded = Vec::new();
@@ -160,7 +160,7 @@ fn lengths_are_limited_and_complete() {
     }
 }
 
-/// The optimal cost without a length limit, by the textbook.
+/// The optimal cost without a length limit, by the textbook algorithm.
 fn optimal_cost(counts: &[u32]) -> u64 {
     use std::cmp::Reverse;
     let occurring = counts.iter().filter(|&&c| c > 0);
@@ -179,7 +179,7 @@ fn optimal_cost(counts: &[u32]) -> u64 {
 
 #[test]
 fn exact_sort_is_optimal_and_centre_sort_close() {
-    // Frequencies that fall off from the centre on both sides, with some noise.
+    // Frequencies that decrease from the centre on both sides, with some noise.
     let mut random = Random(11);
     let symbols: Vec<u8> = (0..200_000)
         .map(|_| {
@@ -237,8 +237,8 @@ fn arbitrary_bytes_never_panic() {
 }
 
 #[test]
-fn a_table_without_a_book_is_refused() {
-    // Two lengths of streams: one by one and in bulk.
+fn tables_without_a_book_are_rejected() {
+    // Short and long: decoded one by one and in bulk.
     for count in [3, 20_000] {
         let mut coded = vec![0x55; 4 * count];
         coded[..2].copy_from_slice(&[0xff, 0x01]);

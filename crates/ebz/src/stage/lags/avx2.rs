@@ -1,19 +1,19 @@
-//! Vectors of AVX2.
+//! AVX2 vectors.
 
 use super::kernel::Vector;
 use crate::simd::Avx2;
 use std::arch::x86_64::*;
 
-/// 16 numbers of 16 bits.
+/// 16 × 16 bits.
 #[derive(Clone, Copy)]
 pub(super) struct Narrow(__m256i);
 
-/// 8 numbers of 32 bits.
+/// 8 × 32 bits.
 #[derive(Clone, Copy)]
 pub(super) struct Wide(__m256i);
 
-// SAFETY of all below: loads and splats have the token, and other functions vectors that were made with
-// it; loads and stores are of slices that have as many bytes as a vector.
+// SAFETY of all below: loads and splats take the token, and the others a vector that was created with it;
+// loads and stores access slices of the size of a vector.
 macro_rules! vector {
     ($vector:ident, $word:ty, $lanes:expr, $splat:ident, $add:ident, $sub:ident, $shl:ident, $shr:ident,
      $signs:ident) => {
@@ -116,9 +116,9 @@ impl Narrow {
         sum = _mm256_add_epi16(sum, _mm256_slli_si256::<2>(sum));
         sum = _mm256_add_epi16(sum, _mm256_slli_si256::<4>(sum));
         sum = _mm256_add_epi16(sum, _mm256_slli_si256::<8>(sum));
-        // The last element of each 128-bit lane to all elements of the lane.
+        // Broadcast the last element of each 128-bit lane.
         let totals = _mm256_shuffle_epi8(sum, _mm256_set1_epi16(0x0f0e));
-        // The high lane also gets what the low lane adds up to.
+        // Add the total of the low lane to the high one.
         let low = _mm256_permute2x128_si256::<0x08>(totals, totals);
         let all = _mm256_add_epi16(totals, _mm256_permute2x128_si256::<0x01>(totals, totals));
         (_mm256_add_epi16(sum, low), all)

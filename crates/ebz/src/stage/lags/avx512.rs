@@ -1,17 +1,17 @@
-//! Vectors of AVX-512.
+//! AVX-512 vectors.
 
 use super::kernel::Vector;
 use crate::simd::Avx512;
 use std::arch::x86_64::*;
 
-/// 32 numbers of 16 bits.
+/// 32 × 16 bits.
 #[derive(Clone, Copy)]
 pub(super) struct Narrow(__m512i);
 
 const LANES: usize = 32;
 
-// SAFETY of all below: loads and splats have the token, and other functions vectors that were made with
-// it; loads and stores are of slices that have as many bytes as a vector.
+// SAFETY of all below: loads and splats take the token, and the others a vector that was created with it;
+// loads and stores access slices of the size of a vector.
 impl Vector<u16> for Narrow {
     type Token = Avx512;
     const LANES: usize = LANES;
@@ -86,9 +86,9 @@ impl Narrow {
         sum = _mm512_add_epi16(sum, _mm512_bslli_epi128::<2>(sum));
         sum = _mm512_add_epi16(sum, _mm512_bslli_epi128::<4>(sum));
         sum = _mm512_add_epi16(sum, _mm512_bslli_epi128::<8>(sum));
-        // The last element of each 128-bit lane to all elements of the lane.
+        // Broadcast the last element of each 128-bit lane.
         let totals = _mm512_shuffle_epi8(sum, _mm512_set1_epi16(0x0f0e));
-        // Each lane also gets what the lanes below it add up to.
+        // Add the totals of all lower lanes to each lane.
         let one = _mm512_maskz_shuffle_i64x2::<0b10_01_00_00>(0b1111_1100, totals, totals);
         let two = _mm512_add_epi16(totals, one);
         let below = _mm512_maskz_shuffle_i64x2::<0b01_00_00_00>(0b1111_0000, two, two);

@@ -1,34 +1,34 @@
-//! Differences and sums of a unit in one pass, over vectors of any instruction set.
+//! Differences and sums of a unit in one pass, generic over the vectors of an instruction set.
 
 use super::ring::{WINDOW, Window};
 use super::{FRONT, UNIT};
 use crate::element::word::Word;
 
-/// Some numbers that lie one after the other. They can only be made with the proof that the machine has
-/// their instructions, and so are a proof themselves.
+/// A vector of adjacent integers. Creating one requires the token of its instruction set, so that a
+/// vector proves that the CPU has the instructions.
 pub(super) trait Vector<W>: Copy {
-    /// The proof.
+    /// Proof that the CPU has the instructions.
     type Token: Copy;
-    /// Numbers in a vector: at most 32.
+    /// Integers in a vector: at most 32.
     const LANES: usize;
 
-    /// The vector at a place, which must lie inside.
+    /// Loads a vector; panics if it exceeds the slice.
     fn load(token: Self::Token, from: &[W], at: usize) -> Self;
     fn store(self, to: &mut [W], at: usize);
-    /// The same number in all lanes.
+    /// Sets all lanes to one number.
     fn splat(token: Self::Token, number: W) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     /// See [`Word::zigzag`].
     fn zigzag(self) -> Self;
     fn unzigzag(self) -> Self;
-    /// Each lane plus all before it, and `carry`, whose lanes are all the same; and the next carry.
+    /// Inclusive prefix sum plus `carry`, whose lanes are all equal; and the next carry.
     fn prefix_sum(self, carry: Self) -> (Self, Self);
 }
 
-/// What a pass over a unit touches.
+/// The buffers that a pass over a unit accesses.
 pub(super) struct Buffers<'a, W> {
-    /// The unit behind `FRONT` others.
+    /// `FRONT` integers, then the unit.
     pub numbers: &'a mut [W],
     pub residuals: &'a mut [W],
     pub row: Window<'a, W>,
@@ -36,7 +36,7 @@ pub(super) struct Buffers<'a, W> {
 }
 
 impl<'a, W: Word> Buffers<'a, W> {
-    /// The same as words of another name for the same size.
+    /// Casts to another word type of the same size.
     #[cfg(target_arch = "x86_64")]
     pub fn cast<X: Word>(self) -> Buffers<'a, X> {
         let window = |window: Window<'a, W>| Window {
@@ -52,7 +52,7 @@ impl<'a, W: Word> Buffers<'a, W> {
         }
     }
 
-    /// The same, with lengths and places that the compiler knows.
+    /// Bounds all lengths and positions, so that the compiler can drop bounds checks.
     #[inline(always)]
     fn checked(self) -> Self {
         let window = |window: Window<'a, W>| Window {
@@ -69,7 +69,7 @@ impl<'a, W: Word> Buffers<'a, W> {
     }
 }
 
-/// Zigzag residuals of the numbers behind `FRONT`, by the lags of the set `LAGS`.
+/// Computes the zigzag residuals of a unit for the set `LAGS`.
 #[inline(always)]
 pub(super) fn forward<W: Word, V: Vector<W>, const LAGS: u8>(
     token: V::Token,
@@ -100,7 +100,7 @@ pub(super) fn forward<W: Word, V: Vector<W>, const LAGS: u8>(
     }
 }
 
-/// Undoes [`forward`].
+/// Inverts [`forward`].
 #[inline(always)]
 pub(super) fn inverse<W: Word, V: Vector<W>, const LAGS: u8>(
     token: V::Token,
@@ -130,7 +130,7 @@ pub(super) fn inverse<W: Word, V: Vector<W>, const LAGS: u8>(
     }
 }
 
-/// Plain Rust.
+/// Portable vectors.
 impl<W: Word, const LANES: usize> Vector<W> for [W; LANES] {
     type Token = ();
     const LANES: usize = LANES;

@@ -2,9 +2,9 @@
 //!
 //! The residual is the product of (1 − shift by lag) over a chosen set of lags {1, nx, nx·ny},
 //! applied to the sequence in storage order with zeros before its start. With all three lags this
-//! is the 3-D Lorenzo residual, except that the neighbour to the left of a row's first value is
-//! the last value of the row before. Nothing needs padding, any extents work, and the inverse is
-//! exact modulo the word size.
+//! is the 3-D Lorenzo residual, except that the left neighbour of a row's first value is the last
+//! value of the previous row. No padding is needed, any extents work, and the inverse is exact in
+//! wrapping arithmetic.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -28,7 +28,7 @@ use ring::Ring;
 pub(crate) struct Lags(pub u8);
 
 impl Lags {
-    /// Every set that makes sense for these extents; the first one is the default.
+    /// Every useful set for these extents, the default first.
     pub fn candidates(dims: Dims) -> impl Iterator<Item = Self> {
         let most = match dims.axes() {
             1 => 0b001,
@@ -38,21 +38,21 @@ impl Lags {
         (0..=most).rev().map(Self)
     }
 
-    /// Whether a lag belongs to the set.
+    /// Whether the set contains the lag of an axis.
     pub fn has(self, axis: usize) -> bool {
         self.0 >> axis & 1 == 1
     }
 }
 
-/// The lags of a chunk by axis, fastest first.
+/// The lags of a chunk by axis, fastest axis first.
 pub(crate) fn distances(dims: Dims) -> [usize; 3] {
     [1, dims.nx, dims.nx * dims.ny]
 }
 
-/// Numbers in front of a unit: as many as keep the unit at the start of a cache line.
+/// Words in front of a unit, as many as keep it aligned to a cache line.
 const FRONT: usize = 32;
 
-/// A unit of numbers with the last number of the unit before right in front of it.
+/// A unit of integers, preceded by the last integer of the previous unit.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Numbers<W>([W; FRONT + UNIT]);
@@ -67,25 +67,23 @@ impl<W: Word> Numbers<W> {
     /// The unit.
     #[inline(always)]
     pub fn unit(&mut self) -> &mut [W; UNIT] {
-        self.0
-            .last_chunk_mut()
-            .expect("there is a unit behind the front")
+        self.0.last_chunk_mut().expect("the array ends with a unit")
     }
 
-    /// The last number before the unit.
+    /// The last integer of the previous unit.
     #[inline(always)]
     pub fn last(&self) -> W {
         self.0[FRONT - 1]
     }
 
-    /// Makes way for the next unit.
+    /// Moves on to the next unit.
     #[inline(always)]
     pub fn advance(&mut self) {
         self.0[FRONT - 1] = self.0[FRONT + UNIT - 1];
     }
 }
 
-/// Differences of a chunk, unit by unit.
+/// Computes the differences of a chunk unit by unit.
 #[derive(Debug)]
 pub(crate) struct Differences<W> {
     lags: Lags,
@@ -112,8 +110,8 @@ impl<W: Word> Differences<W> {
         self.plane.start(if lags.has(2) { plane } else { 0 });
     }
 
-    fn takes_vectors(&self) -> bool {
-        self.row.takes_vectors() && self.plane.takes_vectors()
+    fn allows_vectors(&self) -> bool {
+        self.row.allows_vectors() && self.plane.allows_vectors()
     }
 
     #[inline(always)]
@@ -130,10 +128,10 @@ impl<W: Word> Differences<W> {
         }
     }
 
-    /// Turns the next unit of numbers into zigzag residuals.
+    /// Computes the zigzag residuals of the next unit.
     #[inline(always)]
     pub fn forward(&mut self, level: Level, numbers: &mut Numbers<W>, residuals: &mut [W; UNIT]) {
-        if !self.takes_vectors() {
+        if !self.allows_vectors() {
             return self.forward_short(numbers, residuals);
         }
         run::<W, true>(level, self.lags, self.unit(numbers, residuals));
@@ -141,10 +139,10 @@ impl<W: Word> Differences<W> {
         self.plane.advance();
     }
 
-    /// Turns the next unit of zigzag residuals back into numbers, which are filled in.
+    /// Reconstructs the next unit from its zigzag residuals.
     #[inline(always)]
     pub fn inverse(&mut self, level: Level, residuals: &mut [W; UNIT], numbers: &mut Numbers<W>) {
-        if !self.takes_vectors() {
+        if !self.allows_vectors() {
             return self.inverse_short(residuals, numbers);
         }
         run::<W, false>(level, self.lags, self.unit(numbers, residuals));
@@ -153,7 +151,7 @@ impl<W: Word> Differences<W> {
         numbers.advance();
     }
 
-    /// [`Self::forward`] for rows that are shorter than a vector.
+    /// [`Self::forward`] for rows shorter than a vector.
     fn forward_short(&mut self, numbers: &Numbers<W>, residuals: &mut [W; UNIT]) {
         let before = match self.lags.has(0) {
             true => &numbers.0[FRONT - 1..],
@@ -170,7 +168,7 @@ impl<W: Word> Differences<W> {
         }
     }
 
-    /// [`Self::inverse`] for rows that are shorter than a vector.
+    /// [`Self::inverse`] for rows shorter than a vector.
     fn inverse_short(&mut self, residuals: &[W; UNIT], numbers: &mut Numbers<W>) {
         let mut last = numbers.last();
         let unit = numbers.unit();
@@ -187,7 +185,7 @@ impl<W: Word> Differences<W> {
     }
 }
 
-/// Runs a pass over a unit with the vectors of a level.
+/// Processes a unit with the vectors of a level.
 fn run<W: Word, const FORWARD: bool>(level: Level, lags: Lags, unit: Buffers<'_, W>) {
     #[cfg(target_arch = "x86_64")]
     match (level, size_of::<W>()) {

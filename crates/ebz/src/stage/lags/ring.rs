@@ -1,35 +1,35 @@
-//! The numbers of one lag back.
+//! The history of a lag.
 
 use crate::element::word::Word;
 use crate::stage::UNIT;
 
-/// Shorter lags reach into the vector that is being worked on.
+/// Minimum lag for vectors: shorter ones reach into the current vector.
 const MIN_VECTOR_LAG: usize = 32;
 
-/// History of one lag, no longer than it must be, so that it stays in the cache.
+/// History of one lag, as short as possible, so that it stays in the cache.
 ///
-/// A lag of up to a unit: the unit before and the current one. Longer lags: a ring in place, where number t
-/// lies at t modulo the lag in whole units, and is overwritten soon after it was read for the last time. The
-/// first unit of the ring is repeated behind the last one, so that reads need not wrap.
+/// For a lag of up to a unit: the previous and the current unit. For longer lags: a ring buffer whose
+/// size is the lag rounded up to units, so that an integer is overwritten soon after its last use. The
+/// first unit is repeated after the last one, so that reads do not wrap.
 #[derive(Debug)]
 pub(super) struct Ring<W> {
     /// 0 if the lag is not in use.
     lag: usize,
     size: usize,
-    /// Where the current unit of a long lag goes.
+    /// Position of the current unit of a long lag.
     at: usize,
     buffer: Vec<W>,
 }
 
-/// The part of a ring that the current unit touches.
+/// The part of a ring that the current unit accesses.
 pub(super) struct Window<'a, W> {
     pub numbers: &'a mut [W],
-    /// Where the current unit goes, and where the numbers one lag before it are.
+    /// Positions of the current unit and of the integers one lag before it.
     pub now: usize,
     pub before: usize,
 }
 
-/// Length of a window.
+/// Integers in a window.
 pub(super) const WINDOW: usize = 2 * UNIT;
 
 impl<W: Word> Default for Ring<W> {
@@ -58,12 +58,12 @@ impl<W: Word> Ring<W> {
         }
     }
 
-    /// Whether vectors can be worked on one after the other.
-    pub fn takes_vectors(&self) -> bool {
+    /// Whether the lag is long enough to process whole vectors.
+    pub fn allows_vectors(&self) -> bool {
         self.lag == 0 || self.lag >= MIN_VECTOR_LAG
     }
 
-    /// What the current unit touches.
+    /// The part that the current unit accesses.
     #[inline(always)]
     pub fn window(&mut self) -> Window<'_, W> {
         let near = self.lag <= UNIT;
@@ -92,7 +92,7 @@ impl<W: Word> Ring<W> {
         }
     }
 
-    /// Turns the current unit into differences, for any lag, and moves on.
+    /// Replaces the current unit by its differences, for any lag, and moves on.
     pub fn difference(&mut self, unit: &mut [W; UNIT]) {
         if self.lag == 0 {
             return;
@@ -116,7 +116,7 @@ impl<W: Word> Ring<W> {
         self.advance();
     }
 
-    /// Undoes [`Self::difference`].
+    /// Inverts [`Self::difference`].
     pub fn sum(&mut self, unit: &mut [W; UNIT]) {
         if self.lag == 0 {
             return;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Values that go up, down and around.
+/// Numbers that rise, fall and wrap around.
 fn numbers<W: Word>(count: usize) -> Vec<W> {
     let mut state = 3u64;
     (0..count)
@@ -13,7 +13,7 @@ fn numbers<W: Word>(count: usize) -> Vec<W> {
         .collect()
 }
 
-/// The definition: one difference after the other, over the whole sequence.
+/// The definition: one lag after the other, over the whole sequence.
 fn naive<W: Word>(numbers: &[W], lags: Lags, dims: Dims) -> Vec<W> {
     let mut all = numbers.to_vec();
     for (axis, lag) in distances(dims).into_iter().enumerate() {
@@ -57,7 +57,7 @@ fn check<W: Word + std::fmt::Debug>(dims: Dims) {
 }
 
 #[test]
-fn differences_are_as_defined_and_sums_undo_them_on_every_level() {
+fn differences_match_the_definition_and_round_trip_at_every_level() {
     for (nz, ny, nx) in [
         (1, 1, 5000),
         (1, 700, 3),

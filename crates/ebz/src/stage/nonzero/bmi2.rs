@@ -1,4 +1,4 @@
-//! The inner loops with instructions that move the bits of a mask together or apart.
+//! The inner loops with BMI2: `pext` and `pdep`.
 
 use crate::simd::Avx2;
 use std::arch::x86_64::{_pdep_u64, _pext_u64};
@@ -11,7 +11,7 @@ pub(super) fn compact(_: Avx2, octets: &[[u8; 8]], present: &mut [u8], kept: &mu
     #[target_feature(enable = "bmi2,popcnt")]
     fn with_bmi2(octets: &[[u8; 8]], present: &mut [u8], kept: &mut [u8]) -> usize {
         super::compact_octets(octets, present, kept, |word| {
-            // A byte's highest bit is set, or the sum of the others and all ones carries into it.
+            // The highest bit of each nonzero byte: set in the byte, or by the carry of its other bits.
             let nonzero = (((word & !HIGHEST) + !HIGHEST) | word) & HIGHEST;
             let bytes = (nonzero >> 7) * 0xff;
             (_pext_u64(nonzero, HIGHEST) as u8, _pext_u64(word, bytes))

@@ -1,16 +1,16 @@
-//! Bytes without their zeros: a bit for each byte that says whether it is not 0, and those bytes.
+//! Separates zeros from bytes: a bitmap of the nonzero bytes, and these bytes.
 
 #[cfg(target_arch = "x86_64")]
 mod bmi2;
 
 use crate::simd::Level;
 
-/// Replaces `present` by a byte for each eight of `bytes`, and `kept` by those that are not 0. What
-/// is behind the last whole eight is left out.
+/// Replaces `present` by the bitmap of `bytes`, and `kept` by the nonzero bytes. Ignores bytes after
+/// the last whole octet.
 pub(crate) fn compact(bytes: &[u8], simd: Level, present: &mut Vec<u8>, kept: &mut Vec<u8>) {
     let (octets, _) = bytes.as_chunks::<8>();
     present.resize(octets.len(), 0);
-    // Whole words are written.
+    // Kernels write whole words.
     kept.resize(bytes.len() + 8, 0);
     let count = match simd.avx2() {
         #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ pub(crate) fn compact(bytes: &[u8], simd: Level, present: &mut Vec<u8>, kept: &m
     kept.truncate(count);
 }
 
-/// Undoes [`compact`]: fills `bytes`, with zeros where too few were kept.
+/// Inverts [`compact`]; `bytes` gets zeros if `kept` is too short.
 pub(crate) fn expand(present: &[u8], kept: &[u8], simd: Level, bytes: &mut [u8]) {
     let (octets, _) = bytes.as_chunks_mut::<8>();
     match simd.avx2() {
@@ -65,7 +65,7 @@ fn expand_octets(
     }
 }
 
-/// Which bytes of a word are not 0, and these together.
+/// Bitmap of the nonzero bytes of a word, and these bytes compacted.
 fn gather(word: u64) -> (u8, u64) {
     let (mut bits, mut kept, mut count) = (0, 0, 0);
     for (i, byte) in word.to_le_bytes().into_iter().enumerate() {
@@ -76,7 +76,7 @@ fn gather(word: u64) -> (u8, u64) {
     (bits, kept)
 }
 
-/// Undoes [`gather`].
+/// Inverts [`gather`].
 fn scatter(bits: u8, mut kept: u64) -> u64 {
     let mut word = 0;
     for i in (0..8).filter(|i| bits >> i & 1 == 1) {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back_on_every_instruction_set() {
+    fn bytes_round_trip_at_every_level() {
         let bytes: Vec<u8> = (0..320u32)
             .map(|i| if i % 7 < 5 { 0 } else { (i * 37) as u8 })
             .chain(1..=64)
@@ -106,7 +106,7 @@ mod tests {
             let mut back = vec![1; bytes.len()];
             expand(&present, &kept, simd, &mut back);
             assert_eq!(back, bytes);
-            // What is missing is 0.
+            // Missing bytes are 0.
             expand(&present, &kept[..50], simd, &mut back);
             assert!(back[320..].iter().all(|b| *b == 0));
         }

@@ -1,24 +1,24 @@
-//! The inner loops for 16-bit residuals with byte shuffles: eight residuals at a time are moved
-//! together or apart as a table says for each mask.
+//! The inner loops for 16-bit residuals with AVX2: compact and expand eight residuals at a time with
+//! a byte shuffle from a table indexed by the mask.
 
 use super::MASKS;
 use crate::simd::Avx2;
 use crate::stage::UNIT;
 use std::arch::x86_64::*;
 
-/// For each mask, the bytes of eight residuals that are to stand first, second and so on.
-static TOGETHER: [[u8; 16]; 256] = shuffles(true);
-/// For each mask, where the bytes of eight residuals come from; 0x80 gives 0.
-static APART: [[u8; 16]; 256] = shuffles(false);
+/// Shuffle that compacts eight residuals, for each mask.
+static COMPACT: [[u8; 16]; 256] = shuffles(true);
+/// Shuffle that expands eight residuals, for each mask; 0x80 gives 0.
+static EXPAND: [[u8; 16]; 256] = shuffles(false);
 
-const fn shuffles(together: bool) -> [[u8; 16]; 256] {
+const fn shuffles(compact: bool) -> [[u8; 16]; 256] {
     let mut table = [[0x80; 16]; 256];
     let mut mask = 0;
     while mask < 256 {
         let (mut lane, mut count) = (0, 0);
         while lane < 8 {
             if mask >> lane & 1 == 1 {
-                let (to, from) = if together {
+                let (to, from) = if compact {
                     (count, lane)
                 } else {
                     (lane, count)
@@ -62,13 +62,13 @@ pub(super) fn masks(_: Avx2, unit: &[u16; UNIT]) -> ([u8; MASKS], usize) {
 pub(super) fn compact(_: Avx2, unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16; UNIT]) {
     #[target_feature(enable = "avx2,popcnt")]
     fn with_avx2(unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mut [u16; UNIT]) {
-        // Every store writes eight values at or before the place that the octet has in the unit.
+        // Every store writes eight values, at or before the position of the octet in the unit.
         let mut to = out.as_mut_ptr();
         for (octet, &mask) in unit.chunks_exact(8).zip(masks) {
-            // SAFETY: an octet is 16 bytes; octet j is stored at most at place 8 j of 256.
+            // SAFETY: an octet is 16 bytes; octet j is stored at position 8 j of 256 or before.
             unsafe {
                 let values = _mm_loadu_si128(octet.as_ptr().cast());
-                let shuffle = _mm_loadu_si128(TOGETHER[usize::from(mask)].as_ptr().cast());
+                let shuffle = _mm_loadu_si128(COMPACT[usize::from(mask)].as_ptr().cast());
                 _mm_storeu_si128(to.cast(), _mm_shuffle_epi8(values, shuffle));
                 to = to.add(mask.count_ones() as usize);
             }
@@ -81,13 +81,13 @@ pub(super) fn compact(_: Avx2, unit: &[u16; UNIT], masks: &[u8; MASKS], out: &mu
 pub(super) fn expand(_: Avx2, values: &[u16; UNIT], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
     #[target_feature(enable = "avx2,popcnt")]
     fn with_avx2(values: &[u16; UNIT], masks: &[u8; MASKS], unit: &mut [u16; UNIT]) {
-        // Every load reads eight values at or before the place that the octet has in the unit.
+        // Every load reads eight values, at or before the position of the octet in the unit.
         let mut from = values.as_ptr();
         for (octet, &mask) in unit.chunks_exact_mut(8).zip(masks) {
-            // SAFETY: an octet is 16 bytes; octet j is loaded at most from place 8 j of 256.
+            // SAFETY: an octet is 16 bytes; octet j is loaded from position 8 j of 256 or before.
             unsafe {
                 let packed = _mm_loadu_si128(from.cast());
-                let shuffle = _mm_loadu_si128(APART[usize::from(mask)].as_ptr().cast());
+                let shuffle = _mm_loadu_si128(EXPAND[usize::from(mask)].as_ptr().cast());
                 _mm_storeu_si128(octet.as_mut_ptr().cast(), _mm_shuffle_epi8(packed, shuffle));
                 from = from.add(mask.count_ones() as usize);
             }

@@ -1,13 +1,13 @@
-//! Takes zeros out of residuals, and puts them back.
+//! Separates zeros from residuals.
 //!
-//! In: units of 256 residuals, most of them small, many of them 0. Out: for each unit its group,
-//! by the size of its residuals, and whether it has a mask; in each group the masks of 32 bytes,
-//! whose bit i of byte j says that residual 8 j + i is not 0, and the residuals that are not 0, or
-//! all of them for units with so few zeros that they have no mask.
+//! Units of 256 residuals are classified into groups by the magnitude of their residuals. The output
+//! is a label per unit (its group, and whether it has a mask) and, for each group, the masks and the
+//! residuals. A mask has 32 bytes; bit i of byte j is set if residual 8 j + i is nonzero. Units with
+//! a mask store their nonzero residuals; units with few zeros have no mask and store all of them.
 //!
-//! An entropy coder then spends less than a bit on a zero (one symbol of the mask stands for
-//! eight residuals), nothing at all on units of zeros, sees eight neighbours at once, and calm
-//! and busy places of a field apart from each other.
+//! An entropy coder then spends less than a bit on a zero (a byte of the mask covers eight
+//! residuals) and nothing on units of zeros, sees eight neighbours at once, and gets smooth and rough
+//! regions of a field in separate groups.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -20,22 +20,22 @@ use crate::stage::UNIT;
 
 /// Mask bytes per unit.
 const MASKS: usize = UNIT / 8;
-/// Groups of units that are not all zeros: the mean residual grows by a factor of 4 from one to
-/// the next. It is below ¼ in the first, and above 256 in the last.
+/// Number of groups of units that are not all zeros. The mean residual grows by a factor of 4 per
+/// group; it is below ¼ in the first and above 256 in the last.
 pub(crate) const GROUPS: usize = 7;
-/// Units with fewer zeros get no mask: it would cost more than it saves.
+/// Minimum number of zeros for a mask: with fewer, it costs more than it saves.
 const MIN_ZEROS_FOR_MASK: usize = 72;
 
 /// The label of a unit: its group, or [`EMPTY`], and [`FULL`] if it has no mask.
 type Label = u8;
 /// All residuals are 0.
 const EMPTY: Label = 7;
-/// All residuals are kept.
+/// All residuals are stored.
 const FULL: Label = 8;
-/// Labels are below this.
+/// Upper limit of labels (exclusive).
 pub(crate) const LABELS: u8 = 16;
 
-/// Which residuals of a unit are not zero, eight to a byte, and how many.
+/// Mask and number of the nonzero residuals of a unit.
 #[inline(always)]
 fn present<W: Word>(unit: &[W; UNIT], simd: Level) -> ([u8; MASKS], usize) {
     #[cfg(target_arch = "x86_64")]
@@ -46,7 +46,7 @@ fn present<W: Word>(unit: &[W; UNIT], simd: Level) -> ([u8; MASKS], usize) {
     portable::masks(unit)
 }
 
-/// Moves residuals that are not zero to the front of `out`.
+/// Moves nonzero residuals to the front of `out`.
 #[inline(always)]
 fn compact<W: Word>(unit: &[W; UNIT], masks: &[u8; MASKS], simd: Level, out: &mut [W; UNIT]) {
     #[cfg(target_arch = "x86_64")]
@@ -59,7 +59,7 @@ fn compact<W: Word>(unit: &[W; UNIT], masks: &[u8; MASKS], simd: Level, out: &mu
     portable::compact(unit, out);
 }
 
-/// Moves residuals from the front of `values` to where the masks say, and zeros elsewhere.
+/// Inverts [`compact`]: moves residuals from the front of `values` to the positions in the masks.
 #[inline(always)]
 fn expand<W: Word>(values: &[W; UNIT], masks: &[u8; MASKS], simd: Level, unit: &mut [W; UNIT]) {
     #[cfg(target_arch = "x86_64")]
@@ -72,13 +72,13 @@ fn expand<W: Word>(values: &[W; UNIT], masks: &[u8; MASKS], simd: Level, unit: &
     portable::expand(values, masks, unit);
 }
 
-/// Which residuals of a unit are not zero, eight to a byte.
+/// Mask of the nonzero residuals of a unit.
 #[inline(always)]
 pub(crate) fn masks<W: Word>(unit: &[W; UNIT], simd: Level) -> [u8; MASKS] {
     present(unit, simd).0
 }
 
-/// Residuals without their zeros. Its memory is kept from chunk to chunk.
+/// Residuals without their zeros; a scratch buffer.
 #[derive(Default)]
 pub(crate) struct Occupancy<W> {
     labels: Vec<Label>,
@@ -89,12 +89,12 @@ pub(crate) struct Occupancy<W> {
 #[derive(Default)]
 struct Group<W> {
     masks: Vec<u8>,
-    /// Longer than `count` by a unit at least, so that kernels can work on whole units.
+    /// At least a unit longer than `count`, so that kernels can access whole units.
     values: Vec<W>,
     count: usize,
 }
 
-/// Where [`Occupancy::inverse`] stands.
+/// Position of [`Occupancy::inverse`].
 #[derive(Default)]
 pub(crate) struct Cursor {
     unit: usize,
@@ -103,7 +103,7 @@ pub(crate) struct Cursor {
 }
 
 impl<W: Word> Occupancy<W> {
-    /// Forgets everything but the memory.
+    /// Removes all units but keeps the memory.
     pub fn clear(&mut self) {
         self.labels.clear();
         for group in &mut self.groups {
@@ -136,32 +136,32 @@ impl<W: Word> Occupancy<W> {
             self.labels.push(EMPTY);
             return;
         }
-        let number = size_of_residuals(unit);
-        let group = &mut self.groups[number];
+        let index = group_of(unit);
+        let group = &mut self.groups[index];
         group.reserve(group.count + UNIT);
         let Some(out) = group.values[group.count..].first_chunk_mut() else {
             return;
         };
         if present > UNIT - MIN_ZEROS_FOR_MASK {
-            self.labels.push(number as Label | FULL);
+            self.labels.push(index as Label | FULL);
             copy(unit, out);
             group.count += UNIT;
         } else {
-            self.labels.push(number as Label);
+            self.labels.push(index as Label);
             compact(unit, &masks, simd, out);
             group.masks.extend_from_slice(&masks);
             group.count += present;
         }
     }
 
-    /// Prepares for [`Self::inverse`] from a stream: first room for the labels of the units.
+    /// Prepares [`Self::inverse`], in this order: returns the labels of all units, to be filled.
     pub fn set_labels(&mut self, units: usize) -> &mut [Label] {
         self.clear();
         self.labels.resize(units, EMPTY);
         &mut self.labels
     }
 
-    /// Then, once these are filled, room for the masks of each group.
+    /// Returns the masks of a group, to be filled; needs the labels.
     pub fn set_masks(&mut self, group: usize) -> &mut [u8] {
         let units = self.count(group as Label);
         let group = &mut self.groups[group];
@@ -169,7 +169,7 @@ impl<W: Word> Occupancy<W> {
         &mut group.masks
     }
 
-    /// Then, once these are filled, the number of residuals of each group,
+    /// Computes the number of residuals of a group; needs its masks.
     pub fn count_values(&mut self, group: usize, simd: Level) -> usize {
         let full = self.count(group as Label | FULL);
         let group = &mut self.groups[group];
@@ -182,7 +182,7 @@ impl<W: Word> Occupancy<W> {
         group.count
     }
 
-    /// and room for them.
+    /// Returns the residuals of a group, to be filled; needs their number.
     pub fn set_values(&mut self, group: usize) -> &mut [W] {
         let group = &mut self.groups[group];
         group.reserve(group.count);
@@ -193,35 +193,35 @@ impl<W: Word> Occupancy<W> {
         self.labels.iter().filter(|l| **l == label).count()
     }
 
-    /// Fills the next unit.
+    /// Decodes the next unit.
     #[inline(always)]
     pub fn inverse(&self, at: &mut Cursor, unit: &mut [W; UNIT], simd: Level) -> Result<()> {
-        let missing = || Error::corrupt("units are missing");
+        let missing = || Error::corrupt("a chunk has fewer units than expected");
         let label = *self.labels.get(at.unit).ok_or_else(missing)?;
         at.unit += 1;
-        let number = usize::from(label & !FULL);
-        let Some(group) = self.groups.get(number) else {
+        let index = usize::from(label & !FULL);
+        let Some(group) = self.groups.get(index) else {
             unit.fill(W::default());
             return Ok(());
         };
-        let values = &group.values[at.values[number]..];
+        let values = &group.values[at.values[index]..];
         if label & FULL != 0 {
             copy(&values[..UNIT], unit);
-            at.values[number] += UNIT;
+            at.values[index] += UNIT;
         } else {
-            let masks = &group.masks[at.masks[number]..];
+            let masks = &group.masks[at.masks[index]..];
             let masks = masks.first_chunk().ok_or_else(missing)?;
             let values = values.first_chunk().ok_or_else(missing)?;
             expand(values, masks, simd, unit);
-            at.masks[number] += MASKS;
-            at.values[number] += ones(masks);
+            at.masks[index] += MASKS;
+            at.values[index] += ones(masks);
         }
         Ok(())
     }
 }
 
 impl<W: Word> Group<W> {
-    /// Room for `count` residuals, and for kernels to touch a unit at any of them.
+    /// Makes room for `count` residuals, plus a unit that kernels may access at any of them.
     fn reserve(&mut self, count: usize) {
         let needed = count + UNIT;
         if self.values.len() < needed {
@@ -230,7 +230,7 @@ impl<W: Word> Group<W> {
     }
 }
 
-/// Copies a unit in the caller's vectors: faster than a call for so little.
+/// Copies a unit inline, which is faster than a call of `memcpy`.
 #[inline(always)]
 fn copy<W: Word>(from: &[W], to: &mut [W]) {
     for (to, from) in to.iter_mut().zip(from) {
@@ -238,16 +238,16 @@ fn copy<W: Word>(from: &[W], to: &mut [W]) {
     }
 }
 
-/// The group of a unit that is not all zeros, by the sum of its residuals.
+/// The group of a unit that is not all zeros, from the sum of its residuals.
 #[inline(always)]
-fn size_of_residuals<W: Word>(unit: &[W; UNIT]) -> usize {
-    // Larger residuals do not change the group, and sums stay within 32 bits.
-    let most = W::truncate(u16::MAX.into());
-    let sum: u32 = unit.iter().map(|&r| r.min(most).unsigned() as u32).sum();
+fn group_of<W: Word>(unit: &[W; UNIT]) -> usize {
+    // Clamped so that sums fit 32 bits; larger residuals count as large anyway.
+    let max = W::truncate(u16::MAX.into());
+    let sum: u32 = unit.iter().map(|&r| r.min(max).unsigned() as u32).sum();
     (sum.max(1).ilog2().saturating_sub(4) as usize / 2).min(GROUPS - 1)
 }
 
-/// Number of bits set.
+/// Number of set bits.
 #[inline(always)]
 fn ones(masks: &[u8]) -> usize {
     let (words, rest) = masks.as_chunks::<8>();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn residuals_come_back_on_every_instruction_set() {
+    fn residuals_round_trip_at_every_level() {
         for kinds in [0, 1, 2, 3, 11, 100] {
             let residuals = units(kinds);
             round_trip(&residuals);
@@ -342,12 +342,12 @@ mod tests {
     #[test]
     fn groups_follow_the_mean() {
         for (residual, group) in [(1, 2), (4, 3), (15, 3), (16, 4), (256, 6), (9999u16, 6)] {
-            assert_eq!(size_of_residuals(&[residual; UNIT]), group, "{residual}");
+            assert_eq!(group_of(&[residual; UNIT]), group, "{residual}");
         }
         let mut one = [0u64; UNIT];
         one[77] = u64::MAX;
-        assert_eq!(size_of_residuals(&one), 5);
+        assert_eq!(group_of(&one), 5);
         one[77] = 1;
-        assert_eq!(size_of_residuals(&one), 0);
+        assert_eq!(group_of(&one), 0);
     }
 }

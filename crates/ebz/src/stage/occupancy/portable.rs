@@ -1,4 +1,4 @@
-//! The inner loops in plain Rust.
+//! The inner loops in portable Rust.
 
 use super::MASKS;
 use crate::element::word::Word;

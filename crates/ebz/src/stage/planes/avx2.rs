@@ -1,10 +1,10 @@
 //! Bit planes with AVX2 and BMI2.
 //!
-//! A unit is 16 vectors of 16 values. Its low bytes make 8 vectors, whose bytes are first put in
-//! the order of their place modulo 8, by rounds of interleaving; then one exchange of bits between
-//! these vectors leaves a plane in each, 8 adjacent values in every byte. High bytes alike.
+//! A unit is 16 vectors of 16 values. Its low bytes form 8 vectors. Rounds of interleaving sort their
+//! bytes by index modulo 8; then swapping bits between the vectors gives one plane per vector, with
+//! 8 adjacent values in every byte. The same for the high bytes.
 
-use super::{DENSE, MAX_UNIT, PLANE, Shape, UNIT};
+use super::{MAX_UNIT, MIN_DENSE_BYTES, PLANE_BYTES, Shape, UNIT};
 use crate::simd::Avx2;
 use std::arch::x86_64::*;
 
@@ -48,7 +48,7 @@ fn encode_avx2(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
         return (Shape::default(), 0);
     }
 
-    // 2. Planes, and how many of them are dense.
+    // 2. Planes, and the number of dense ones.
     let mut planes = [_mm256_setzero_si256(); 16];
     let low = transpose_low(unit);
     planes[..8].copy_from_slice(&low);
@@ -60,21 +60,21 @@ fn encode_avx2(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
     for (i, (plane, mask)) in planes.iter().zip(&mut masks).take(width).enumerate() {
         let zero = _mm256_cmpeq_epi8(*plane, _mm256_setzero_si256());
         *mask = !_mm256_movemask_epi8(zero).cast_unsigned();
-        if mask.count_ones() >= DENSE {
+        if mask.count_ones() >= MIN_DENSE_BYTES {
             dense = i + 1;
         }
     }
     let start = out.as_mut_ptr();
-    // More than the dense ones are written, because a loop of unknown length is slower.
+    // Stores more planes than the dense ones: a loop of variable length is slower.
     let store = |i: usize| {
         // SAFETY: 16 planes of 32 bytes lie within `out`.
-        unsafe { _mm256_storeu_si256(start.add(PLANE * i).cast(), planes[i]) };
+        unsafe { _mm256_storeu_si256(start.add(PLANE_BYTES * i).cast(), planes[i]) };
     };
     (0..8).for_each(store);
     if dense > 8 {
         (8..16).for_each(store);
     }
-    let mut at = PLANE * dense;
+    let mut at = PLANE_BYTES * dense;
 
     // 3. Groups of the sparse planes, then their masks and bytes.
     let mut groups = 0u64;
@@ -86,8 +86,8 @@ fn encode_avx2(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
         groups |= u64::from(group) << (4 * (i - dense));
         let packed = _pext_u32(mask, GROUP_BYTES[group as usize]);
         // SAFETY: a sparse plane takes at most 4 + 27 bytes, less than a dense one, and the
-        // groups at most 8, so that `at` is at most 15 * PLANE + 8; the stores reach at most 36
-        // bytes further, within MAX_UNIT.
+        // groups at most 8, so that `at` is at most 15 * PLANE_BYTES + 8; the stores end at most 36
+        // bytes later, within MAX_UNIT.
         unsafe {
             start.add(at).cast::<u32>().write_unaligned(packed);
             at += group.count_ones() as usize;
@@ -113,9 +113,9 @@ fn decode_avx2(shape: Shape, bytes: &[u8; MAX_UNIT], unit: &mut [u16; UNIT]) -> 
     for plane in &mut planes[..dense] {
         // SAFETY: at most 16 planes of 32 bytes lie within `bytes`.
         *plane = unsafe { _mm256_loadu_si256(start.add(at).cast()) };
-        at += PLANE;
+        at += PLANE_BYTES;
     }
-    // SAFETY: 8 bytes behind at most 16 planes lie within `bytes`.
+    // SAFETY: 8 bytes after at most 16 planes lie within `bytes`.
     let mut groups = unsafe { start.add(at).cast::<u64>().read_unaligned() };
     at += (width - dense).div_ceil(2);
     for plane in &mut planes[dense..width] {
@@ -198,20 +198,20 @@ fn transpose(packed: [Vector; 8]) -> [Vector; 8] {
     let d = interleave::<1>(c);
     // Now: lane 7, byte 0654, vector 321 -> lane 7, byte 6543, vector 021.
     let e = interleave::<4>(d);
-    // The vectors are in the order 021; the exchange of bits wants 210.
-    exchange([e[0], e[4], e[1], e[5], e[2], e[6], e[3], e[7]])
+    // The vectors are in the order 021; `swap_vectors` needs 210.
+    swap_vectors([e[0], e[4], e[1], e[5], e[2], e[6], e[3], e[7]])
 }
 
-/// Bytes, natural in each half: (16i …, 128 + 16i …), from planes.
+/// Inverts [`transpose`]; the bytes in each half are in natural order (16i …, 128 + 16i …).
 #[inline]
 #[target_feature(enable = "avx2")]
 fn untranspose(planes: [Vector; 8]) -> [Vector; 8] {
     // Bits of a value's index: lane 7, byte 6543, vector 210; three rounds lead to lane 7, byte
     // 3210, vector 654.
-    interleave::<1>(interleave::<2>(interleave::<4>(exchange(planes))))
+    interleave::<1>(interleave::<2>(interleave::<4>(swap_vectors(planes))))
 }
 
-/// Interleaves the bytes of the vectors whose numbers differ in one bit only.
+/// Interleaves the bytes of vectors whose indices differ only in one bit.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn interleave<const BIT: usize>(v: [Vector; 8]) -> [Vector; 8] {
@@ -225,10 +225,10 @@ fn interleave<const BIT: usize>(v: [Vector; 8]) -> [Vector; 8] {
     out
 }
 
-/// Exchanges bit j of each byte of vector i with bit i of vector j.
+/// Swaps bit j of each byte of vector i with bit i of vector j.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn exchange(mut v: [Vector; 8]) -> [Vector; 8] {
+fn swap_vectors(mut v: [Vector; 8]) -> [Vector; 8] {
     let nibbles = _mm256_set1_epi8(0x0f);
     let pairs = _mm256_set1_epi8(0x33);
     let bits = _mm256_set1_epi8(0x55);
@@ -256,7 +256,7 @@ fn swap_bits<const SHIFT: i32>(low: Vector, high: Vector, mask: Vector) -> (Vect
     )
 }
 
-/// 16-bit values of the bytes of each half.
+/// Widens the bytes of each half to 16 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn widen(bytes: Vector) -> (Vector, Vector) {
@@ -266,7 +266,7 @@ fn widen(bytes: Vector) -> (Vector, Vector) {
     )
 }
 
-/// Which of the four bytes are not zero.
+/// Bitmap of the nonzero bytes of a word.
 #[inline]
 #[target_feature(enable = "bmi2")]
 pub(super) fn nonzero_bytes(mask: u32) -> u32 {
@@ -275,7 +275,7 @@ pub(super) fn nonzero_bytes(mask: u32) -> u32 {
     _pext_u32(folded | folded >> 1, 0x0101_0101)
 }
 
-/// Writes the bytes that the mask names, together; returns how many.
+/// Writes the bytes of a plane that the mask selects, without gaps; returns their number.
 ///
 /// # Safety
 /// `to` must have room for 32 bytes.
@@ -303,7 +303,7 @@ unsafe fn pack_bytes(plane: Vector, mask: u32, to: *mut u8) -> usize {
     at
 }
 
-/// Reads the bytes that the mask names and puts them in their places.
+/// Inverts [`pack_bytes`]; other bytes are zero.
 ///
 /// # Safety
 /// 32 bytes must be readable at `from`.
@@ -322,7 +322,7 @@ unsafe fn unpack_bytes(mask: u32, from: *const u8) -> Vector {
     _mm256_set_epi64x(words[3], words[2], words[1], words[0])
 }
 
-/// 0xff in every byte whose bit is set.
+/// 0xff in every byte whose bit is set in the index.
 static BYTE_MASKS: [u64; 256] = {
     let mut masks = [0; 256];
     let mut mask = 0;

@@ -1,10 +1,10 @@
 //! Bit planes with AVX-512 (VBMI, VBMI2) and GFNI.
 //!
-//! A vector of 64 bytes is eight 8 × 8 matrices of bits, which one instruction transposes; what is
-//! left is to bring bytes and words in order.
+//! A vector of 64 bytes is eight 8 × 8 bit matrices, which one instruction transposes; the rest is
+//! permuting bytes and words.
 
 use super::avx2::nonzero_bytes;
-use super::{DENSE, MAX_UNIT, PLANE, Shape, UNIT};
+use super::{MAX_UNIT, MIN_DENSE_BYTES, PLANE_BYTES, Shape, UNIT};
 use crate::simd::Avx512;
 use std::arch::x86_64::*;
 
@@ -42,7 +42,7 @@ fn encode_avx512(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize)
         return (Shape::default(), 0);
     }
 
-    // 2. Planes, two a vector, and how many of them are dense.
+    // 2. Planes, two per vector, and the number of dense ones.
     let mut planes = [_mm512_setzero_si512(); 8];
     planes[..4].copy_from_slice(&transpose(&values, load(&LOW_BYTES)));
     if width > 8 {
@@ -53,17 +53,17 @@ fn encode_avx512(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize)
     for i in 0..if width > 8 { 8 } else { 4 } {
         masks[i] = _mm512_test_epi8_mask(planes[i], planes[i]);
         // SAFETY: 16 planes of 32 bytes lie within `out`.
-        unsafe { _mm512_storeu_si512(start.add(2 * PLANE * i).cast(), planes[i]) };
+        unsafe { _mm512_storeu_si512(start.add(2 * PLANE_BYTES * i).cast(), planes[i]) };
     }
-    let mask = |plane: usize| (masks[plane / 2] >> (PLANE * (plane % 2))) as u32;
+    let mask = |plane: usize| (masks[plane / 2] >> (PLANE_BYTES * (plane % 2))) as u32;
     let dense = (0..width)
         .rev()
-        .find(|&plane| mask(plane).count_ones() >= DENSE)
+        .find(|&plane| mask(plane).count_ones() >= MIN_DENSE_BYTES)
         .map_or(0, |last| last + 1);
 
     // 3. Groups of the sparse planes, then their masks and bytes.
     let mut groups = 0u64;
-    let groups_at = PLANE * dense;
+    let groups_at = PLANE_BYTES * dense;
     let groups_length = (width - dense).div_ceil(2);
     let mut at = groups_at + groups_length;
     for plane in dense..width {
@@ -76,8 +76,8 @@ fn encode_avx512(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize)
             _ => _mm512_extracti64x4_epi64::<1>(pair),
         };
         // SAFETY: a sparse plane takes at most 4 + 27 bytes, less than a dense one, and the
-        // groups at most 8, so that `at` is at most 15 * PLANE + 8; the stores reach at most 36
-        // bytes further, within MAX_UNIT.
+        // groups at most 8, so that `at` is at most 15 * PLANE_BYTES + 8; the stores end at most 36
+        // bytes later, within MAX_UNIT.
         unsafe {
             let packed = _pext_u32(mask, spread_bits(group));
             start.add(at).cast::<u32>().write_unaligned(packed);
@@ -104,10 +104,10 @@ fn decode_avx512(shape: Shape, bytes: &[u8; MAX_UNIT], unit: &mut [u16; UNIT]) -
     let mut planes = [_mm256_setzero_si256(); 16];
     for (i, plane) in planes.iter_mut().enumerate().take(dense) {
         // SAFETY: 16 planes of 32 bytes lie within `bytes`.
-        *plane = unsafe { _mm256_loadu_si256(start.add(PLANE * i).cast()) };
+        *plane = unsafe { _mm256_loadu_si256(start.add(PLANE_BYTES * i).cast()) };
     }
-    let mut at = PLANE * dense;
-    // SAFETY: 8 bytes behind at most 16 planes lie within `bytes`.
+    let mut at = PLANE_BYTES * dense;
+    // SAFETY: 8 bytes after at most 16 planes lie within `bytes`.
     let mut groups = unsafe { start.add(at).cast::<u64>().read_unaligned() };
     at += (width - dense).div_ceil(2);
     for plane in &mut planes[dense..width] {
@@ -152,7 +152,7 @@ fn load<T: bytemuck::Pod, const N: usize>(values: &[T; N]) -> __m512i {
     unsafe { _mm512_loadu_si512(values.as_ptr().cast()) }
 }
 
-/// Planes of one byte of the values, two a vector; `order` picks that byte from two vectors.
+/// Planes of one byte of the values, two per vector; `order` selects that byte from two vectors.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn transpose(values: &[__m512i; 8], order: __m512i) -> [__m512i; 4] {
@@ -171,7 +171,7 @@ fn transpose(values: &[__m512i; 8], order: __m512i) -> [__m512i; 4] {
     })
 }
 
-/// One byte of the values, 64 a vector, from planes, two a vector.
+/// One byte of the values, 64 per vector, from planes, two per vector.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn untranspose(planes: [__m512i; 4]) -> [__m512i; 4] {
@@ -195,11 +195,11 @@ fn spread_bits(group: u32) -> u32 {
     _pdep_u32(group, 0x0101_0101) * 0xff
 }
 
-/// Byte j has bit j set: multiplied by a matrix of bits, it is the transposed matrix, with the
-/// rows of the matrix taken from the last to the first.
+/// The identity matrix: its affine product with a bit matrix whose rows are reversed is the transposed
+/// matrix.
 const DIAGONAL: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
 
-/// A table of 64 bytes from an expression of the index.
+/// A table of 64 bytes, given by an expression of the index.
 macro_rules! table {
     ($i:ident => $entry:expr) => {{
         let mut table = [0u8; 64];
@@ -212,27 +212,27 @@ macro_rules! table {
     }};
 }
 
-/// Low and high bytes of 64 values, each 8 from the last to the first.
+/// Low and high bytes of 64 values, in reverse order within each 8.
 static LOW_BYTES: [u8; 64] = table!(i => 2 * (i / 8 * 8 + 7 - i % 8));
 static HIGH_BYTES: [u8; 64] = table!(i => 2 * (i / 8 * 8 + 7 - i % 8) + 1);
 
-/// Byte p of every word to word p, and back with the planes from the last to the first.
+/// Moves byte p of every word to word p, and back with the planes in reverse order.
 static BYTES_TO_WORDS: [u8; 64] = table!(i => i % 8 * 8 + i / 8);
 static WORDS_TO_BYTES: [u8; 64] = table!(i => (7 - i % 8) * 8 + i / 8);
 
-/// 16-bit values of low bytes and high bytes.
+/// Interleaves low and high bytes to 16-bit values.
 static FIRST_VALUES: [u8; 64] = table!(i => i % 2 * 64 + i / 2);
 static LAST_VALUES: [u8; 64] = table!(i => i % 2 * 64 + i / 2 + 32);
 
-/// Words of two vectors side by side: of planes 0 to 3, and of planes 4 to 7.
+/// Interleaves the words of two vectors: planes 0 to 3, and planes 4 to 7.
 static FIRST_FOUR: [u64; 8] = [0, 8, 1, 9, 2, 10, 3, 11];
 static LAST_FOUR: [u64; 8] = [4, 12, 5, 13, 6, 14, 7, 15];
 
-/// Two whole planes out of four halves.
+/// Joins four halves to two planes.
 static FIRST_TWO: [u64; 8] = [0, 1, 8, 9, 2, 3, 10, 11];
 static LAST_TWO: [u64; 8] = [4, 5, 12, 13, 6, 7, 14, 15];
 
-/// The first and the second halves of four planes, and every other word of those.
+/// The first and the second halves of four planes, and the even and odd words of those.
 static FIRST_HALVES: [u64; 8] = [0, 1, 4, 5, 8, 9, 12, 13];
 static LAST_HALVES: [u64; 8] = [2, 3, 6, 7, 10, 11, 14, 15];
 static EVEN_WORDS: [u64; 8] = [0, 2, 4, 6, 8, 10, 12, 14];

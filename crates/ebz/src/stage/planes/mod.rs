@@ -1,16 +1,15 @@
 //! Bit planes of a unit of 256 16-bit residuals: width, dense planes, sparse planes.
 //!
 //! Byte b of a plane holds one bit of each of the values 8b … 8b + 7, lowest first. Planes above
-//! the highest bit in use are not stored. The lowest planes, up to the last that is hardly sparse,
-//! are stored as they are (32 bytes); of the others only the bytes that are not zero:
+//! the highest bit in use are not stored. The lowest planes, up to the last with few zero bytes, are
+//! dense: stored completely (32 bytes). The others are sparse: only nonzero bytes are stored.
 //!
 //! ```text
-//! code     1 byte, kept apart: width · (width + 1) / 2 + number of dense planes
+//! code     1 byte, stored separately: width · (width + 1) / 2 + number of dense planes
 //! dense    32 bytes each
-//! groups   4 bits a sparse plane, two planes a byte, lower nibble first: which of its four
-//!          8-byte groups are not zero
-//! sparse   for each plane: a mask byte for each group that is not zero, then the bytes that
-//!          are not zero
+//! groups   4 bits per sparse plane, two planes per byte, lower nibble first: which of its four
+//!          8-byte groups are nonzero
+//! sparse   for each plane: a mask byte for each nonzero group, then the nonzero bytes
 //! ```
 
 #[cfg(target_arch = "x86_64")]
@@ -25,18 +24,18 @@ use super::UNIT;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 
-/// Bytes of a plane.
-const PLANE: usize = UNIT / 8;
+/// Size of a plane.
+const PLANE_BYTES: usize = UNIT / 8;
 
-/// A plane with this many bytes in use is stored dense: masks would cost more than they save.
-const DENSE: u32 = 28;
+/// Minimum number of nonzero bytes of a dense plane: masks would cost more than they save.
+const MIN_DENSE_BYTES: u32 = 28;
 
 /// Number of codes.
 const CODES: usize = 17 * 18 / 2;
 
-/// Bytes that the longest unit may seem to have, and a word: encoders may write, and decoders may
-/// read, that far.
-pub(crate) const MAX_UNIT: usize = 16 * (PLANE + 4) + 16;
+/// Maximum size of a unit, valid or not, plus two words: encoders may write and decoders may read up
+/// to here.
+pub(crate) const MAX_UNIT: usize = 16 * (PLANE_BYTES + 4) + 16;
 
 /// Width and number of dense planes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,14 +83,14 @@ pub(crate) fn encode(level: Level, unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT])
     (shape.code(), length)
 }
 
-/// Bytes of the unit with this code at the start of `bytes`, without decoding it.
+/// Size of the unit with this code at the start of `bytes`, without decoding it.
 pub(crate) fn length(code: u8, bytes: &[u8]) -> Result<usize> {
-    let end = || Error::corrupt("bit planes end too early");
+    let end = || Error::corrupt("bit planes are cut off");
     let shape = SHAPES
         .get(usize::from(code))
-        .ok_or_else(|| Error::corrupt(format!("bit planes with code {code}")))?;
+        .ok_or_else(|| Error::corrupt(format!("bit planes with unknown code {code}")))?;
     let (dense, sparse) = (usize::from(shape.dense), shape.width - shape.dense);
-    let groups = dense * PLANE;
+    let groups = dense * PLANE_BYTES;
     let mut at = groups + usize::from(sparse).div_ceil(2);
     for plane in 0..usize::from(sparse) {
         let byte = bytes.get(groups + plane / 2).ok_or_else(end)?;
@@ -105,7 +104,7 @@ pub(crate) fn length(code: u8, bytes: &[u8]) -> Result<usize> {
     }
 }
 
-/// Decodes the unit with this code from the start of `bytes`; returns how many bytes it took.
+/// Decodes the unit with this code from the start of `bytes`; returns its size in bytes.
 #[inline(always)]
 pub(crate) fn decode(
     level: Level,
@@ -115,12 +114,12 @@ pub(crate) fn decode(
 ) -> Result<usize> {
     let shape = SHAPES
         .get(usize::from(code))
-        .ok_or_else(|| Error::corrupt(format!("bit planes with code {code}")))?;
+        .ok_or_else(|| Error::corrupt(format!("bit planes with unknown code {code}")))?;
     if shape.width == 0 {
         unit.fill(0);
         return Ok(0);
     }
-    // Decoders may read up to the longest unit; the last ones of a chunk are moved to have that.
+    // Decoders may read up to `MAX_UNIT` bytes; the last units of a chunk are copied for that.
     let mut padded = [0; MAX_UNIT];
     let window: &[u8; MAX_UNIT] = match bytes.first_chunk() {
         Some(window) => window,
@@ -137,7 +136,7 @@ pub(crate) fn decode(
         _ => portable::decode(*shape, window, unit),
     };
     if length > bytes.len() {
-        return Err(Error::corrupt("bit planes end too early"));
+        return Err(Error::corrupt("bit planes are cut off"));
     }
     Ok(length)
 }

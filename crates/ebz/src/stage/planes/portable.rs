@@ -1,6 +1,6 @@
-//! Bit planes in plain Rust.
+//! Bit planes in portable Rust.
 
-use super::{DENSE, MAX_UNIT, PLANE, Shape, UNIT};
+use super::{MAX_UNIT, MIN_DENSE_BYTES, PLANE_BYTES, Shape, UNIT};
 
 /// Encodes a unit; returns its shape and length.
 pub(super) fn encode(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
@@ -8,17 +8,17 @@ pub(super) fn encode(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, us
     let used = unit.iter().fold(0, |all, residual| all | residual);
     let width = (u16::BITS - used.leading_zeros()) as usize;
 
-    // 2. Planes, and how many of them are dense.
+    // 2. Planes, and the number of dense ones.
     let planes = transpose(unit, width);
-    let in_use = |plane: &[u8; PLANE]| plane.iter().filter(|b| **b != 0).count() as u32;
+    let in_use = |plane: &[u8; PLANE_BYTES]| plane.iter().filter(|b| **b != 0).count() as u32;
     let dense = planes[..width]
         .iter()
-        .rposition(|plane| in_use(plane) >= DENSE)
+        .rposition(|plane| in_use(plane) >= MIN_DENSE_BYTES)
         .map_or(0, |last| last + 1);
     let mut at = 0;
     for plane in &planes[..dense] {
-        out[at..at + PLANE].copy_from_slice(plane);
-        at += PLANE;
+        out[at..at + PLANE_BYTES].copy_from_slice(plane);
+        at += PLANE_BYTES;
     }
 
     // 3. Groups of the sparse planes, then their masks and bytes.
@@ -49,11 +49,11 @@ pub(super) fn encode(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, us
 /// Decodes a unit of this shape; returns its length.
 pub(super) fn decode(shape: Shape, bytes: &[u8; MAX_UNIT], unit: &mut [u16; UNIT]) -> usize {
     let (width, dense) = (usize::from(shape.width), usize::from(shape.dense));
-    let mut planes = [[0; PLANE]; 16];
+    let mut planes = [[0; PLANE_BYTES]; 16];
     let mut at = 0;
     for plane in &mut planes[..dense] {
-        plane.copy_from_slice(&bytes[at..at + PLANE]);
-        at += PLANE;
+        plane.copy_from_slice(&bytes[at..at + PLANE_BYTES]);
+        at += PLANE_BYTES;
     }
     let groups = at;
     at += (width - dense).div_ceil(2);
@@ -79,8 +79,8 @@ pub(super) fn decode(shape: Shape, bytes: &[u8; MAX_UNIT], unit: &mut [u16; UNIT
 }
 
 /// The planes of a unit; those from `width` on are left zero.
-fn transpose(unit: &[u16; UNIT], width: usize) -> [[u8; PLANE]; 16] {
-    let mut planes = [[0; PLANE]; 16];
+fn transpose(unit: &[u16; UNIT], width: usize) -> [[u8; PLANE_BYTES]; 16] {
+    let mut planes = [[0; PLANE_BYTES]; 16];
     for (b, values) in unit.as_chunks::<8>().0.iter().enumerate() {
         for half in 0..width.div_ceil(8) {
             let bytes = values.map(|v| (v >> (8 * half)) as u8);
@@ -93,8 +93,8 @@ fn transpose(unit: &[u16; UNIT], width: usize) -> [[u8; PLANE]; 16] {
     planes
 }
 
-/// The unit of some planes.
-fn untranspose(planes: &[[u8; PLANE]; 16], width: usize, unit: &mut [u16; UNIT]) {
+/// The unit of these planes.
+fn untranspose(planes: &[[u8; PLANE_BYTES]; 16], width: usize, unit: &mut [u16; UNIT]) {
     for (b, values) in unit.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         *values = [0; 8];
         for half in 0..width.div_ceil(8) {
@@ -110,7 +110,7 @@ fn untranspose(planes: &[[u8; PLANE]; 16], width: usize, unit: &mut [u16; UNIT])
     }
 }
 
-/// Transposes an 8 × 8 matrix of bits: bit j of byte i and bit i of byte j change places.
+/// Transposes an 8 × 8 bit matrix: swaps bit j of byte i with bit i of byte j.
 fn transpose8(mut bits: u64) -> u64 {
     for (shift, mask) in [
         (7, 0x00aa_00aa_00aa_00aa),

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Units of every width with every kind of density.
+/// Units of every width with different densities.
 fn units() -> Vec<[u16; UNIT]> {
     let mut state = 7u64;
     let mut random = move || {
@@ -26,7 +26,7 @@ fn units() -> Vec<[u16; UNIT]> {
     units
 }
 
-/// Encoded bit by bit, as the module documentation says.
+/// Encodes bit by bit, as the module documentation defines it.
 fn naive(unit: &[u16; UNIT]) -> (u8, Vec<u8>) {
     let width = (0..16)
         .rev()
@@ -38,7 +38,7 @@ fn naive(unit: &[u16; UNIT]) -> (u8, Vec<u8>) {
                 .map(|j| ((unit[8 * b + j] >> p & 1) as u8) << j)
                 .sum()
         };
-        (0..PLANE).map(byte).collect()
+        (0..PLANE_BYTES).map(byte).collect()
     };
     let planes: Vec<_> = (0..width).map(plane).collect();
     let in_use = |p: &Vec<u8>| p.iter().filter(|b| **b != 0).count();
@@ -65,7 +65,7 @@ fn naive(unit: &[u16; UNIT]) -> (u8, Vec<u8>) {
 }
 
 #[test]
-fn every_level_writes_what_the_definition_says_and_reads_it_back() {
+fn every_level_matches_the_definition_and_round_trips() {
     for unit in units() {
         let (code, expected) = naive(&unit);
         for level in Level::available() {
@@ -80,7 +80,7 @@ fn every_level_writes_what_the_definition_says_and_reads_it_back() {
 }
 
 #[test]
-fn damaged_units_are_errors_or_other_units_but_the_same_on_every_level() {
+fn damaged_units_decode_identically_at_every_level() {
     let mut state = 99u64;
     for round in 0..20_000 {
         let mut bytes = vec![0; round % (MAX_UNIT + 40)];

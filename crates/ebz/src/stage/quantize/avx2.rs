@@ -1,4 +1,4 @@
-//! A unit of single precision to 16 bits with AVX2.
+//! Single precision to 16-bit coordinates and back with AVX2.
 
 use super::{Plain, Unit};
 use crate::simd::{Avx2, memory};
@@ -13,12 +13,12 @@ pub(super) fn unit(_: Avx2, plain: &Plain, values: &[f32; UNIT], q: &mut [u16; U
         let (inverse, step) = (_mm256_set1_ps(plain.inverse), _mm256_set1_ps(plain.step));
         let rounder = _mm256_set1_ps(Plain::ROUNDER);
         let (no_sign, low) = (_mm256_set1_epi32(i32::MAX), _mm256_set1_epi32(0xffff));
-        let (mut least, mut most) = (_mm256_set1_epi32(-1), _mm256_setzero_si256());
+        let (mut min, mut max) = (_mm256_set1_epi32(-1), _mm256_setzero_si256());
         let mut error = _mm256_setzero_si256();
         let lines = values.as_chunks::<16>().0.iter();
         for (line, q) in lines.zip(q.as_chunks_mut::<16>().0) {
-            // One at a time, because loads have to wait behind many.
-            memory::prefetch_line(line, super::AHEAD);
+            // One line at a time: many prefetches at once delay the loads.
+            memory::prefetch_line(line, super::PREFETCH_BYTES);
             let mut coordinates = [_mm256_setzero_si256(); 2];
             for (half, coordinates) in line.as_chunks::<8>().0.iter().zip(&mut coordinates) {
                 // SAFETY: the reference is to 32 bytes.
@@ -28,8 +28,8 @@ pub(super) fn unit(_: Avx2, plain: &Plain, values: &[f32; UNIT], q: &mut [u16; U
                 let distance = _mm256_castps_si256(_mm256_sub_ps(decoded, x));
                 error = _mm256_max_epu32(error, _mm256_and_si256(distance, no_sign));
                 let bits = _mm256_castps_si256(rounded);
-                least = _mm256_min_epu32(least, bits);
-                most = _mm256_max_epu32(most, bits);
+                min = _mm256_min_epu32(min, bits);
+                max = _mm256_max_epu32(max, bits);
                 *coordinates = _mm256_and_si256(bits, low);
             }
             let packed = _mm256_packus_epi32(coordinates[0], coordinates[1]);
@@ -38,8 +38,8 @@ pub(super) fn unit(_: Avx2, plain: &Plain, values: &[f32; UNIT], q: &mut [u16; U
             unsafe { _mm256_storeu_si256(q.as_mut_ptr().cast(), in_order) };
         }
         Unit {
-            least: lanes(least).into_iter().fold(u32::MAX, u32::min),
-            most: lanes(most).into_iter().fold(0, u32::max),
+            min: lanes(min).into_iter().fold(u32::MAX, u32::min),
+            max: lanes(max).into_iter().fold(0, u32::max),
             error: lanes(error).into_iter().fold(0, u32::max),
         }
     }
@@ -56,7 +56,8 @@ fn lanes(vector: __m256i) -> [u32; 8] {
     lanes
 }
 
-/// Values of a unit of coordinates, past the caches if `streaming` and the target is aligned for it.
+/// Reconstructs a unit from its coordinates, with non-temporal stores if `streaming` and the target is
+/// aligned.
 #[inline(always)]
 pub(super) fn values(
     _: Avx2,
@@ -82,7 +83,7 @@ pub(super) fn values(
             }
             let value = _mm256_mul_ps(point, step);
             let to = values.as_mut_ptr();
-            // SAFETY: there are 32 bytes, aligned to `STREAM` as the caller has seen.
+            // SAFETY: there are 32 bytes, and the caller has checked their alignment to `STREAM`.
             unsafe {
                 match STREAM {
                     32 => _mm256_stream_ps(to, value),

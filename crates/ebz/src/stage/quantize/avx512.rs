@@ -1,4 +1,4 @@
-//! A unit of single precision to 16 bits with AVX-512.
+//! Single precision to 16-bit coordinates with AVX-512.
 
 use super::{Plain, Unit};
 use crate::simd::{Avx512, memory};
@@ -13,12 +13,12 @@ pub(super) fn unit(_: Avx512, plain: &Plain, values: &[f32; UNIT], q: &mut [u16;
         let (inverse, step) = (_mm512_set1_ps(plain.inverse), _mm512_set1_ps(plain.step));
         let rounder = _mm512_set1_ps(Plain::ROUNDER);
         let no_sign = _mm512_set1_epi32(i32::MAX);
-        let (mut least, mut most) = (_mm512_set1_epi32(-1), _mm512_setzero_si512());
+        let (mut min, mut max) = (_mm512_set1_epi32(-1), _mm512_setzero_si512());
         let mut error = _mm512_setzero_si512();
         let lines = values.as_chunks::<16>().0.iter();
         for (line, q) in lines.zip(q.as_chunks_mut::<16>().0) {
-            // One at a time, because loads have to wait behind many.
-            memory::prefetch_line(line, super::AHEAD);
+            // One line at a time: many prefetches at once delay the loads.
+            memory::prefetch_line(line, super::PREFETCH_BYTES);
             // SAFETY: the reference is to 64 bytes.
             let x = unsafe { _mm512_loadu_ps(line.as_ptr()) };
             let rounded = _mm512_add_ps(_mm512_mul_ps(x, inverse), rounder);
@@ -26,14 +26,14 @@ pub(super) fn unit(_: Avx512, plain: &Plain, values: &[f32; UNIT], q: &mut [u16;
             let distance = _mm512_castps_si512(_mm512_sub_ps(decoded, x));
             error = _mm512_max_epu32(error, _mm512_and_si512(distance, no_sign));
             let bits = _mm512_castps_si512(rounded);
-            least = _mm512_min_epu32(least, bits);
-            most = _mm512_max_epu32(most, bits);
+            min = _mm512_min_epu32(min, bits);
+            max = _mm512_max_epu32(max, bits);
             // SAFETY: the reference is to 32 bytes.
             unsafe { _mm256_storeu_si256(q.as_mut_ptr().cast(), _mm512_cvtepi32_epi16(bits)) };
         }
         Unit {
-            least: _mm512_reduce_min_epu32(least),
-            most: _mm512_reduce_max_epu32(most),
+            min: _mm512_reduce_min_epu32(min),
+            max: _mm512_reduce_max_epu32(max),
             error: _mm512_reduce_max_epu32(error),
         }
     }

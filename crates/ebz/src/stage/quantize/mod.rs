@@ -1,12 +1,12 @@
 //! Quantization with a checked bound: k = round(x / step), x′ = k · step.
 //!
-//! The lattice is a function of the bound alone. Its origin is 0, and a chunk that lies far from 0
-//! subtracts a whole number, its base, from all coordinates. A lattice point decodes to the same bits
-//! in every chunk, width and arithmetic: its product with the step is exact, or rounded once. So what
-//! was decompressed is on the lattice already, and does not change when it is compressed again.
+//! The lattice depends only on the bound. Its origin is 0; a chunk far from 0 subtracts an integer,
+//! its base, from all coordinates. A lattice point decodes to the same bits in every chunk, width and
+//! arithmetic: its product with the step is exact, or rounded once. So decompressed data is already
+//! on the lattice, and compressing it again does not change it.
 //!
-//! Rounding is done by adding 1.5 · 2^(mantissa bits): the sum has no fraction bits left, and its
-//! low bits are k in two's complement. There is no fused multiply-add.
+//! Adding 1.5 · 2^(mantissa bits) rounds: the sum has no fraction bits left, and its low bits are k
+//! in two's complement. Fused multiply-add must not be used.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -21,11 +21,11 @@ use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
 use crate::simd::{Level, memory};
 
-/// How far ahead, in bytes, values are asked for: measured, flat around this.
-pub(super) const AHEAD: usize = 4096;
+/// Prefetch distance. Measured; the optimum is flat.
+pub(super) const PREFETCH_BYTES: usize = 4096;
 
-/// The step of the lattice for a bound and elements `T`: twice the bound, rounded down to few bits;
-/// `None` if it or its reciprocal would be subnormal or infinite.
+/// The step of the lattice for a bound and elements `T`: twice the bound, rounded down to few
+/// significant bits; `None` if it or its reciprocal would be subnormal or infinite.
 pub(crate) fn step<T: Real>(bound: f64) -> Option<f64> {
     let dropped = f64::MANTISSA_DIGITS - T::STEP_BITS;
     let step = f64::from_bits((2.0 * bound).to_bits() >> dropped << dropped);
@@ -37,72 +37,71 @@ pub(crate) fn normal<F: Real>(step: f64) -> bool {
     (F::LEAST..=1.0 / F::LEAST).contains(&step)
 }
 
-/// Numbers for the values of a chunk, each checked against the bound.
+/// Quantization of a chunk, with every value checked against the bound.
 pub(crate) trait Scale<T> {
-    /// What the decoder needs to know.
+    /// The parameters of the decoder.
     fn step(&self) -> f64;
     fn base(&self) -> f64;
-    /// Coordinates of a unit of values; false if at least one value cannot be quantized.
+    /// Quantizes a unit; false if at least one value cannot be quantized.
     fn forward<W: Word>(&self, values: &[T; UNIT], q: &mut [W; UNIT]) -> bool;
-    /// The same, and the ends of all values so far, where that costs nothing. Asks for values further on.
+    /// The same; also updates the range of all points so far where that is free, and prefetches.
     #[inline(always)]
-    fn forward_between<W: Word>(
+    fn forward_with_range<W: Word>(
         &self,
         level: Level,
         values: &[T; UNIT],
         q: &mut [W; UNIT],
-        ends: &mut Ends,
+        range: &mut PointRange,
     ) -> bool {
         let _ = level;
-        *ends = Ends::UNKNOWN;
-        memory::prefetch(values, AHEAD);
+        *range = PointRange::UNKNOWN;
+        memory::prefetch(values, PREFETCH_BYTES);
         self.forward(values, q)
     }
     /// Whether one value can be quantized.
     fn accepts<W: Word>(&self, x: T) -> bool;
 }
 
-/// The least and the largest lattice point of the values so far; everything if that is not known.
+/// The smallest and the largest lattice point so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ends {
-    pub least: f64,
-    pub most: f64,
+pub(crate) struct PointRange {
+    pub min: f64,
+    pub max: f64,
 }
 
-impl Ends {
-    /// Of no values.
-    pub const NONE: Self = Self {
-        least: f64::INFINITY,
-        most: f64::NEG_INFINITY,
+impl PointRange {
+    pub const EMPTY: Self = Self {
+        min: f64::INFINITY,
+        max: f64::NEG_INFINITY,
     };
     pub const UNKNOWN: Self = Self {
-        least: f64::NEG_INFINITY,
-        most: f64::INFINITY,
+        min: f64::NEG_INFINITY,
+        max: f64::INFINITY,
     };
 
-    /// Intervals in which the least and the largest value lie, if these are known.
+    /// Intervals that contain the smallest and the largest value, if known.
     pub fn values(self, step: f64) -> Option<[(f64, f64); 2]> {
         let around = |point: f64| ((point - 1.0) * step, (point + 1.0) * step);
-        let known = self.least.is_finite() && self.most.is_finite();
-        known.then(|| [around(self.least), around(self.most)])
+        let known = self.min.is_finite() && self.max.is_finite();
+        known.then(|| [around(self.min), around(self.max)])
     }
 
-    /// Adds those of other values.
+    /// Extends the range.
     #[inline(always)]
-    fn join(&mut self, least: f64, most: f64) {
-        self.least = self.least.min(least);
-        self.most = self.most.max(most);
+    fn join(&mut self, min: f64, max: f64) {
+        self.min = self.min.min(min);
+        self.max = self.max.max(max);
     }
 }
 
-/// Fills `q` with what `one` makes of each value; false if it rejects one.
+/// Fills `q` with the coordinates that `one` returns; false if it rejects a value.
 #[inline(always)]
 pub(super) fn quantize_unit<T: Float, W: Word>(
     values: &[T; UNIT],
     q: &mut [W; UNIT],
     one: impl Fn(T) -> (W, bool),
 ) -> bool {
-    // As wide as the elements, so that vectors of it go with theirs.
+    // As wide as the elements, so that both use the same number of vector lanes.
     let mut bad = T::Order::default();
     for (q, &x) in q.iter_mut().zip(values) {
         let (coordinate, good) = one(x);
@@ -112,10 +111,10 @@ pub(super) fn quantize_unit<T: Float, W: Word>(
     bad == T::Order::default()
 }
 
-/// Constants of the quantization of a chunk, for elements `T` with arithmetic `F`.
+/// Quantizer of a chunk, for elements `T` with arithmetic `F`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quantizer<T, F> {
-    /// Distance of two neighbours in the lattice.
+    /// Spacing of lattice points.
     step: F,
     /// 1 / step, rounded towards 0.
     inverse: F,
@@ -127,33 +126,32 @@ pub(crate) struct Quantizer<T, F> {
     most: F,
     /// Values that must not be quantized.
     fill: TypedFill<T>,
-    /// What there is to compute.
     work: Work,
 }
 
-/// What a quantizer has to compute, in rising order of effort.
+/// The work that a quantizer does per value, in order of increasing cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
-    /// Neither base nor fill value.
+    /// Neither base nor fill values.
     Plain,
     OneFill,
     ManyFills,
 }
 
-// As parameters of `Quantizer::one`.
+// Const parameters of `Quantizer::one`.
 const PLAIN: u8 = Work::Plain as u8;
 const ONE_FILL: u8 = Work::OneFill as u8;
 const MANY_FILLS: u8 = Work::ManyFills as u8;
 
 impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
     /// The lattice with the [`step`] of a bound, which is a normal number in `F`, for |q| up to
-    /// `most`; |base| + most is at most [`Real::FARTHEST`] of `T`, and small enough for `F`.
+    /// `most`. |base| + most is at most [`Real::FARTHEST`] of `T`, and small enough to round in `F`.
     ///
-    /// Why x′ − x is exact: for k = 0 it is x itself, and otherwise x and x′ are within a factor of 2 of
-    /// each other, because `inverse` is rounded towards 0 so that k = ±1 needs |x| ≥ step / 2.
+    /// x′ − x is exact: for k = 0 it is −x; otherwise x and x′ are within a factor of 2 of each other,
+    /// because `inverse` is rounded towards 0, so that k = ±1 implies |x| ≥ step / 2.
     ///
-    /// Why x′ is quantized to itself: it is off k · step by a rounding error, as is its quotient,
-    /// and up to `FARTHEST` these are below half a step together.
+    /// x′ quantizes to itself: it differs from k · step by a rounding error, and so does its quotient;
+    /// up to `FARTHEST` the sum of both is less than half a step.
     pub fn new(step: f64, base: i64, most: i64, bound: f64, fill: &FillValues) -> Self {
         Self {
             step: F::from_f64(step),
@@ -171,7 +169,7 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
         }
     }
 
-    /// Lattice point of `x` (in the low bits) and its value, and whether they are usable.
+    /// Lattice point of `x` (in the low bits), its value, and whether `x` may be quantized to it.
     #[inline(always)]
     fn point<const WORK: u8>(&self, x: T) -> (u64, T, bool) {
         let rounded = <T as Via<F>>::widen(x).mul(self.inverse).add(F::ROUNDER);
@@ -182,7 +180,7 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
         };
         let decoded = <T as Via<F>>::narrow(k.mul(self.step));
         let good = self.proof.holds(x, decoded) & (q.abs() <= self.most);
-        // Neither is missing data quantized, nor does other data become missing.
+        // Fill values must not be quantized, nor may other values decode to one.
         let ordinary = match WORK {
             PLAIN => true,
             ONE_FILL => (x != self.fill.first()) & (decoded != self.fill.first()),
@@ -191,7 +189,7 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
         (rounded.to_word(), decoded, good & ordinary)
     }
 
-    /// Coordinate of `x`, and whether it is usable.
+    /// Coordinate of `x`, and whether it may be used.
     #[inline(always)]
     fn one<W: Word, const WORK: u8>(&self, x: T) -> (W, bool) {
         let (bits, _, good) = self.point::<WORK>(x);
@@ -202,14 +200,15 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
         (W::truncate(bits), good)
     }
 
-    /// [`Scale::forward`] in single precision, without base and fill values: with fewer comparisons.
+    /// [`Scale::forward`] in single precision without base and fill values, which needs fewer
+    /// comparisons.
     #[inline(always)]
     fn plain_unit(
         &self,
         level: Level,
         values: &[f32; UNIT],
         q: &mut [u16; UNIT],
-        ends: &mut Ends,
+        range: &mut PointRange,
     ) -> bool {
         let plain = Plain {
             inverse: self.inverse.to_f64() as f32,
@@ -218,20 +217,20 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
         let unit = plain.unit(level, values, q);
         let bits = |real: F| real.to_word() as u32;
         let point = |bits: u32| f64::from(f32::from_bits(bits)) - F::ROUNDER.to_f64();
-        ends.join(point(unit.least), point(unit.most));
+        range.join(point(unit.min), point(unit.max));
         unit.error <= self.proof.limit().to_word() as u32
-            && unit.least >= bits(F::ROUNDER.sub(self.most))
-            && unit.most <= bits(F::ROUNDER.add(self.most))
+            && unit.min >= bits(F::ROUNDER.sub(self.most))
+            && unit.max <= bits(F::ROUNDER.add(self.most))
     }
 
-    /// The value of the lattice point of `x`, or `x` if it is not usable.
+    /// `x` rounded to the lattice, or `x` itself if it cannot be quantized.
     #[inline(always)]
     pub fn snap(&self, x: T) -> T {
         let (_, decoded, good) = self.point::<MANY_FILLS>(x);
         if good { decoded } else { x }
     }
 
-    /// Values of a unit of coordinates.
+    /// Reconstructs a unit from its coordinates.
     #[inline(always)]
     pub fn inverse<W: Word>(step: F, base: F, q: &[W; UNIT], values: &mut [T; UNIT]) {
         if base.to_f64() == 0.0 {
@@ -246,18 +245,18 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
     }
 }
 
-/// The lattice of a bound in single precision, without base.
+/// A quantizer in single precision without base and fill values.
 struct Plain {
     inverse: f32,
     step: f32,
 }
 
-/// What tells whether all values of a unit can be quantized, as bit patterns: those of positive numbers are in
-/// the order of the numbers, with NaN above all and negative ones above that.
+/// Statistics that tell whether all values of a unit can be quantized. They are bit patterns, which
+/// order positive numbers correctly, with NaN and negative numbers above them.
 struct Unit {
-    /// The least and the largest rounded number; positive where the coordinate is in reach.
-    least: u32,
-    most: u32,
+    /// The smallest and the largest sum with the rounder, positive if the coordinate is in range.
+    min: u32,
+    max: u32,
     /// The largest |x′ − x|.
     error: u32,
 }
@@ -265,7 +264,7 @@ struct Unit {
 impl Plain {
     const ROUNDER: f32 = <f32 as Real>::ROUNDER;
 
-    /// Coordinates of a unit.
+    /// Quantizes a unit.
     #[inline(always)]
     fn unit(&self, level: Level, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
         match level {
@@ -279,22 +278,22 @@ impl Plain {
 
     #[inline(always)]
     fn unit_portable(&self, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
-        memory::prefetch(values, AHEAD);
-        let (mut least, mut most, mut error) = (u32::MAX, 0, 0);
+        memory::prefetch(values, PREFETCH_BYTES);
+        let (mut min, mut max, mut error) = (u32::MAX, 0, 0);
         for (q, &x) in q.iter_mut().zip(values) {
             let rounded = x * self.inverse + Self::ROUNDER;
             let decoded = (rounded - Self::ROUNDER) * self.step;
-            least = least.min(rounded.to_bits());
-            most = most.max(rounded.to_bits());
+            min = min.min(rounded.to_bits());
+            max = max.max(rounded.to_bits());
             error = error.max((decoded - x).abs().to_bits());
             *q = rounded.to_bits() as u16;
         }
-        Unit { least, most, error }
+        Unit { min, max, error }
     }
 }
 
-/// [`Quantizer::inverse`] of 16-bit coordinates in the arithmetic of the values, past the caches if
-/// `streaming`.
+/// [`Quantizer::inverse`] for 16-bit coordinates in the arithmetic of the values, with non-temporal
+/// stores if `streaming`.
 #[inline(always)]
 pub(crate) fn narrow_values<T: Float>(
     level: Level,
@@ -313,7 +312,7 @@ pub(crate) fn narrow_values<T: Float>(
     });
 }
 
-/// Fills a unit, past the caches if `streaming`.
+/// Fills a unit, with non-temporal stores if `streaming`.
 #[inline(always)]
 pub(crate) fn streamed<T: Float>(
     level: Level,
@@ -322,9 +321,9 @@ pub(crate) fn streamed<T: Float>(
     fill: impl FnOnce(&mut [T; UNIT]),
 ) {
     if streaming {
-        let mut near = Aligned::<T>::default();
-        fill(&mut near.0);
-        memory::stream(level, &near.0, values);
+        let mut buffer = Aligned::<T>::default();
+        fill(&mut buffer.0);
+        memory::stream(level, &buffer.0, values);
     } else {
         fill(values);
     }
@@ -364,12 +363,12 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
     }
 
     #[inline(always)]
-    fn forward_between<W: Word>(
+    fn forward_with_range<W: Word>(
         &self,
         level: Level,
         values: &[T; UNIT],
         q: &mut [W; UNIT],
-        ends: &mut Ends,
+        range: &mut PointRange,
     ) -> bool {
         if self.work == Work::Plain
             && size_of::<F>() == 4
@@ -378,10 +377,10 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
                 bytemuck::try_cast_mut(&mut *q),
             )
         {
-            return self.plain_unit(level, values, q, ends);
+            return self.plain_unit(level, values, q, range);
         }
-        *ends = Ends::UNKNOWN;
-        memory::prefetch(values, AHEAD);
+        *range = PointRange::UNKNOWN;
+        memory::prefetch(values, PREFETCH_BYTES);
         self.forward(values, q)
     }
 
@@ -395,7 +394,7 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
 mod tests {
     use super::*;
 
-    /// Lattice points near 0, near the ends of coordinates, and near the end of the lattice.
+    /// Lattice points near 0, near the largest coordinates, and near the end of the lattice.
     fn points<T: Float>() -> impl Iterator<Item = i64> {
         let centres = [
             0,
@@ -410,7 +409,7 @@ mod tests {
             .flat_map(|c| (c..=c + 40).flat_map(|k| [k, -k]))
     }
 
-    fn points_are_the_same_everywhere<T: Float>(bounds: &[f64]) {
+    fn points_decode_identically<T: Float>(bounds: &[f64]) {
         for &bound in bounds {
             let step = step::<T>(bound).unwrap();
             assert!(step <= 2.0 * bound && step > 1.99 * bound);
@@ -421,7 +420,7 @@ mod tests {
                     continue;
                 }
                 assert_eq!(whole.snap(value).to_word(), value.to_word(), "{bound} {k}");
-                // The decoders of 16-bit coordinates, with a base, and of 32-bit ones.
+                // The decoders of 16-bit coordinates with a base, and of 32-bit ones.
                 let base = k - k % 30_000;
                 let mut out = [T::default(); UNIT];
                 let q = [u16::truncate((k - base).cast_unsigned()); UNIT];
@@ -438,17 +437,17 @@ mod tests {
     }
 
     #[test]
-    fn lattice_points_are_the_same_in_every_mode() {
+    fn lattice_points_decode_identically_in_every_mode() {
         let bounds = [1.0, 0.1, 0.01, 1.0 / 3.0, 0.999, 1e-30, 3e-45, 7e36];
-        points_are_the_same_everywhere::<f32>(&bounds);
-        points_are_the_same_everywhere::<f64>(&bounds);
-        points_are_the_same_everywhere::<f64>(&[1e-300, 1e290]);
+        points_decode_identically::<f32>(&bounds);
+        points_decode_identically::<f64>(&bounds);
+        points_decode_identically::<f64>(&[1e-300, 1e290]);
     }
 
-    /// Units of whatever bits, and of numbers around the ends of coordinates: the fast path for single
-    /// precision says what the definition says of each value.
+    /// Units of random bits, and of values around the largest coordinates: the fast path for single
+    /// precision agrees with the definition for one value.
     #[test]
-    fn units_are_quantized_like_single_values() {
+    fn plain_units_match_the_definition() {
         let mut state = 5u64;
         let mut random = move || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
@@ -473,24 +472,24 @@ mod tests {
                 });
                 let expected = values.map(|x| lattice.one::<u16, MANY_FILLS>(x));
                 for level in Level::available() {
-                    let (mut q, mut ends) = ([0u16; UNIT], Ends::NONE);
-                    let good = lattice.forward_between(level, &values, &mut q, &mut ends);
+                    let (mut q, mut range) = ([0u16; UNIT], PointRange::EMPTY);
+                    let good = lattice.forward_with_range(level, &values, &mut q, &mut range);
                     assert_eq!(good, expected.iter().all(|(_, good)| *good), "{values:?}");
                     for ((q, (expected, good)), x) in q.iter().zip(expected).zip(values) {
                         assert!(q == &expected || !good, "{x}");
                     }
                     if good {
                         let points = q.map(|q| f64::from(q.cast_signed()));
-                        let least = points.into_iter().fold(f64::INFINITY, f64::min);
-                        let most = points.into_iter().fold(f64::NEG_INFINITY, f64::max);
-                        assert_eq!(ends, Ends { least, most });
+                        let min = points.into_iter().fold(f64::INFINITY, f64::min);
+                        let max = points.into_iter().fold(f64::NEG_INFINITY, f64::max);
+                        assert_eq!(range, PointRange { min, max });
                     }
                 }
             }
         }
     }
 
-    fn narrow_values_are_as_defined<T: Float>() {
+    fn narrow_values_match_the_definition<T: Float>() {
         let step = step::<T>(0.013).unwrap();
         let q: [u16; UNIT] = std::array::from_fn(|i| (i * 257 + i / 3) as u16);
         for (base, streaming) in [
@@ -515,13 +514,13 @@ mod tests {
     }
 
     #[test]
-    fn values_are_the_same_at_every_level_and_place() {
-        narrow_values_are_as_defined::<f32>();
-        narrow_values_are_as_defined::<f64>();
+    fn narrow_values_match_at_every_level_and_alignment() {
+        narrow_values_match_the_definition::<f32>();
+        narrow_values_match_the_definition::<f64>();
     }
 
     #[test]
-    fn bounds_without_a_lattice() {
+    fn extreme_bounds_have_no_lattice() {
         assert_eq!(step::<f64>(1e-310), None);
         assert_eq!(step::<f64>(f64::MAX), None);
         assert!(!normal::<f32>(1e-40));

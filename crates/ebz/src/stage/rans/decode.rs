@@ -1,4 +1,4 @@
-//! Bytes to symbols. [`super::encode`] mirrors the steps.
+//! Decoder. [`super::encode`] mirrors its steps.
 
 use super::distribution::Distribution;
 use super::state::{DecoderState, OFFSET, SYMBOL};
@@ -8,20 +8,19 @@ use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 
-/// A decoder of one stream; its memory is kept between chunks.
+/// A decoder of one stream; its buffers are reused between chunks.
 #[derive(Default)]
 pub struct Decoder {
-    /// An available level.
     level: Option<Level>,
     state: DecoderState,
-    /// What the slots of each context are filled with: most tables are those of the chunk before.
+    /// Current distribution of each context: most tables are the same as in the previous chunk.
     filled: Vec<Option<Distribution>>,
     rare: Vec<u8>,
     rare_position: usize,
 }
 
 impl Decoder {
-    /// Reads tables and states from the front of `bytes`; returns the words behind them.
+    /// Reads tables and states from the front of `bytes`; returns the words after them.
     pub fn begin<'a>(
         &mut self,
         level: Level,
@@ -39,7 +38,7 @@ impl Decoder {
         let slots = slots.chunks_exact_mut(TOTAL as usize);
         let mut tables = slots.zip(&mut self.filled);
         if bytes.is_empty() {
-            // Nothing was coded: no symbol will be asked for.
+            // Nothing was encoded, and nothing will be decoded.
             tables.for_each(|table| fill(table, Distribution::CERTAIN));
             return Ok(bytes);
         }
@@ -65,12 +64,12 @@ impl Decoder {
             let length = bits.get(6);
             let below = length.saturating_sub(1);
             if length > 32 {
-                return Err(Error::corrupt("a state beyond 32 bits"));
+                return Err(Error::corrupt("a rANS state exceeds 32 bits"));
             }
             let above = bits.get(below) | u32::from(length > 0) << below;
             *state = LOWEST
                 .checked_add(above)
-                .ok_or_else(|| Error::corrupt("a state beyond 32 bits"))?;
+                .ok_or_else(|| Error::corrupt("a rANS state exceeds 32 bits"))?;
         }
         bits.finish()?;
         self.rare.extend_from_slice(varint::read_block(&mut rest)?);
@@ -95,14 +94,14 @@ impl Decoder {
                 *symbol = *self
                     .rare
                     .get(self.rare_position)
-                    .ok_or_else(|| Error::truncated("rare symbols"))?;
+                    .ok_or_else(|| Error::truncated("the list of rare symbols is cut off"))?;
                 self.rare_position += 1;
             }
         }
         Ok(())
     }
 
-    /// Checks that the stream ended exactly where the symbols did.
+    /// Checks that the stream was consumed completely.
     pub fn finish(&self, words: &[u8]) -> Result<()> {
         let done = self.state.states == [LOWEST; LANES]
             && self.state.position == words.len()
@@ -110,13 +109,12 @@ impl Decoder {
         if done {
             Ok(())
         } else {
-            Err(Error::corrupt(
-                "the entropy coder did not end where it began",
-            ))
+            Err(Error::corrupt("a rANS stream does not match its symbols"))
         }
     }
 }
 
+/// Fills the slots of a context, unless they are up to date.
 fn fill((slots, filled): (&mut [u32], &mut Option<Distribution>), distribution: Distribution) {
     if *filled == Some(distribution) {
         return;

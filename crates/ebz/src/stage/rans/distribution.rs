@@ -1,21 +1,20 @@
-//! Symbol probabilities: made from counts, written to and read from a stream.
+//! Symbol probabilities and their encoding.
 //!
-//! Symbol 0 stands alone; symbols 2a − 1 and 2a are the two signs of a magnitude a and share one
-//! frequency, which halves what a table costs. [`ESCAPE`] stands for every symbol without a
-//! frequency of its own.
+//! Symbols 2a − 1 and 2a are the two signs of a magnitude a and share one frequency, which halves
+//! the size of a table. [`ESCAPE`] stands for every symbol without a frequency.
 
 use super::{ALPHABET, ESCAPE, TOTAL};
 use crate::bits::{BitReader, BitWriter};
 use crate::error::{Error, Result};
 use std::sync::OnceLock;
 
-/// Magnitudes that a symbol can have besides zero.
+/// Number of nonzero magnitudes.
 const PAIRS: usize = (ALPHABET - 2) / 2;
-/// Bits that an escaped symbol costs besides its escape.
+/// Bits of a rare symbol, in addition to the escape.
 const RARE_BITS: u64 = 8;
-/// Contexts with more symbols than this get a table of their own without a look at the family.
-const FAMILY_LIMIT: u64 = 1 << 15;
-/// What the first byte of a table says when the frequencies follow.
+/// Maximum number of symbols for a table from the family; larger contexts get their own.
+const MAX_SYMBOLS_FOR_FAMILY: u64 = 1 << 15;
+/// First byte of a table with explicit frequencies.
 const EXPLICIT: u8 = FAMILY_SIZE as u8;
 
 /// Probability of symbol 0 in the family, in parts of 1024.
@@ -26,7 +25,7 @@ const FAMILY_ZERO: [u16; 16] = [
 const FAMILY_DECAY: [u16; 12] = [30, 82, 154, 256, 379, 512, 635, 748, 840, 901, 942, 973];
 const FAMILY_SIZE: usize = FAMILY_ZERO.len() * FAMILY_DECAY.len();
 
-/// Frequencies of all symbols, with the sum [`TOTAL`].
+/// Frequencies of all symbols; their sum is [`TOTAL`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Distribution {
     zero: u16,
@@ -35,7 +34,7 @@ pub(super) struct Distribution {
 }
 
 impl Distribution {
-    /// The only symbol is 0: coding it changes nothing and costs nothing.
+    /// The only symbol is 0: encoding it leaves the state unchanged and costs nothing.
     pub(super) const CERTAIN: Self = Self {
         zero: TOTAL as u16,
         escape: 0,
@@ -51,19 +50,20 @@ impl Distribution {
         })
     }
 
-    /// About the size of symbols in bits, without tables.
+    /// Estimated size of symbols in bits, without tables.
     pub(super) fn estimate(counts: &[u32; ALPHABET]) -> u64 {
         Pairs::of(counts).cost(&Self::from_counts(counts)) >> LOG_BITS
     }
 
-    /// The best distribution for symbols that were counted, and the byte that announces it.
+    /// The best distribution for these counts, and its id.
     pub(super) fn choose(counts: &[u32; ALPHABET]) -> (u8, Self) {
         let own = Self::from_counts(counts);
         let pairs = Pairs::of(counts);
         let mut best = (EXPLICIT, own);
         let mut cost = pairs.cost(&own) + (own.header_bits() << LOG_BITS);
-        if pairs.total <= FAMILY_LIMIT {
-            // The first of the cheapest. One that is near it rules most of the others out at once.
+        if pairs.total <= MAX_SYMBOLS_FOR_FAMILY {
+            // Choose the first of the cheapest. A likely member gives a limit that rules out most others
+            // early.
             let near = pairs.cost(&family()[pairs.likely_member()]);
             for (id, member) in family().iter().enumerate() {
                 if let Some(less) = pairs.cost_below(member, cost.min(near + 1)) {
@@ -75,7 +75,7 @@ impl Distribution {
         best
     }
 
-    /// Frequencies in proportion to the counts.
+    /// Frequencies proportional to the counts.
     fn from_counts(counts: &[u32; ALPHABET]) -> Self {
         let Pairs { zero, pairs, total } = Pairs::of(counts);
         let mut result = Self {
@@ -95,9 +95,9 @@ impl Distribution {
         if rare > 0 {
             result.escape = share(TOTAL, rare).max(1);
         }
-        // Rounding may have given away too much: the commonest magnitudes give it back.
+        // Rounding may exceed the total: reduce the most common magnitudes.
         let least = i32::from(zero > 0);
-        let mut rest = TOTAL as i32 - result.taken() as i32;
+        let mut rest = TOTAL as i32 - result.sum_without_zero() as i32;
         while rest < least {
             match result.pairs.iter_mut().max() {
                 Some(largest) if *largest > 1 => {
@@ -114,7 +114,8 @@ impl Distribution {
         result
     }
 
-    fn taken(&self) -> u32 {
+    /// Sum of the frequencies without symbol 0.
+    fn sum_without_zero(&self) -> u32 {
         let pairs: u32 = self.pairs.iter().map(|&f| u32::from(f)).sum();
         2 * pairs + u32::from(self.escape)
     }
@@ -129,7 +130,7 @@ impl Distribution {
         5 + number(self.escape) + pairs.iter().map(|&f| number(f)).sum::<u64>()
     }
 
-    /// Writes what [`Distribution::read_from`] needs besides the announcing byte.
+    /// Writes explicit frequencies; nothing for members of the family, which their id defines.
     pub(super) fn write_to(&self, id: u8, out: &mut BitWriter) {
         if id != EXPLICIT {
             return;
@@ -144,13 +145,13 @@ impl Distribution {
         }
     }
 
-    /// Reads a distribution announced by `id`.
+    /// Reads a distribution with this id.
     pub(super) fn read_from(id: u8, bits: &mut BitReader<'_>) -> Result<Self> {
         if let Some(member) = family().get(usize::from(id)) {
             return Ok(*member);
         }
         if id != EXPLICIT {
-            return Err(Error::corrupt("unknown kind of frequency table"));
+            return Err(Error::corrupt("unknown id of a frequency table"));
         }
         let used = bits.get(5) as usize;
         let mut number = || {
@@ -166,13 +167,13 @@ impl Distribution {
         for frequency in &mut result.pairs[..used] {
             *frequency = number();
         }
-        let rest = TOTAL.checked_sub(result.taken());
+        let rest = TOTAL.checked_sub(result.sum_without_zero());
         result.zero = rest.ok_or_else(|| Error::corrupt("frequencies exceed their total"))? as u16;
         Ok(result)
     }
 }
 
-/// Counts with the two signs of a magnitude added up.
+/// Counts by magnitude, the sum of both signs.
 struct Pairs {
     zero: u64,
     pairs: [u64; PAIRS],
@@ -190,7 +191,7 @@ impl Pairs {
         }
     }
 
-    /// The member of the family with about these shares of zeros and of ±1 among the rest.
+    /// Index of the member of the family nearest in the shares of 0, and of ±1 among the rest.
     fn likely_member(&self) -> usize {
         let nearest = |table: &[u16], part: u64, of: u64| {
             let share = part * u64::from(TOTAL) / of.max(1);
@@ -209,7 +210,7 @@ impl Pairs {
         self.cost_below(under, IMPOSSIBLE).unwrap_or(IMPOSSIBLE)
     }
 
-    /// The same, unless it is not below `limit`.
+    /// The same if it is below `limit`.
     fn cost_below(&self, under: &Distribution, limit: u64) -> Option<u64> {
         if (self.zero > 0 && under.zero == 0) || self.total == 0 {
             return None;
@@ -219,7 +220,7 @@ impl Pairs {
         let rare = bits(under.escape) + (RARE_BITS << LOG_BITS);
         let mut sum = self.zero * bits(under.zero);
         for (&count, &frequency) in self.pairs.iter().zip(&under.pairs) {
-            // Most distributions are ruled out by their first frequencies.
+            // Most distributions exceed the limit early.
             if sum >= limit {
                 return None;
             }
@@ -238,7 +239,7 @@ fn bit_length(frequency: u16) -> u32 {
 /// Fraction bits of [`logarithms`].
 const LOG_BITS: u32 = 16;
 
-/// Binary logarithms of 1 to [`TOTAL`] in integers, so that every machine makes the same choice.
+/// Binary logarithms of 1 to [`TOTAL`] in fixed point, so that every machine makes the same choice.
 fn logarithms() -> &'static [u64; TOTAL as usize + 1] {
     static TABLE: OnceLock<[u64; TOTAL as usize + 1]> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -259,7 +260,7 @@ fn logarithms() -> &'static [u64; TOTAL as usize + 1] {
     })
 }
 
-/// Geometric distributions that need no more than a byte in the stream.
+/// Predefined geometric distributions, which take one byte in the stream.
 fn family() -> &'static [Distribution; FAMILY_SIZE] {
     static TABLE: OnceLock<[Distribution; FAMILY_SIZE]> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -272,8 +273,8 @@ fn family() -> &'static [Distribution; FAMILY_SIZE] {
 }
 
 fn member(zero: u16, decay: u64) -> Distribution {
-    // Both signs share what zero leaves; `tail` is the weight from the present magnitude on, with
-    // 40 fraction bits.
+    // `side` is the weight of one sign, `tail` that of the current and all larger magnitudes, with 40
+    // fraction bits.
     let side = (u64::from(TOTAL) - u64::from(zero)) / 2;
     let mut tail = side << 40;
     let mut result = Distribution {
@@ -289,13 +290,13 @@ fn member(zero: u16, decay: u64) -> Distribution {
         *frequency = ((before - tail + (1 << 39)) >> 40) as u16;
     }
     result.escape = (result.pairs[1..].contains(&0) as u16).max(1);
-    let taken = result.taken() as i32;
-    let spare = TOTAL as i32 - taken;
+    let used = result.sum_without_zero() as i32;
+    let spare = TOTAL as i32 - used;
     if spare >= 1 {
         result.zero = spare as u16;
     } else {
         result.pairs[0] -= ((2 - spare) / 2) as u16;
-        result.zero = (TOTAL - result.taken()) as u16;
+        result.zero = (TOTAL - result.sum_without_zero()) as u16;
     }
     result
 }
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_are_near_the_true_ones() {
+    fn logarithms_are_accurate() {
         for (n, &log) in logarithms().iter().enumerate().skip(1) {
             let error = log as f64 / 65536.0 - (n as f64).log2();
             assert!(error.abs() < 1e-4, "log2({n}) is off by {error}");
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn family_members_are_distributions() {
+    fn members_of_the_family_are_distributions() {
         for d in family() {
             sums_up(d);
             assert!(d.zero > 0 && d.escape > 0);
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_come_back() {
+    fn tables_round_trip() {
         let mut seed = 1u64;
         for round in 0..500 {
             let mut counts = [0u32; ALPHABET];

@@ -1,4 +1,4 @@
-//! Symbols to bytes. [`super::decode`] mirrors the steps.
+//! Encoder. [`super::decode`] mirrors its steps.
 
 use super::distribution::Distribution;
 use super::state::EncoderState;
@@ -7,27 +7,27 @@ use crate::bits::BitWriter;
 use crate::bits::varint;
 use crate::simd::Level;
 
-/// Memory of an encoder, kept between chunks.
+/// An encoder; its buffers are reused between chunks.
 #[derive(Default)]
 pub struct Encoder {
-    /// Two tables of counts by place; room for every place there could be.
+    /// Two tables of counts, indexed by place.
     counts: [Vec<u32>; 2],
     state: EncoderState,
     /// Tables and final states.
     bits: BitWriter,
 }
 
-/// Places that a 16-bit number can tell apart.
+/// Number of 16-bit places.
 const PLACES: usize = 1 << 16;
 
-/// The place of a symbol of a context in tables: what an encoder is given.
+/// The table index of a symbol in a context: the input of an encoder.
 #[inline(always)]
 pub fn place(context: u8, symbol: u8) -> u16 {
     u16::from(context) * ALPHABET as u16 + u16::from(symbol)
 }
 
 impl Encoder {
-    /// Appends the coded symbols to `out`: nothing at all if there are none.
+    /// Appends the encoded symbols to `out`; nothing if there are none.
     ///
     /// The number of [`place`]s is a multiple of [`LANES`]. Contexts are below `context_count`, or equal
     /// to it in idle lanes, whose symbol must be 0.
@@ -46,7 +46,7 @@ impl Encoder {
         self.count(context_count, places);
         self.bits.clear();
         self.write_tables(context_count);
-        // 2. Code from the last segment to the first.
+        // 2. Encode from the last segment to the first.
         let state = &mut self.state;
         state.words.resize(places.len() + LANES, 0);
         state.rare.clear();
@@ -54,7 +54,7 @@ impl Encoder {
         let start = kernels::encode(level, state, places, &mut states);
         // 3. States, rare symbols, words.
         for state in states {
-            // Above LOWEST, so that lanes that coded next to nothing take few bits.
+            // Relative to LOWEST, so that nearly unused lanes take few bits.
             let above = state - LOWEST;
             let length = 32 - above.leading_zeros();
             self.bits.put(length, 6);
@@ -67,7 +67,7 @@ impl Encoder {
         out.extend_from_slice(bytemuck::cast_slice(&state.words[start..]));
     }
 
-    /// About the size in bits of the symbols in [`Encoder::encode`], without tables.
+    /// Estimates the output size of [`Encoder::encode`] in bits, without tables.
     pub fn estimate(&mut self, context_count: usize, places: &[u16]) -> u64 {
         self.count(context_count, places);
         let counts = by_context(&self.counts[0], context_count).iter();
@@ -82,7 +82,7 @@ impl Encoder {
             counts.resize(PLACES, 0);
             counts[..used].fill(0);
         }
-        // Two tables in turn: repeated symbols would wait for each other's increments.
+        // Alternate between two tables: increments of the same counter wait for each other.
         if let (Some(even), Some(odd)) = (
             even.first_chunk_mut::<PLACES>(),
             odd.first_chunk_mut::<PLACES>(),
@@ -97,7 +97,7 @@ impl Encoder {
         }
     }
 
-    /// Writes for each group of contexts whether any is used, then which, and their distributions.
+    /// Writes whether each group of contexts is used, then which contexts, and their distributions.
     fn write_tables(&mut self, context_count: usize) {
         let spans = &mut self.state.tables.spans;
         spans.clear();
@@ -125,7 +125,7 @@ impl Encoder {
     }
 }
 
-/// 2³² divided by each frequency. One less for 1: the coder corrects a quotient too small by 1.
+/// 2³² divided by each frequency, minus 1 for frequency 1: kernels correct quotients too small by 1.
 const RECIPROCALS: [u32; TOTAL as usize + 1] = {
     let mut table = [0; TOTAL as usize + 1];
     table[1] = u32::MAX;

@@ -1,25 +1,26 @@
-//! Small integers as symbols: 0, then ±1 … ±12 one by one, then by powers of two with extra bits.
+//! Maps small integers to symbols: 0 and ±1 … ±12 have their own, larger ones share a symbol per power
+//! of two and have extra bits.
 
 use crate::bits::{BitReader, BitWriter};
 
-/// Largest magnitude with a symbol of its own.
+/// Largest magnitude with its own symbols.
 pub(crate) const DIRECT: i16 = 12;
-/// Symbols from this one on have extra bits.
+/// First symbol with extra bits.
 const FIRST_WIDE: u8 = 2 * DIRECT as u8 + 1;
-/// The last symbol of a 16-bit number.
+/// Last symbol of a 16-bit number.
 const LAST: u8 = FIRST_WIDE + 2 * 14 - 1;
 
-/// How many magnitudes the symbols 2i + 1 and 2i + 2 stand for.
+/// Number of magnitudes of the symbols 2i + 1 and 2i + 2.
 pub(super) fn magnitudes_of_pair(index: usize) -> usize {
     let direct = DIRECT as usize;
     1 << (index + 1).saturating_sub(direct).min(30)
 }
 
-/// The symbol of a value of magnitude at most [`DIRECT`]; without meaning for others.
+/// The symbol of a value of magnitude at most [`DIRECT`]; meaningless for others.
 #[inline(always)]
 pub(crate) fn narrow(value: i16) -> u8 {
     let twice = value.wrapping_shl(1);
-    // −2v for v ≤ 0, 2v − 1 for v > 0, without branches so that it vectorises.
+    // −2v for v ≤ 0, 2v − 1 for v > 0; branch-free, so that it vectorizes.
     let positive = if value > 0 { -1i16 } else { 0 };
     ((twice ^ positive)
         .wrapping_sub(positive)
@@ -45,14 +46,14 @@ pub(crate) fn put_wide(value: i16, extra: &mut BitWriter) -> u8 {
     FIRST_WIDE + 2 * (length as u8 - 1) + u8::from(value < 0)
 }
 
-/// The value of a symbol of at least [`FIRST_WIDE`], or nothing if no such symbol exists.
+/// The value of a symbol of at least [`FIRST_WIDE`], or `None` if the symbol is invalid.
 pub(crate) fn get_wide(symbol: u8, extra: &mut BitReader<'_>) -> Option<i16> {
     if symbol > LAST {
         return None;
     }
     let above = symbol - FIRST_WIDE;
     let length = u32::from(above / 2 + 1);
-    // Damaged streams may go beyond 16 bits.
+    // Damaged streams may exceed 16 bits.
     let magnitude = (extra.get(length) | 1 << length) as i32 + i32::from(DIRECT - 1);
     let value = if above & 1 == 1 {
         -magnitude
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_has_a_symbol() {
+    fn symbols_round_trip() {
         let mut writer = BitWriter::default();
         let values = -32000..=32000i16;
         let symbols: Vec<u8> = values

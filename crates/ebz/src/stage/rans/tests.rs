@@ -1,7 +1,7 @@
 use super::*;
 use crate::simd::Level;
 
-/// Symbols of several contexts of different width, with idle lanes and rare large ones.
+/// Symbols of contexts of different widths, with idle lanes and rare large symbols.
 fn sample(segments: usize, contexts: usize) -> (Vec<u8>, Vec<u8>) {
     let mut seed = 7u64;
     let mut next = move || {
@@ -40,7 +40,7 @@ fn decode(level: Level, contexts: usize, bytes: &[u8], which: &[u8]) -> crate::R
     let mut decoder = Decoder::default();
     let words = decoder.begin(level, contexts, bytes)?;
     let mut symbols = vec![0; which.len()];
-    // In pieces, as a codec that learns its contexts on the way does.
+    // In pieces, like a codec whose contexts depend on decoded symbols.
     for (s, c) in symbols.chunks_mut(3 * LANES).zip(which.chunks(3 * LANES)) {
         decoder.decode(words, c, s)?;
     }
@@ -63,7 +63,7 @@ fn every_level_writes_and_reads_the_same_bytes() {
 }
 
 #[test]
-fn size_is_near_the_entropy() {
+fn size_is_close_to_the_entropy() {
     let contexts = 6;
     let (symbols, which) = sample(4000, contexts);
     let bytes = encode(Level::detect(), contexts, &symbols, &which).len();
@@ -89,7 +89,7 @@ fn size_is_near_the_entropy() {
 }
 
 #[test]
-fn broken_streams_are_errors_or_other_symbols() {
+fn damaged_streams_never_panic() {
     let contexts = 9;
     let (symbols, which) = sample(12, contexts);
     let bytes = encode(Level::Portable, contexts, &symbols, &which);

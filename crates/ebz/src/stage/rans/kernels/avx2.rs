@@ -1,4 +1,4 @@
-//! The coding loops with 8 lanes per instruction.
+//! AVX2 kernels: 8 lanes per vector.
 
 use super::portable;
 use crate::error::Result;
@@ -9,13 +9,12 @@ use std::arch::x86_64::*;
 /// Lanes per vector.
 const WIDTH: usize = 8;
 
-/// For each set of lanes, where the k-th vector element comes from when those lanes are packed to
-/// the end of the vector, in order.
-static PACK: [[u8; WIDTH]; 256] = pack_table();
-/// For each set of lanes, which of the next words each of those lanes gets.
-static SPREAD: [[u8; WIDTH]; 256] = spread_table();
+/// For each set of lanes, the permutation that moves those lanes to the end of the vector, in order.
+static COMPRESS: [[u8; WIDTH]; 256] = compress_table();
+/// For each set of lanes, the permutation that moves the next words to those lanes.
+static EXPAND: [[u8; WIDTH]; 256] = expand_table();
 
-const fn pack_table() -> [[u8; WIDTH]; 256] {
+const fn compress_table() -> [[u8; WIDTH]; 256] {
     let mut table = [[0; WIDTH]; 256];
     let mut set = 0;
     while set < 256 {
@@ -33,7 +32,7 @@ const fn pack_table() -> [[u8; WIDTH]; 256] {
     table
 }
 
-const fn spread_table() -> [[u8; WIDTH]; 256] {
+const fn expand_table() -> [[u8; WIDTH]; 256] {
     let mut table = [[0; WIDTH]; 256];
     let mut set = 0;
     while set < 256 {
@@ -51,7 +50,7 @@ const fn spread_table() -> [[u8; WIDTH]; 256] {
     table
 }
 
-/// Eight bytes as eight 32-bit numbers.
+/// Widens eight bytes to 32 bits.
 #[target_feature(enable = "avx2")]
 fn widen(bytes: &[u8; WIDTH]) -> __m256i {
     _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(*bytes)))
@@ -119,24 +118,24 @@ pub(super) fn encode(
             // SAFETY: index < size as above; the second half of a span.
             let reciprocal = unsafe { _mm256_i32gather_epi32::<8>(spans.add(1), index) };
             let below = _mm256_sub_epi32(frequency, one);
-            // Full states give their low halves away.
+            // Full states emit their low halves.
             let full = _mm256_cmpgt_epi32(
                 _mm256_srli_epi32::<{ 32 - PRECISION as i32 }>(x[group]),
                 below,
             );
             let set = _mm256_movemask_ps(_mm256_castsi256_ps(full)) as usize;
-            let order = widen(&PACK[set & 0xff]);
+            let order = widen(&COMPRESS[set & 0xff]);
             let packed = _mm256_permutevar8x32_epi32(_mm256_and_si256(x[group], low_half), order);
             let packed = _mm_packus_epi32(
                 _mm256_castsi256_si128(packed),
                 _mm256_extracti128_si256::<1>(packed),
             );
-            // SAFETY: at most one word per symbol has been taken from the end, so by the assertion
-            // at least WIDTH words are left before `first`.
+            // SAFETY: at most one word per symbol was written from the end, so by the assertion at least
+            // WIDTH words are left before `first`.
             unsafe { _mm_storeu_si128(words.as_mut_ptr().add(first - WIDTH).cast(), packed) };
             first -= set.count_ones() as usize;
             let state = _mm256_blendv_epi8(x[group], _mm256_srli_epi32::<16>(x[group]), full);
-            // state / frequency by the reciprocal, which may be one too small.
+            // state / frequency with the reciprocal; the quotient may be too small by one.
             let even = _mm256_srli_epi64::<32>(_mm256_mul_epu32(state, reciprocal));
             let odd = _mm256_mul_epu32(
                 _mm256_srli_epi64::<32>(state),
@@ -197,22 +196,22 @@ pub(super) fn decode(
             decoded[group] = _mm256_srli_epi32::<{ SYMBOL as i32 }>(entry);
             let offset = _mm256_srli_epi32::<{ OFFSET as i32 }>(entry);
             let offset = _mm256_and_si256(offset, slot_mask);
-            // Frequency times state in two parts: as 16-bit numbers this takes half as long.
+            // Frequency times state in two 16-bit parts, which takes half the time of a 32-bit product.
             let below = _mm256_srli_epi32::<{ PRECISION as i32 }>(x[group]);
             let below = _mm256_and_si256(below, _mm256_set1_epi32(0x7fff));
             let above = _mm256_srli_epi32::<{ PRECISION as i32 + 15 }>(x[group]);
             let above = _mm256_slli_epi32::<15>(_mm256_madd_epi16(entry, above));
             let below = _mm256_add_epi32(_mm256_madd_epi16(entry, below), offset);
             let state = _mm256_add_epi32(above, below);
-            // Small states take a word each.
+            // Small states read a word each.
             let small = _mm256_cmpeq_epi32(_mm256_srli_epi32::<16>(state), _mm256_setzero_si256());
             let set = _mm256_movemask_ps(_mm256_castsi256_ps(small)) as usize;
-            // SAFETY: the groups before read at most 2 * WIDTH bytes each, so by the test above 16
+            // SAFETY: the previous groups read at most 2 * WIDTH bytes each, so by the test above 16
             // bytes are left at `position`.
             let next = unsafe { _mm_loadu_si128(words.as_ptr().add(position).cast()) };
             let next = _mm256_permutevar8x32_epi32(
                 _mm256_cvtepu16_epi32(next),
-                widen(&SPREAD[set & 0xff]),
+                widen(&EXPAND[set & 0xff]),
             );
             let grown = _mm256_or_si256(_mm256_slli_epi32::<16>(state), next);
             x[group] = _mm256_blendv_epi8(state, grown, small);

@@ -1,4 +1,4 @@
-//! The coding loops with 16 lanes per instruction.
+//! AVX-512 kernels: 16 lanes per vector.
 
 use super::portable;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 /// Lanes per vector.
 const WIDTH: usize = 16;
 
-/// Sixteen bytes as sixteen 32-bit numbers.
+/// Widens sixteen bytes to 32 bits.
 #[target_feature(enable = "avx512f")]
 fn widen(bytes: &[u8; WIDTH]) -> __m512i {
     // SAFETY: the reference is to 16 readable bytes.
@@ -30,11 +30,14 @@ fn store(states: &mut [u32; LANES], group: usize, value: __m512i) {
     unsafe { _mm512_storeu_si512(part.as_mut_ptr().cast(), value) }
 }
 
-/// The low and the high halves of some spans; indices must be below their number.
+/// The low and the high halves of spans.
+///
+/// # Safety
+/// Indices must be below the number of spans.
 #[target_feature(enable = "avx512f")]
 unsafe fn gather(spans: &[u64], index: __m512i) -> [__m512i; 2] {
     let at = spans.as_ptr().cast::<i64>();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the indices.
     let (a, b) = unsafe {
         (
             _mm512_i32gather_epi64::<8>(_mm512_castsi512_si256(index), at),
@@ -91,20 +94,20 @@ pub(super) fn encode(
                 }
             }
             let frequency = _mm512_and_si512(span, low_half);
-            // Full states give their low halves away.
+            // Full states emit their low halves.
             let top = _mm512_srli_epi32::<{ 32 - PRECISION }>(x[group]);
             let full = _mm512_cmpge_epu32_mask(top, frequency);
             let count = full.count_ones() as usize;
             let given = _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(full, x[group]));
             first -= count;
-            // SAFETY: at most one word per symbol has been taken from the end, so by the assertion
-            // `first` has not passed the beginning, and only `count` words are written.
+            // SAFETY: at most one word per symbol was written from the end, so by the assertion `first`
+            // is within `words`, and only `count` words are stored.
             unsafe {
                 let to = words.as_mut_ptr().add(first).cast();
                 _mm256_mask_storeu_epi16(to, ((1u32 << count) - 1) as u16, given);
             }
             let state = _mm512_mask_srli_epi32::<16>(x[group], full, x[group]);
-            // state / frequency by the reciprocal, which may be one too small.
+            // state / frequency with the reciprocal; the quotient may be too small by one.
             let even = _mm512_srli_epi64::<32>(_mm512_mul_epu32(state, reciprocal));
             let odd = _mm512_mul_epu32(
                 _mm512_srli_epi64::<32>(state),
@@ -160,15 +163,15 @@ pub(super) fn decode(
             let entry =
                 unsafe { _mm512_i32gather_epi32::<4>(index, decoder.slots.as_ptr().cast()) };
             let offset = _mm512_and_si512(_mm512_srli_epi32::<OFFSET>(entry), slot_mask);
-            // Frequency times state in two parts: as 16-bit numbers this takes half as long.
+            // Frequency times state in two 16-bit parts, which takes half the time of a 32-bit product.
             let below = _mm512_and_si512(_mm512_srli_epi32::<PRECISION>(*x), low_bits);
             let above = _mm512_srli_epi32::<{ PRECISION + 15 }>(*x);
             let above = _mm512_slli_epi32::<15>(_mm512_madd_epi16(entry, above));
             let below = _mm512_add_epi32(_mm512_madd_epi16(entry, below), offset);
             let state = _mm512_add_epi32(above, below);
-            // Small states take a word each.
+            // Small states read a word each.
             let small = _mm512_testn_epi32_mask(state, _mm512_set1_epi32(0xffff_0000u32 as i32));
-            // SAFETY: the group before read at most 2 * WIDTH bytes, so by the test above 32 bytes
+            // SAFETY: the previous group read at most 2 * WIDTH bytes, so by the test above 32 bytes
             // are left at `position`.
             let next = unsafe { _mm256_loadu_si256(words.as_ptr().add(position).cast()) };
             let next = _mm512_maskz_expand_epi32(small, _mm512_cvtepu16_epi32(next));

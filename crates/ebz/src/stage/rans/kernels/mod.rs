@@ -1,4 +1,4 @@
-//! The coding loops, one file per instruction set.
+//! Kernels, one file per instruction set.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -11,7 +11,7 @@ use super::state::{DecoderState, EncoderState};
 use crate::error::Result;
 use crate::simd::Level;
 
-/// Codes all segments, the last one first; returns the index of the first word.
+/// Encodes all segments, last one first; returns the index of the first word.
 pub(super) fn encode(
     level: Level,
     encoder: &mut EncoderState,
@@ -19,7 +19,7 @@ pub(super) fn encode(
     states: &mut [u32; LANES],
 ) -> usize {
     match level {
-        // SAFETY: a level exists only where the machine has its instructions.
+        // SAFETY: a level proves its instruction set.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512(_) => unsafe { avx512::encode(encoder, places, states) },
         // SAFETY: as above.
@@ -29,7 +29,7 @@ pub(super) fn encode(
     }
 }
 
-/// Decodes one symbol per context; says whether any of them is the escape.
+/// Decodes one symbol per context; returns whether any of them is the escape.
 pub(super) fn decode(
     level: Level,
     decoder: &mut DecoderState,
@@ -38,7 +38,7 @@ pub(super) fn decode(
     symbols: &mut [u8],
 ) -> Result<bool> {
     match level {
-        // SAFETY: a level exists only where the machine has its instructions.
+        // SAFETY: a level proves its instruction set.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512(_) => unsafe { avx512::decode(decoder, words, contexts, symbols) },
         // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! The coding loops lane by lane.
+//! Portable kernels, lane by lane.
 
 use crate::error::{Error, Result};
 use crate::stage::rans::state::{DecoderState, EncoderState, OFFSET, SYMBOL};
@@ -47,7 +47,7 @@ pub(super) fn decode(
         if *state < LOWEST {
             let word = words
                 .get(decoder.position..decoder.position + 2)
-                .ok_or_else(|| Error::truncated("entropy coder words"))?;
+                .ok_or_else(|| Error::truncated("a rANS stream is cut off"))?;
             *state = *state << 16 | u32::from(u16::from_le_bytes([word[0], word[1]]));
             decoder.position += 2;
         }
