@@ -7,28 +7,61 @@
     >>> ebz.mpi.write(comm, "all.ebz", local, start=(10 * comm.rank, 0), shape=(10 * comm.size, 20), abs=1e-3)
     >>> everything = ebz.mpi.gather(comm, local, abs=1e-3)
 
-All functions are collective: every rank of the communicator calls them, and where one fails, all do. They
-use the library of the crate `ebz-mpi`, which is built for the MPI of the machine: `EBZ_MPI_LIBRARY` names the
-file, `libebz_mpi_preload.so`. The bytes are those of the Rust crate.
+All functions but `send` and `recv` are collective: every rank of the communicator calls them, and where one
+fails, all do. They use the library of the crate `ebz-mpi`, which is built for the MPI of the machine:
+`EBZ_MPI_LIBRARY` names the file, `libebz_mpi_preload.so`. The bytes are those of the Rust crate.
+
+Messages take exactly one bound, `abs`, `range`, `ratio` or `lossless=True`; a `codec`, `"fz"` by default; and a
+`mode`: with `"adaptive"`, the default, arrays are compressed where that is faster, by the measured speeds of links
+and codec; `"always"` and `"never"` do as they say.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import Error, InvalidArgument
 
-__all__ = ["Report", "allgather", "allreduce", "bcast", "gather", "read", "write"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = [
+    "Report",
+    "allgather",
+    "allreduce",
+    "bcast",
+    "gather",
+    "prepare",
+    "read",
+    "recv",
+    "reduce",
+    "reduce_scatter",
+    "scatter",
+    "send",
+    "write",
+]
 
 MODES = {"adaptive": 0, "always": 1, "never": 2}
+T = TypeVar("T")
+
+
+class Compression(TypedDict, total=False):
+    """How to compress messages: see the module."""
+
+    abs: float
+    range: float
+    ratio: float
+    lossless: bool
+    codec: str
+    mode: str
 
 
 @dataclass(frozen=True)
@@ -101,34 +134,65 @@ def _values(a: ArrayLike) -> NDArray[Any]:
     return np.require(array, requirements=["C", "A"])
 
 
+def _writable(values: NDArray[Any]) -> NDArray[Any]:
+    if _values(values) is not values or not values.flags.writeable:
+        raise InvalidArgument("a writable array in C order is needed")
+    return values
+
+
 def _array(values: NDArray[Any]) -> _Array:
     return _Array(values.ctypes.data, values.itemsize, values.ndim, _sizes(values.shape))
 
 
-def _options(
-    abs: float | None,
-    range: float | None,
-    ratio: float | None,
-    lossless: bool,
-    codec: str,
-    mode: str,
-    chunk: Sequence[int] | None = None,
-) -> _Options:
-    bounds = {"abs": abs, "range": range, "ratio": ratio, "lossless": 0.0 if lossless else None}
-    given = [(name, value) for name, value in bounds.items() if value is not None]
-    if len(given) != 1:
+def _options(compression: Compression, chunk: Sequence[int] | None = None) -> _Options:
+    asked: dict[str, Any] = {name: value for name, value in compression.items() if value is not None}
+    codec, mode = asked.pop("codec", "fz"), asked.pop("mode", "adaptive")
+    if not asked.get("lossless", True):
+        del asked["lossless"]
+    unknown = set(asked) - {"abs", "range", "ratio", "lossless"}
+    if unknown or mode not in MODES:
+        wrong = ", ".join(sorted(unknown)) or f"mode {mode}"
+        raise InvalidArgument(f"there is no {wrong}; modes are {', '.join(MODES)}")
+    if len(asked) != 1:
         raise InvalidArgument("give exactly one of abs, range, ratio, lossless")
-    if mode not in MODES:
-        raise InvalidArgument(f"mode is one of {', '.join(MODES)}, not {mode}")
-    name, value = given[0]
+    [(bound, value)] = asked.items()
     extents = None if chunk is None else _sizes(chunk)
-    return _Options(name.encode(), float(value), codec.encode(), extents, MODES[mode])
+    return _Options(bound.encode(), float(value), codec.encode(), extents, MODES[mode])
 
 
-def _call(function: str, *arguments: Any) -> None:
+def _all(comm: Any, make: Callable[[], T]) -> tuple[T, list[Any]]:
+    """What this rank makes of its arguments, and the shapes of all ranks' values; where one fails, all do."""
+    made, error = None, None
+    try:
+        made = make()
+    except (Error, TypeError, ValueError) as caught:
+        error = caught
+    shape = made[0].shape if isinstance(made, tuple) else None
+    every = comm.allgather((shape, None if error is None else str(error)))
+    if error is not None:
+        raise error
+    for rank, (_, text) in enumerate(every):
+        if text is not None:
+            raise Error(f"rank {rank}: {text}")
+    assert made is not None
+    return made, [shape for shape, _ in every]
+
+
+def _call(function: str, comm: Any, *arguments: Any) -> None:
     library = _library()
-    if getattr(library, function)(*arguments):
+    if getattr(library, function)(_handle(comm), *map(_argument, arguments)):
         raise Error(library.ebz_mpi_error().decode())
+
+
+def _argument(a: Any) -> Any:
+    match a:
+        case ctypes.Structure():
+            return ctypes.byref(a)
+        case np.ndarray():
+            return ctypes.c_void_p(a.ctypes.data)
+        case int():
+            return ctypes.c_size_t(a)
+    return a
 
 
 def _told(report: _Report) -> Report:
@@ -156,172 +220,165 @@ def write(
     `shape`; blocks of all ranks together are the array, and may be empty. With the same `chunk`, the
     file is the same for any number of ranks.
     """
-    values = _values(local)
-    if not len(start) == len(shape) == values.ndim:
-        raise InvalidArgument("start, shape and the values must have the same number of axes")
+
+    def arguments() -> tuple[NDArray[Any], _Options]:
+        if not len(start) == len(shape) == np.ndim(local):
+            raise InvalidArgument("start, shape and the values must have the same number of axes")
+        compression: Any = {"abs": abs, "range": range, "lossless": lossless, "codec": codec}
+        return _values(local), _options(compression, chunk)
+
+    (values, options), _ = _all(comm, arguments)
     report = _Report()
-    options = _options(abs, range, None, lossless, codec, "always", chunk)
-    block = _array(values)
     _call(
         "ebz_mpi_write",
-        _handle(comm),
+        comm,
         os.fsencode(path),
         _sizes(shape),
         _sizes(start),
-        ctypes.byref(block),
-        ctypes.byref(options),
-        ctypes.byref(report),
+        _array(values),
+        options,
+        report,
     )
     return _told(report)
 
 
 def read(
-    comm: Any, path: str | os.PathLike[str], *, start: Sequence[int], shape: Sequence[int], dtype: Any,
+    comm: Any,
+    path: str | os.PathLike[str],
+    *,
+    start: Sequence[int],
+    shape: Sequence[int],
+    dtype: Any,
     frame: int = 0,
 ) -> NDArray[Any]:
     """Read a block of an array in a file: every rank its own, which begins at `start` and has `shape`."""
-    out = np.empty(tuple(shape), dtype)
-    block = _array(_values(out))
-    _call(
-        "ebz_mpi_read",
-        _handle(comm),
-        os.fsencode(path),
-        ctypes.c_size_t(frame),
-        _sizes(start),
-        ctypes.byref(block),
-    )
+
+    def arguments() -> tuple[NDArray[Any]]:
+        if len(start) != len(shape):
+            raise InvalidArgument("start and shape must have the same number of axes")
+        return (_values(np.empty(tuple(shape), dtype)),)
+
+    (out,), _ = _all(comm, arguments)
+    _call("ebz_mpi_read", comm, os.fsencode(path), frame, _sizes(start), _array(out))
     return out
 
 
-def _placed(comm: Any, values: NDArray[Any]) -> tuple[list[int], list[tuple[int, ...]]]:
-    shapes: list[tuple[int, ...]] = comm.allgather(values.shape)
-    return [int(np.prod(shape)) for shape in shapes], shapes
-
-
-def gather(
-    comm: Any,
-    local: ArrayLike,
-    *,
-    root: int = 0,
-    abs: float | None = None,
-    range: float | None = None,
-    ratio: float | None = None,
-    lossless: bool = False,
-    codec: str = "fz",
-    mode: str = "adaptive",
-) -> list[NDArray[Any]] | None:
-    """The arrays of all ranks at the root, as a list; `None` elsewhere. Shapes may differ.
-
-    With `mode="adaptive"` arrays are compressed where that is faster, by the measured speeds of links and
-    codec; `"always"` and `"never"` do as they say.
-    """
-    values = _values(local)
-    lengths, shapes = _placed(comm, values)
-    out = np.empty(sum(lengths) if comm.rank == root else 0, values.dtype)
-    array, options = _array(values), _options(abs, range, ratio, lossless, codec, mode)
-    _call(
-        "ebz_mpi_gather",
-        _handle(comm),
-        ctypes.byref(array),
-        ctypes.c_size_t(root),
-        ctypes.c_void_p(out.ctypes.data),
-        ctypes.c_size_t(out.size),
-        ctypes.byref(options),
-        None,
-    )
-    return _parts(out, lengths, shapes) if comm.rank == root else None
-
-
-def _parts(
-    out: NDArray[Any], lengths: list[int], shapes: list[tuple[int, ...]]
-) -> list[NDArray[Any]]:
-    ends = np.cumsum(lengths)
+def _parts(out: NDArray[Any], shapes: list[tuple[int, ...]]) -> list[NDArray[Any]]:
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
     return [
-        out[end - length : end].reshape(shape)
-        for end, length, shape in zip(ends, lengths, shapes, strict=True)
+        part.reshape(shape)
+        for part, shape in zip(np.split(out, ends[:-1]), shapes, strict=True)
     ]
 
 
+def _total(shapes: list[tuple[int, ...]]) -> int:
+    return sum(int(np.prod(shape)) for shape in shapes)
+
+
+def gather(
+    comm: Any, local: ArrayLike, *, root: int = 0, **compression: Unpack[Compression]
+) -> list[NDArray[Any]] | None:
+    """The arrays of all ranks at the root, as a list; `None` elsewhere. Shapes may differ."""
+    (values, options), shapes = _all(comm, lambda: (_values(local), _options(compression)))
+    out = np.empty(_total(shapes) if comm.rank == root else 0, values.dtype)
+    _call("ebz_mpi_gather", comm, _array(values), root, out, out.size, options, None)
+    return _parts(out, shapes) if comm.rank == root else None
+
+
 def allgather(
-    comm: Any,
-    local: ArrayLike,
-    *,
-    abs: float | None = None,
-    range: float | None = None,
-    ratio: float | None = None,
-    lossless: bool = False,
-    codec: str = "fz",
-    mode: str = "adaptive",
+    comm: Any, local: ArrayLike, **compression: Unpack[Compression]
 ) -> list[NDArray[Any]]:
     """The arrays of all ranks on every rank, with the same bits everywhere."""
-    values = _values(local)
-    lengths, shapes = _placed(comm, values)
-    out = np.empty(sum(lengths), values.dtype)
-    array, options = _array(values), _options(abs, range, ratio, lossless, codec, mode)
+    (values, options), shapes = _all(comm, lambda: (_values(local), _options(compression)))
+    out = np.empty(_total(shapes), values.dtype)
+    _call("ebz_mpi_allgather", comm, _array(values), out, out.size, options, None)
+    return _parts(out, shapes)
+
+
+def scatter(
+    comm: Any,
+    parts: Sequence[ArrayLike] | None,
+    out: NDArray[Any],
+    *,
+    root: int = 0,
+    **compression: Unpack[Compression],
+) -> Report:
+    """One array of the root to each rank, into `out`; only the root gives `parts`."""
+
+    def arguments() -> tuple[NDArray[Any], _Options, NDArray[Any]]:
+        mine: list[NDArray[Any]] = []
+        if comm.rank == root:
+            mine = [_values(part) for part in parts or []]
+            if len(mine) != comm.size or any(part.dtype != out.dtype for part in mine):
+                raise InvalidArgument("one part for each rank is needed, of the type of the output")
+        everything = [part.ravel() for part in mine] or [np.empty(0, out.dtype)]
+        return _writable(out), _options(compression), np.concatenate(everything)
+
+    (_, options, everything), _ = _all(comm, arguments)
+    report = _Report()
     _call(
-        "ebz_mpi_allgather",
-        _handle(comm),
-        ctypes.byref(array),
-        ctypes.c_void_p(out.ctypes.data),
-        ctypes.c_size_t(out.size),
-        ctypes.byref(options),
-        None,
+        "ebz_mpi_scatter", comm, _array(out), root, everything, everything.size, options, report
     )
-    return _parts(out, lengths, shapes)
+    return _told(report)
 
 
 def bcast(
-    comm: Any,
-    values: NDArray[Any],
-    *,
-    root: int = 0,
-    abs: float | None = None,
-    range: float | None = None,
-    ratio: float | None = None,
-    lossless: bool = False,
-    codec: str = "fz",
-    mode: str = "adaptive",
+    comm: Any, values: NDArray[Any], *, root: int = 0, **compression: Unpack[Compression]
 ) -> Report:
     """The root's values to all ranks, in place; the root, too, holds the decoded ones behind it."""
-    return _in_place(
-        "ebz_mpi_bcast",
-        comm,
-        values,
-        _options(abs, range, ratio, lossless, codec, mode),
-        ctypes.c_size_t(root),
-    )
+    return _in_place("ebz_mpi_bcast", comm, values, compression, root)
 
 
-def allreduce(
-    comm: Any,
-    values: NDArray[Any],
-    *,
-    abs: float | None = None,
-    range: float | None = None,
-    mode: str = "adaptive",
-) -> Report:
-    """Sum arrays over all ranks, in place.
+def allreduce(comm: Any, values: NDArray[Any], **compression: Unpack[Compression]) -> Report:
+    """Sum arrays over all ranks, in place; the bound is `abs` or `range`.
 
     Each rank's values are rounded once to a lattice that all share, and whole numbers are added: the result
     is off by at most the number of ranks times the bound, and has the same bits on every rank.
     """
-    return _in_place(
-        "ebz_mpi_allreduce", comm, values, _options(abs, range, None, False, "fz", mode)
-    )
+    return _in_place("ebz_mpi_allreduce", comm, values, compression)
+
+
+def reduce(
+    comm: Any, values: NDArray[Any], *, root: int = 0, **compression: Unpack[Compression]
+) -> Report:
+    """The same sums at the root alone; the values of other ranks are undefined behind it."""
+    return _in_place("ebz_mpi_reduce", comm, values, compression, root)
+
+
+def reduce_scatter(
+    comm: Any, values: NDArray[Any], **compression: Unpack[Compression]
+) -> tuple[Report, slice]:
+    """The same sums, a part at each rank: the slice of the flattened array that this rank has."""
+    start, count = _sizes([0]), _sizes([0])
+    report = _in_place("ebz_mpi_reduce_scatter", comm, values, compression, start, count)
+    return report, slice(start[0], start[0] + count[0])
 
 
 def _in_place(
-    function: str, comm: Any, values: NDArray[Any], options: _Options, *more: Any
+    function: str, comm: Any, values: NDArray[Any], compression: Compression, *more: Any
 ) -> Report:
-    if _values(values) is not values or not values.flags.writeable:
-        raise InvalidArgument("a writable array in C order is needed")
-    array, report = _array(values), _Report()
-    _call(
-        function,
-        _handle(comm),
-        ctypes.byref(array),
-        *more,
-        ctypes.byref(options),
-        ctypes.byref(report),
-    )
+    (_, options), _ = _all(comm, lambda: (_writable(values), _options(compression)))
+    report = _Report()
+    _call(function, comm, _array(values), *more, options, report)
+    return _told(report)
+
+
+def prepare(comm: Any) -> None:
+    """What `send` and `recv` need of a communicator before: every rank calls it once, or any function above."""
+    _call("ebz_mpi_prepare", comm)
+
+
+def send(comm: Any, values: ArrayLike, to: int, **compression: Unpack[Compression]) -> Report:
+    """Send an array to a rank, which calls `recv`; returns once it is there."""
+    array, report = _values(values), _Report()
+    _call("ebz_mpi_send", comm, _array(array), to, _options(compression), report)
+    return _told(report)
+
+
+def recv(
+    comm: Any, out: NDArray[Any], source: int, **compression: Unpack[Compression]
+) -> Report:
+    """Receive an array, of the shape and with the options of the sender."""
+    report = _Report()
+    _call("ebz_mpi_recv", comm, _array(_writable(out)), source, _options(compression), report)
     return _told(report)

@@ -27,6 +27,7 @@ pub(crate) enum Tag {
     Raw,
     Reduce,
     Share,
+    Pair,
 }
 
 /// A communicator of this crate's own: a duplicate of the one that it was made from.
@@ -98,10 +99,6 @@ impl Comm {
         self.size
     }
 
-    pub(crate) fn raw(&self) -> ffi::MPI_Comm {
-        self.raw
-    }
-
     /// Sends bytes, and waits until they may be changed.
     pub(crate) fn send(&self, to: usize, tag: Tag, bytes: &[u8]) -> Result<()> {
         // SAFETY: the bytes are there until the call returns.
@@ -116,6 +113,18 @@ impl Comm {
             )
         };
         check("MPI_Send", code)
+    }
+
+    /// Sends bytes of any length, in messages that MPI can count.
+    pub(crate) fn send_long(&self, to: usize, tag: Tag, bytes: &[u8]) -> Result<()> {
+        let mut pieces = bytes.chunks(MAX_MESSAGE);
+        pieces.try_for_each(|piece| self.send(to, tag, piece))
+    }
+
+    /// Waits for what [`Self::send_long`] sends, of exactly this length.
+    pub(crate) fn receive_long(&self, from: usize, tag: Tag, into: &mut [u8]) -> Result<()> {
+        let mut pieces = into.chunks_mut(MAX_MESSAGE);
+        pieces.try_for_each(|piece| self.ireceive(from, tag, piece)?.wait())
     }
 
     /// Begins to send bytes.
@@ -219,7 +228,7 @@ impl Comm {
     }
 
     /// Two numbers of every rank. Collective.
-    pub fn tell(&self, words: [u64; 2]) -> Result<Vec<[u64; 2]>> {
+    pub fn allgather_pair(&self, words: [u64; 2]) -> Result<Vec<[u64; 2]>> {
         let all = self.allgather(&words)?;
         Ok(all.as_chunks::<2>().0.to_vec())
     }
@@ -380,6 +389,15 @@ impl Comm {
             Err(error) => error,
             Ok(_) => Error::Other { rank, text },
         })
+    }
+}
+
+// SAFETY: a valid communicator, for as long as this one is.
+unsafe impl AsRaw for Comm {
+    type Raw = ffi::MPI_Comm;
+
+    fn as_raw(&self) -> ffi::MPI_Comm {
+        self.raw
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     Failure = 4,
     /// What is to come between two ranks.
     Opening = 5,
+    /// The receiver has what it should have.
+    Answer = 6,
 }
 
 /// A message that has passed its checks.
@@ -98,6 +100,7 @@ impl<'a> Message<'a> {
             Kind::Raw,
             Kind::Failure,
             Kind::Opening,
+            Kind::Answer,
         ];
         let kind = kinds.into_iter().find(|&kind| kind as u8 == bytes[5]);
         let number = |at: usize| {

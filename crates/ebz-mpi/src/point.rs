@@ -10,6 +10,10 @@ use ebz::slab::SlabCoder;
 use ebz::{Bound, Element, Tolerance, ValueScan, View};
 use xxhash_rust::xxh3::xxh3_64;
 
+/// What an opening says, in the place of a part's number.
+const COMPRESSED: usize = 1;
+const LOSSLESS: usize = 2;
+
 /// What sender and receiver must ask for alike.
 fn fingerprint<T: Element>(shape: &[usize], settings: &Settings) -> u64 {
     let options = &settings.options;
@@ -23,8 +27,9 @@ fn fingerprint<T: Element>(shape: &[usize], settings: &Settings) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
-/// Sends an array to a rank, which calls [`recv`] with the same shape and settings. Whether it is worth
-/// compressing is known once [`Comm::link`] was called; before, it is compressed.
+/// Sends an array to another rank, which calls [`recv`] with the same shape and settings, and returns once
+/// that rank has it: both fail, or neither. Whether it is worth compressing is known once [`Comm::link`]
+/// was called; before, it is compressed.
 pub fn send<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -32,29 +37,30 @@ pub fn send<T: Element>(
     to: usize,
     settings: &Settings,
 ) -> Result<Report> {
-    let prepared = prepare(comm, values, shape, settings);
-    let (agreement, mut report) = match prepared {
+    another_rank(comm, to)?;
+    let (agreement, mut report) = match prepare(comm, values, shape, settings) {
         Ok(prepared) => prepared,
         Err(error) => {
-            // The receiver must not wait.
-            let text = error.to_string();
-            let message = message::whole(Kind::Failure, comm.rank(), 0, text.as_bytes());
-            comm.send(to, Tag::Slab, &message)?;
-            return Err(error);
+            // The receiver must not wait, and answers every opening.
+            let failed = Err(error);
+            answer(comm, to, &failed)?;
+            let _ = answer_of(comm, to);
+            return failed.map(|()| Report::default());
         }
     };
-    let mut opening = Vec::new();
-    let lossless = agreement.tolerance == Some(Tolerance::Lossless);
-    let part = usize::from(report.compressed) | usize::from(lossless) << 1;
-    message::begin(Kind::Opening, comm.rank(), part, 0.0, &mut opening);
-    opening.extend_from_slice(&fingerprint::<T>(shape, settings).to_le_bytes());
-    message::seal(&mut opening);
-    comm.send(to, Tag::Slab, &opening)?;
+    let mut flags = 0;
+    if report.compressed {
+        flags |= COMPRESSED;
+    }
+    if agreement.tolerance == Some(Tolerance::Lossless) {
+        flags |= LOSSLESS;
+    }
+    let body = fingerprint::<T>(shape, settings).to_le_bytes();
+    let opening = message::whole(Kind::Opening, comm.rank(), flags, &body);
+    comm.send(to, Tag::Pair, &opening)?;
+    answer_of(comm, to)?;
     if !report.compressed {
-        let bytes: &[u8] = bytemuck::cast_slice(values);
-        for piece in bytes.chunks(crate::comm::MAX_MESSAGE) {
-            comm.send(to, Tag::Raw, piece)?;
-        }
+        comm.send_long(to, Tag::Raw, bytemuck::cast_slice(values))?;
         report.sent_bytes = report.raw_bytes;
         return Ok(report);
     }
@@ -64,12 +70,43 @@ pub fn send<T: Element>(
     for slab in 0..encoder.slabs() {
         let mut message = outbox.buffer();
         result = result.and(encoder.message(slab, values, settings, &mut message));
-        outbox.send_paced(comm, to, Tag::Slab, message)?;
+        outbox.send_paced(comm, to, Tag::Pair, message)?;
     }
     outbox.finish()?;
     report.sent_bytes = outbox.sent_bytes;
     report.largest_bound = encoder.largest_bound();
-    result.map(|()| report)
+    let received = answer_of(comm, to);
+    result.and(received).map(|()| report)
+}
+
+fn another_rank(comm: &Comm, rank: usize) -> Result<()> {
+    match rank < comm.size() && rank != comm.rank() {
+        true => Ok(()),
+        false => Err(ebz::Error::invalid(format!("{rank} is not another rank")).into()),
+    }
+}
+
+/// Tells the other rank whether all is well so far.
+fn answer(comm: &Comm, to: usize, result: &Result<()>) -> Result<()> {
+    let message = match result {
+        Ok(()) => message::whole(Kind::Answer, comm.rank(), 0, &[]),
+        Err(error) => {
+            let text = error.to_string();
+            message::whole(Kind::Failure, comm.rank(), 0, text.as_bytes())
+        }
+    };
+    comm.send(to, Tag::Pair, &message)
+}
+
+/// Waits for the receiver's answer.
+fn answer_of(comm: &Comm, from: usize) -> Result<()> {
+    let mut bytes = Vec::new();
+    comm.receive(Some(from), Tag::Pair, &mut bytes)?;
+    let message = Message::read(&bytes).map_err(|error| Error::Other {
+        rank: from,
+        text: error.to_string(),
+    })?;
+    message.expect(Kind::Answer, from, 0).map(|_| ())
 }
 
 fn prepare<T: Element>(
@@ -81,14 +118,9 @@ fn prepare<T: Element>(
     let options = &settings.options;
     options.check()?;
     View::new(values, shape)?;
-    let scan = ValueScan::of(values, options.fill);
-    let (tolerance, fill) = match options.bound {
-        Bound::Ratio(_) => (None, options.fill),
-        Bound::Range(_) => {
-            let tolerance = options.tolerance(|| Ok(scan.range().extent()))?;
-            (Some(tolerance), scan.fill())
-        }
-        _ => (Some(options.tolerance(|| Ok(0.0))?), options.fill),
+    let tolerance = match options.bound {
+        Bound::Ratio(_) => None,
+        _ => Some(options.tolerance(|| Ok(ValueScan::of(values, options.fill).range().extent()))?),
     };
     let link = comm.speeds.borrow().link;
     let rates = match (settings.mode, link) {
@@ -98,7 +130,8 @@ fn prepare<T: Element>(
     let agreement = Agreement {
         offers: vec![Offer::new(shape)],
         tolerance,
-        fill,
+        // The receiver has no scan of the values: each chunk finds its own fill values.
+        fill: options.fill,
         rates,
         link: link.unwrap_or(0.0),
     };
@@ -120,7 +153,25 @@ fn prepare<T: Element>(
     Ok((agreement, report))
 }
 
-/// Receives an array of a rank.
+/// The flags of a sender's opening, if it sends what is expected here.
+fn accept<T: Element>(
+    bytes: &[u8],
+    out: &[T],
+    shape: &[usize],
+    from: usize,
+    settings: &Settings,
+) -> Result<usize> {
+    View::new(out, shape)?;
+    let opening = Message::read(bytes)?;
+    let same = opening.body == fingerprint::<T>(shape, settings).to_le_bytes();
+    if opening.kind == Kind::Opening && same {
+        return Ok(opening.part);
+    }
+    let text = format!("rank {from} sends another shape, type, bound or codec");
+    Err(Error::Disagree(text))
+}
+
+/// Receives an array of another rank, which calls [`send`].
 pub fn recv<T: Element>(
     comm: &Comm,
     out: &mut [T],
@@ -128,29 +179,27 @@ pub fn recv<T: Element>(
     from: usize,
     settings: &Settings,
 ) -> Result<Report> {
-    View::new(&*out, shape)?;
+    another_rank(comm, from)?;
     let mut bytes = Vec::new();
-    comm.receive(Some(from), Tag::Slab, &mut bytes)?;
-    let opening = Message::read(&bytes)?;
+    comm.receive(Some(from), Tag::Pair, &mut bytes)?;
+    let accepted = accept::<T>(&bytes, out, shape, from, settings);
+    let (flags, result) = match accepted {
+        Ok(flags) => (flags, Ok(())),
+        Err(error) => (0, Err(error)),
+    };
+    answer(comm, from, &result)?;
+    result?;
     let mut report = Report {
-        compressed: opening.part & 1 == 1,
+        compressed: flags & COMPRESSED != 0,
         raw_bytes: size_of_val(out) as u64,
         ..Report::default()
     };
-    let same = opening.body == fingerprint::<T>(shape, settings).to_le_bytes();
-    if opening.kind != Kind::Opening || !same {
-        let text = format!("rank {from} sends another shape, type, bound or codec");
-        return Err(Error::Disagree(text));
-    }
     if !report.compressed {
-        let out: &mut [u8] = bytemuck::cast_slice_mut(out);
-        for piece in out.chunks_mut(crate::comm::MAX_MESSAGE) {
-            comm.ireceive(from, Tag::Raw, piece)?.wait()?;
-        }
+        comm.receive_long(from, Tag::Raw, bytemuck::cast_slice_mut(out))?;
         return Ok(report);
     }
     // Only the sender needs to know the bound, but exact values may take another codec.
-    let tolerance = match opening.part & 2 {
+    let tolerance = match flags & LOSSLESS {
         0 => Tolerance::Abs(1.0),
         _ => Tolerance::Lossless,
     };
@@ -165,9 +214,10 @@ pub fn recv<T: Element>(
     let mut coder = SlabCoder::new(settings.options.simd);
     let mut result = Ok(());
     while decoder.due() > 0 {
-        comm.receive(Some(from), Tag::Slab, &mut bytes)?;
+        comm.receive(Some(from), Tag::Pair, &mut bytes)?;
         result = result.and(decoder.take(&bytes, &mut coder, out));
     }
+    answer(comm, from, &result)?;
     report.largest_bound = decoder.largest_bound;
     result.map(|()| report)
 }

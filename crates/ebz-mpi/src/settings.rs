@@ -125,6 +125,12 @@ impl Agreement {
         self.offers.iter().map(Offer::len).sum()
     }
 
+    /// Whether every rank's array can be coded: all ranks find the same, before anyone sends.
+    pub fn check<T: Element>(&self, settings: &Settings) -> Result<()> {
+        let mut ranks = 0..self.offers.len();
+        ranks.try_for_each(|rank| self.plan::<T>(rank, settings).map(|_| ()))
+    }
+
     /// The plan of a rank's array.
     pub fn plan<T: Element>(&self, rank: usize, settings: &Settings) -> Result<FramePlan> {
         let shape = &self.offers[rank].shape;
@@ -228,13 +234,15 @@ pub(crate) fn agree<T: Element>(
         }
         _ => (Some(options.tolerance(no_range)?), options.fill),
     };
-    Ok(Agreement {
+    let agreement = Agreement {
         offers,
         tolerance,
         fill,
         rates,
         link,
-    })
+    };
+    agreement.check::<T>(settings)?;
+    Ok(agreement)
 }
 
 fn no_range() -> ebz::Result<f64> {

@@ -23,7 +23,6 @@ if comm.rank == 0:
     assert path.read_bytes() == ebz.compress(array, abs=1e-3, chunk=(4, 30, 40))
     with ebz.open(path) as file:
         assert abs(file[...] - array).max() <= 1e-3
-rows = slice(comm.rank, array.shape[1], comm.size)
 part = ebz.mpi.read(comm, path, start=(0, comm.rank, 0), shape=(len(array), 1, 40), dtype="f4")
 assert abs(part - array[:, comm.rank : comm.rank + 1]).max() <= 1e-3
 
@@ -40,6 +39,23 @@ for mode in ["always", "never", "adaptive"]:
     assert abs(total.ravel() - right).max() <= comm.size * 1e-4
     everywhere = comm.allgather(total.tobytes())
     assert all(bits == everywhere[0] for bits in everywhere)
+    one = np.sin(np.arange(60_000) / 100 + comm.rank).reshape(300, 200)
+    ebz.mpi.reduce(comm, one, root=comm.size - 1, abs=1e-4, mode=mode)
+    assert comm.rank != comm.size - 1 or abs(one.ravel() - right).max() <= comm.size * 1e-4
+    one = np.sin(np.arange(60_000) / 100 + comm.rank)
+    _, part = ebz.mpi.reduce_scatter(comm, one, abs=1e-4, mode=mode)
+    assert abs(one - right)[part].max(initial=0) <= comm.size * 1e-4
+    assert sum(comm.allgather(part.stop - part.start)) == 60_000
+    parts = [np.arange(1000.0 * rank).reshape(rank, 1000) for rank in range(comm.size)]
+    mine = np.empty((comm.rank, 1000))
+    ebz.mpi.scatter(comm, parts if comm.rank == 0 else None, mine, abs=0.25, mode=mode)
+    assert abs(mine - parts[comm.rank]).max(initial=0) <= 0.25
+    if comm.rank == 0 and comm.size > 1:
+        ebz.mpi.send(comm, values[:50_000], comm.size - 1, abs=1e-4, mode=mode)
+    if comm.rank == comm.size - 1 > 0:
+        received = np.empty(50_000)
+        ebz.mpi.recv(comm, received, 0, abs=1e-4, mode=mode)
+        assert abs(received - np.linspace(0, 1, 50_000)).max() <= 1e-4
     shared = np.arange(1000.0) if comm.rank == 0 else np.empty(1000)
     ebz.mpi.bcast(comm, shared, abs=0.25, mode=mode)
     assert abs(shared - np.arange(1000)).max() <= 0.25
@@ -51,6 +67,10 @@ for wrong in [
     lambda: ebz.mpi.gather(comm, np.arange(3), abs=1),
     lambda: ebz.mpi.gather(comm, values, abs=1, mode="perhaps"),
     lambda: ebz.mpi.gather(comm, values, abs=1, codec="nothing"),
+    lambda: ebz.mpi.gather(comm, values, abs=1, mod="always"),
+    lambda: ebz.mpi.gather(comm, np.arange(3) if comm.rank == 0 else values, abs=1),
+    lambda: ebz.mpi.scatter(comm, [], np.empty(3), abs=1),
+    lambda: ebz.mpi.send(comm, values, comm.rank, abs=1),
     lambda: ebz.mpi.allreduce(comm, total.T, abs=1),
     lambda: ebz.mpi.write(comm, path, own, start=(0, 0, 0), shape=array.shape, abs=1),
     lambda: ebz.mpi.read(comm, path / "no", start=(0,), shape=(1,), dtype="f4"),

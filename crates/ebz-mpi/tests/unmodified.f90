@@ -1,15 +1,19 @@
-! A program that knows nothing of compression: gathers and sums. The bound comes in BOUND.
+! A program that knows nothing of compression: gathers, sums and writes. The bound comes in BOUND; argument: a
+! file to write.
 program unmodified
   use mpi
   implicit none
   integer, parameter :: n = 100000
-  integer :: rank, ranks, error, i, r
+  integer :: rank, ranks, error, i, r, file, count, status(MPI_STATUS_SIZE)
+  integer(MPI_OFFSET_KIND) :: offset
   double precision :: own(n), total(n), bound, exact
   double precision, allocatable :: all(:)
   character(len=32) :: text
+  character(len=500) :: path
   logical :: changed
   call get_environment_variable('BOUND', text)
   read (text, *) bound
+  call get_command_argument(1, path)
   call mpi_init(error)
   call mpi_comm_rank(MPI_COMM_WORLD, rank, error)
   call mpi_comm_size(MPI_COMM_WORLD, ranks, error)
@@ -37,6 +41,15 @@ program unmodified
     end do
     if (abs(total(i) - exact) > ranks * (bound + 1d-12)) call fail('allreduce')
   end do
+  call mpi_file_open(MPI_COMM_WORLD, path, ior(MPI_MODE_CREATE, MPI_MODE_WRONLY), MPI_INFO_NULL, file, error)
+  if (error /= MPI_SUCCESS) call fail('open')
+  offset = 8_MPI_OFFSET_KIND * n * rank
+  call mpi_file_write_at_all(file, offset, own, n, MPI_DOUBLE_PRECISION, status, error)
+  call mpi_get_count(status, MPI_DOUBLE_PRECISION, count, error)
+  if (count /= n) call fail('write_at_all')
+  call mpi_file_seek(file, 8_MPI_OFFSET_KIND * n * (ranks + rank), MPI_SEEK_SET, error)
+  call mpi_file_write(file, own, n, MPI_DOUBLE_PRECISION, MPI_STATUS_IGNORE, error)
+  call mpi_file_close(file, error)
   call mpi_finalize(error)
 contains
   double precision function f(rank, i)

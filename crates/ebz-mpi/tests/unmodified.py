@@ -1,6 +1,7 @@
-"""A program that knows nothing of compression. The bound comes in BOUND."""
+"""A program that knows nothing of compression. The bound comes in BOUND; argument: a file to write."""
 
 import os
+import sys
 
 import numpy as np
 from mpi4py import MPI
@@ -26,3 +27,7 @@ total = np.empty(n)
 comm.Allreduce(own, total)
 right = sum(field(rank) for rank in range(comm.size))
 assert abs(total - right).max() <= comm.size * (bound + 1e-12)
+file = MPI.File.Open(comm, sys.argv[1], MPI.MODE_CREATE | MPI.MODE_WRONLY)
+file.Write_at_all(own.nbytes * comm.rank, own)
+file.Write_at(own.nbytes * (comm.size + comm.rank), own)
+file.Close()

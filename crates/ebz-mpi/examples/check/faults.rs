@@ -2,14 +2,15 @@
 
 use crate::fields::smooth;
 use ebz::{Bound, Options};
-use ebz_mpi::{Algorithm, Comm, FileWriter, Mode, Settings, allgather, allreduce, gather};
+use ebz_mpi::{Algorithm, Comm, FileWriter, Mode, Settings};
+use ebz_mpi::{allgather, allreduce, bcast, gather, recv, reduce, reduce_scatter, scatter, send};
 
 /// The name of a fault, and a path for files.
 pub fn check(comm: &Comm, name: &str, path: &str) {
     match name {
         "killed" => write(comm, path, true),
         "disk" => write(comm, path, false),
-        "message" => messages(comm),
+        "message" => messages(comm, path),
         _ => panic!("unknown fault {name}"),
     }
 }
@@ -43,25 +44,61 @@ fn write(comm: &Comm, path: &str, killed: bool) {
     assert!(!std::path::Path::new(path).exists());
 }
 
-/// Messages that are damaged on their way, by `flip.c`.
-fn messages(comm: &Comm) {
-    let settings = Settings::new(Bound::Abs(1e-3)).mode(Mode::Always);
-    let own = comm.rank();
-    let length = 300_000;
-    let mut values: Vec<f32> = smooth(length, own);
+/// Messages of rank 1 that are damaged on their way, by `flip.c`: every operation fails on every rank.
+fn messages(comm: &Comm, path: &str) {
+    let settings = &Settings::new(Bound::Abs(1e-3)).mode(Mode::Always);
+    let (own, length) = (comm.rank(), 300_000);
+    let shape = [length];
+    let values: Vec<f32> = smooth(length, own);
     let mut all = vec![0f32; length * comm.size()];
+    let mut sums = values.clone();
+    let out = (own == 0).then_some(&mut all[..]);
+    let gathered = gather(comm, &values, &shape, 0, out, settings);
+    let shared = allgather(comm, &values, &shape, &mut all, settings);
+    let given = (own == 1).then_some(&all[..]);
+    let scattered = scatter(comm, given, &mut sums, &shape, 1, settings);
+    let broadcast = bcast(comm, &mut sums, &shape, 1, settings);
+    let summed = allreduce(comm, &mut sums, &shape, Algorithm::Ring, settings);
+    let doubled = Algorithm::RecursiveDoubling;
+    let doubled = allreduce(comm, &mut sums, &shape, doubled, settings);
+    let reduced = reduce(comm, &mut sums, &shape, 0, settings);
+    let parts = reduce_scatter(comm, &mut sums, &shape, settings).map(|(report, _)| report);
+    let exact = Settings::new(Bound::Lossless).mode(Mode::Always);
+    let exact = allreduce(comm, &mut sums, &shape, Algorithm::Ring, &exact);
     let results = [
-        {
-            let out = (own == 0).then_some(&mut all[..]);
-            gather(comm, &values, &[length], 0, out, &settings)
-        },
-        allgather(comm, &values, &[length], &mut all, &settings),
-        allreduce(comm, &mut values, &[length], Algorithm::Ring, &settings),
+        gathered, shared, scattered, broadcast, summed, doubled, reduced, parts, exact,
     ];
-    for result in results {
-        let error = result.expect_err("a damaged message is found");
-        let text = error.to_string();
-        println!("rank {own}: {text}");
-        assert!(text.contains("damaged on its way"), "{text}");
+    for (number, result) in results.into_iter().enumerate() {
+        expect_damage(own, &format!("operation {number}"), result.map(|_| ()));
     }
+    // Between two ranks, both of them fail.
+    match own {
+        0 => expect_damage(
+            own,
+            "recv",
+            recv(comm, &mut sums, &shape, 1, settings).map(|_| ()),
+        ),
+        1 => expect_damage(
+            own,
+            "send",
+            send(comm, &values, &shape, 0, settings).map(|_| ()),
+        ),
+        _ => {}
+    }
+    // Chunks of which every rank holds some columns: parts travel before they are encoded.
+    let mut writer = FileWriter::create(comm, path).expect("a file");
+    let (rows, columns) = (300, 1000 * comm.size());
+    let block = [0..rows, 1000 * own..1000 * (own + 1)];
+    let options = Options::new(Bound::Abs(1e-3)).chunk(&[rows, columns]);
+    let written = writer.frame(&[rows, columns], &block, &values, &options);
+    expect_damage(own, "write", written.map(|_| ()));
+}
+
+fn expect_damage(rank: usize, what: &str, result: Result<(), ebz_mpi::Error>) {
+    let error = result.expect_err(what);
+    let text = error.to_string();
+    assert!(
+        text.contains("damaged on its way"),
+        "rank {rank}, {what}: {text}"
+    );
 }

@@ -6,6 +6,7 @@ mod faults;
 mod fields;
 mod files;
 mod reductions;
+mod traffic;
 
 use ebz_mpi::{Comm, mpi};
 
@@ -18,6 +19,7 @@ fn main() {
         ["collectives"] => collectives::check(&comm),
         ["reductions"] => reductions::check(&comm),
         ["files", folder] => files::check(&comm, folder),
+        ["traffic", mode] => traffic::check(&comm, mode),
         ["large", folder] => files::large(&comm, folder),
         ["fault", name, path] => faults::check(&comm, name, path),
         _ => panic!("unknown check {args:?}"),

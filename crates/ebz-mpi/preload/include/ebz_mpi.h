@@ -1,5 +1,6 @@
-/* Parallel I/O and collectives with error-bounded compression. All functions are collective; they return 0,
-   or 1 on every rank where one of them failed, and ebz_mpi_error() tells why. */
+/* Parallel I/O and collectives with error-bounded compression. All functions but ebz_mpi_send and ebz_mpi_recv
+   are collective. They return 0, or 1 on every rank where one of them failed, and ebz_mpi_error() tells why.
+   Where a report is not wanted, it may be NULL. */
 #ifndef EBZ_MPI_H
 #define EBZ_MPI_H
 
@@ -48,14 +49,31 @@ int ebz_mpi_gather(MPI_Comm comm, const ebz_mpi_array *array, size_t root, void 
 int ebz_mpi_allgather(MPI_Comm comm, const ebz_mpi_array *array, void *out, size_t count,
                       const ebz_mpi_options *options, ebz_mpi_report *report);
 
+/* The other way: `count` values of the root, one part behind the other, each to the array of its rank. */
+int ebz_mpi_scatter(MPI_Comm comm, const ebz_mpi_array *array, size_t root, const void *all, size_t count,
+                    const ebz_mpi_options *options, ebz_mpi_report *report);
+
 /* The array of one rank to all. */
 int ebz_mpi_bcast(MPI_Comm comm, const ebz_mpi_array *array, size_t root, const ebz_mpi_options *options,
                   ebz_mpi_report *report);
 
-/* Sums over all ranks, in place: off by at most the number of ranks times the bound, and the same bits on
-   every rank. */
+/* Sums over all ranks, in place: off by at most the number of ranks times the bound, and the same bits whoever
+   gets them. All ranks get the sums; or one of them, and the others' values are undefined; or each rank
+   `count` of them from index `start` on, and its other values are undefined. */
 int ebz_mpi_allreduce(MPI_Comm comm, const ebz_mpi_array *array, const ebz_mpi_options *options,
                       ebz_mpi_report *report);
+int ebz_mpi_reduce(MPI_Comm comm, const ebz_mpi_array *array, size_t root, const ebz_mpi_options *options,
+                   ebz_mpi_report *report);
+int ebz_mpi_reduce_scatter(MPI_Comm comm, const ebz_mpi_array *array, size_t *start, size_t *count,
+                           const ebz_mpi_options *options, ebz_mpi_report *report);
+
+/* An array from one rank to another; both give the same shape and options. Returns on both once it has arrived.
+   All ranks of the communicator must have called ebz_mpi_prepare, or a function above, before. */
+int ebz_mpi_prepare(MPI_Comm comm);
+int ebz_mpi_send(MPI_Comm comm, const ebz_mpi_array *array, size_t to, const ebz_mpi_options *options,
+                 ebz_mpi_report *report);
+int ebz_mpi_recv(MPI_Comm comm, const ebz_mpi_array *array, size_t from, const ebz_mpi_options *options,
+                 ebz_mpi_report *report);
 
 /* What went wrong last, on this thread. */
 const char *ebz_mpi_error(void);

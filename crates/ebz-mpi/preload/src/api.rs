@@ -1,10 +1,10 @@
 //! Functions of C for what the crate offers: `include/ebz_mpi.h`. Python uses them, too.
 
-use crate::types::{ours, values, values_mut};
+use crate::types::{known_comm, own_comm, values, values_mut};
 use ebz::{Bound, BoundKind, Element, Options};
 use ebz_mpi::mpi::ffi::MPI_Comm;
 use ebz_mpi::{Algorithm, Error, FileReader, FileWriter, Report, Settings};
-use ebz_mpi::{allgather, allreduce, bcast, gather};
+use ebz_mpi::{allgather, allreduce, bcast, gather, recv, reduce, reduce_scatter, scatter, send};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
 use std::ops::Range;
@@ -25,9 +25,9 @@ pub struct Array {
     shape: *const usize,
 }
 
-/// Wishes of the caller: `ebz_mpi_options`.
+/// Options of the caller: `ebz_mpi_options`.
 #[repr(C)]
-pub struct Wishes {
+pub struct CallOptions {
     bound: *const c_char,
     value: f64,
     codec: *const c_char,
@@ -39,7 +39,7 @@ pub struct Wishes {
 
 /// What became of an operation: `ebz_mpi_report`.
 #[repr(C)]
-pub struct Told {
+pub struct CallReport {
     compressed: c_int,
     raw_bytes: u64,
     sent_bytes: u64,
@@ -77,7 +77,7 @@ impl Array {
     }
 }
 
-impl Wishes {
+impl CallOptions {
     /// # Safety
     /// The structure is as the header says.
     unsafe fn settings(&self, axes: usize) -> Result<Settings, Error> {
@@ -101,13 +101,13 @@ impl Wishes {
 }
 
 /// Keeps the error for [`ebz_mpi_error`].
-fn outcome(result: Result<Report, Error>, told: *mut Told) -> c_int {
+fn finish(result: Result<Report, Error>, out: *mut CallReport) -> c_int {
     match result {
         Ok(report) => {
-            if !told.is_null() {
+            if !out.is_null() {
                 // SAFETY: room for a report, or null.
                 unsafe {
-                    *told = Told {
+                    *out = CallReport {
                         compressed: c_int::from(report.compressed),
                         raw_bytes: report.raw_bytes,
                         sent_bytes: report.sent_bytes,
@@ -131,8 +131,9 @@ pub extern "C" fn ebz_mpi_error() -> *const c_char {
     ERROR.with(|last| last.borrow().as_ptr())
 }
 
+/// Calls `$body` with the type of the array's elements as `$T`.
 macro_rules! by_size {
-    ($array:expr, $T:ident => $body:expr) => {
+    ($array:expr, $comm:expr, $T:ident => $body:expr) => {
         match $array.size {
             4 => {
                 type $T = f32;
@@ -142,7 +143,29 @@ macro_rules! by_size {
                 type $T = f64;
                 $body
             }
-            _ => Err(invalid("values have 4 or 8 bytes")),
+            // The other ranks wait for this one's word.
+            _ => own_comm($comm)
+                .and_then(|comm| comm.settle(Err(invalid("values have 4 or 8 bytes")))),
+        }
+    };
+}
+
+/// A collective call on an array: all ranks first see that each has options that can be understood.
+macro_rules! collective {
+    ($comm:ident, $array:ident, $options:ident, $T:ident,
+     |$own:ident, $values:ident, $shape:ident, $settings:ident| $body:expr) => {
+        // SAFETY: by the caller.
+        unsafe {
+            let array = &*$array;
+            let $shape = &array.shape()[..];
+            by_size!(array, $comm, $T => {
+                let settings = (*$options).settings($shape.len());
+                own_comm($comm).and_then(|$own| {
+                    let $settings = &$own.settle(settings)?;
+                    let $values = array.values::<$T>();
+                    $body
+                })
+            })
         }
     };
 }
@@ -167,20 +190,20 @@ pub unsafe extern "C" fn ebz_mpi_write(
     shape: *const usize,
     start: *const usize,
     block: *const Array,
-    wishes: *const Wishes,
-    told: *mut Told,
+    options: *const CallOptions,
+    report: *mut CallReport,
 ) -> c_int {
     // SAFETY: by the caller.
     let result = unsafe {
         let block = &*block;
         let extents = block.shape();
         let shape = values::<usize>(shape.cast(), extents.len());
-        by_size!(block, T => {
+        by_size!(block, comm, T => {
             let values = block.values::<T>();
-            write(comm, text(path), shape, &region(start, &extents), values, (*wishes).settings(shape.len()))
+            write(comm, text(path), shape, &region(start, &extents), values, (*options).settings(shape.len()))
         })
     };
-    outcome(result, told)
+    finish(result, report)
 }
 
 fn write<T: Element>(
@@ -191,16 +214,16 @@ fn write<T: Element>(
     values: &[T],
     settings: Result<Settings, Error>,
 ) -> Result<Report, Error> {
-    let comm = ours(comm)?;
+    let comm = own_comm(comm)?;
     let (path, settings) = comm.settle(path.and_then(|path| Ok((path, settings?))))?;
     let mut writer = FileWriter::create(comm, path)?;
-    let told = writer.frame(shape, region, values, &settings.options)?;
+    let frame = writer.frame(shape, region, values, &settings.options)?;
     writer.finish()?;
     let mut report = Report::default();
     report.compressed = true;
-    report.raw_bytes = told.raw_bytes;
-    report.sent_bytes = told.stored_bytes;
-    report.largest_bound = match told.tolerance {
+    report.raw_bytes = frame.raw_bytes;
+    report.sent_bytes = frame.stored_bytes;
+    report.largest_bound = match frame.tolerance {
         ebz::Tolerance::Abs(e) => e,
         _ => 0.0,
     };
@@ -221,12 +244,12 @@ pub unsafe extern "C" fn ebz_mpi_read(
     let result = unsafe {
         let block = &*block;
         let region = region(start, &block.shape());
-        by_size!(block, T => {
+        by_size!(block, comm, T => {
             let path = Path::new(OsStr::from_bytes(CStr::from_ptr(path).to_bytes()));
             read(comm, path, frame, &region, block.values::<T>())
         })
     };
-    outcome(result, std::ptr::null_mut())
+    finish(result, std::ptr::null_mut())
 }
 
 fn read<T: Element>(
@@ -236,7 +259,7 @@ fn read<T: Element>(
     region: &[Range<usize>],
     out: &mut [T],
 ) -> Result<Report, Error> {
-    let reader = FileReader::open(ours(comm)?, path)?;
+    let reader = FileReader::open(own_comm(comm)?, path)?;
     let values = reader.region::<T>(frame, region);
     reader.close()?;
     out.copy_from_slice(&values?);
@@ -251,23 +274,15 @@ pub unsafe extern "C" fn ebz_mpi_gather(
     array: *const Array,
     root: usize,
     out: *mut c_void,
-    out_count: usize,
-    wishes: *const Wishes,
-    told: *mut Told,
+    count: usize,
+    options: *const CallOptions,
+    report: *mut CallReport,
 ) -> c_int {
-    // SAFETY: by the caller.
-    let result = unsafe {
-        let array = &*array;
-        let shape = array.shape();
-        by_size!(array, T => {
-            let settings = (*wishes).settings(shape.len());
-            ours(comm).and_then(|comm| {
-                let out = (comm.rank() == root).then(|| values_mut::<T>(out, out_count));
-                gather(comm, array.values::<T>(), &shape, root, out, &comm.settle(settings)?)
-            })
-        })
-    };
-    outcome(result, told)
+    let result = collective!(comm, array, options, T, |own, values, shape, settings| {
+        let out = (own.rank() == root).then(|| values_mut::<T>(out, count));
+        gather(own, values, shape, root, out, settings)
+    });
+    finish(result, report)
 }
 
 /// # Safety
@@ -277,23 +292,34 @@ pub unsafe extern "C" fn ebz_mpi_allgather(
     comm: MPI_Comm,
     array: *const Array,
     out: *mut c_void,
-    out_count: usize,
-    wishes: *const Wishes,
-    told: *mut Told,
+    count: usize,
+    options: *const CallOptions,
+    report: *mut CallReport,
 ) -> c_int {
-    // SAFETY: by the caller.
-    let result = unsafe {
-        let array = &*array;
-        let shape = array.shape();
-        by_size!(array, T => {
-            let settings = (*wishes).settings(shape.len());
-            ours(comm).and_then(|comm| {
-                let out = values_mut::<T>(out, out_count);
-                allgather(comm, array.values::<T>(), &shape, out, &comm.settle(settings)?)
-            })
-        })
-    };
-    outcome(result, told)
+    let result = collective!(comm, array, options, T, |own, values, shape, settings| {
+        let out = values_mut::<T>(out, count);
+        allgather(own, values, shape, out, settings)
+    });
+    finish(result, report)
+}
+
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_mpi_scatter(
+    comm: MPI_Comm,
+    array: *const Array,
+    root: usize,
+    all: *const c_void,
+    count: usize,
+    options: *const CallOptions,
+    report: *mut CallReport,
+) -> c_int {
+    let result = collective!(comm, array, options, T, |own, out, shape, settings| {
+        let all = (own.rank() == root).then(|| values::<T>(all, count));
+        scatter(own, all, out, shape, root, settings)
+    });
+    finish(result, report)
 }
 
 /// # Safety
@@ -303,19 +329,13 @@ pub unsafe extern "C" fn ebz_mpi_bcast(
     comm: MPI_Comm,
     array: *const Array,
     root: usize,
-    wishes: *const Wishes,
-    told: *mut Told,
+    options: *const CallOptions,
+    report: *mut CallReport,
 ) -> c_int {
-    // SAFETY: by the caller.
-    let result = unsafe {
-        let array = &*array;
-        let shape = array.shape();
-        by_size!(array, T => {
-            let settings = (*wishes).settings(shape.len());
-            ours(comm).and_then(|comm| bcast(comm, array.values::<T>(), &shape, root, &comm.settle(settings)?))
-        })
-    };
-    outcome(result, told)
+    let result = collective!(comm, array, options, T, |own, values, shape, settings| {
+        bcast::<T>(own, values, shape, root, settings)
+    });
+    finish(result, report)
 }
 
 /// # Safety
@@ -324,19 +344,116 @@ pub unsafe extern "C" fn ebz_mpi_bcast(
 pub unsafe extern "C" fn ebz_mpi_allreduce(
     comm: MPI_Comm,
     array: *const Array,
-    wishes: *const Wishes,
-    told: *mut Told,
+    options: *const CallOptions,
+    report: *mut CallReport,
+) -> c_int {
+    let result = collective!(comm, array, options, T, |own, values, shape, settings| {
+        allreduce::<T>(own, values, shape, Algorithm::Ring, settings)
+    });
+    finish(result, report)
+}
+
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_mpi_reduce(
+    comm: MPI_Comm,
+    array: *const Array,
+    root: usize,
+    options: *const CallOptions,
+    report: *mut CallReport,
+) -> c_int {
+    let result = collective!(comm, array, options, T, |own, values, shape, settings| {
+        reduce::<T>(own, values, shape, root, settings)
+    });
+    finish(result, report)
+}
+
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_mpi_reduce_scatter(
+    comm: MPI_Comm,
+    array: *const Array,
+    start: *mut usize,
+    count: *mut usize,
+    options: *const CallOptions,
+    report: *mut CallReport,
+) -> c_int {
+    let result = collective!(comm, array, options, T, |own, values, shape, settings| {
+        reduce_scatter::<T>(own, values, shape, settings).map(|(report, part)| {
+            *start = part.start;
+            *count = part.len();
+            report
+        })
+    });
+    finish(result, report)
+}
+
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_mpi_prepare(comm: MPI_Comm) -> c_int {
+    let measured = own_comm(comm).and_then(|own| own.link());
+    finish(measured.map(|_| Report::default()), std::ptr::null_mut())
+}
+
+fn unprepared() -> Error {
+    invalid(
+        "all ranks of the communicator must call ebz_mpi_prepare before two of them send and receive",
+    )
+}
+
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_mpi_send(
+    comm: MPI_Comm,
+    array: *const Array,
+    to: usize,
+    options: *const CallOptions,
+    report: *mut CallReport,
 ) -> c_int {
     // SAFETY: by the caller.
     let result = unsafe {
         let array = &*array;
         let shape = array.shape();
-        by_size!(array, T => {
-            let settings = (*wishes).settings(shape.len());
-            ours(comm).and_then(|comm| {
-                allreduce(comm, array.values::<T>(), &shape, Algorithm::Ring, &comm.settle(settings)?)
-            })
+        let settings = (*options).settings(shape.len());
+        settings.and_then(|settings| {
+            let own = known_comm(comm).ok_or_else(unprepared)?;
+            match array.size {
+                4 => send(own, array.values::<f32>(), &shape, to, &settings),
+                8 => send(own, array.values::<f64>(), &shape, to, &settings),
+                _ => Err(invalid("values have 4 or 8 bytes")),
+            }
         })
     };
-    outcome(result, told)
+    finish(result, report)
+}
+
+/// # Safety
+/// As the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_mpi_recv(
+    comm: MPI_Comm,
+    array: *const Array,
+    from: usize,
+    options: *const CallOptions,
+    report: *mut CallReport,
+) -> c_int {
+    // SAFETY: by the caller.
+    let result = unsafe {
+        let array = &*array;
+        let shape = array.shape();
+        let settings = (*options).settings(shape.len());
+        settings.and_then(|settings| {
+            let own = known_comm(comm).ok_or_else(unprepared)?;
+            match array.size {
+                4 => recv(own, array.values::<f32>(), &shape, from, &settings),
+                8 => recv(own, array.values::<f64>(), &shape, from, &settings),
+                _ => Err(invalid("values have 4 or 8 bytes")),
+            }
+        })
+    };
+    finish(result, report)
 }

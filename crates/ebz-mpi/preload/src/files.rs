@@ -4,10 +4,11 @@
 //! single rank a frame of `NAME.RANK.ebz`. Each frame says where its values begin in the file. All else is
 //! written as it is.
 
-use crate::settings::WISHES;
-use crate::types::{Float, all_can, ended, float, ours, values};
+use crate::settings::ENVIRONMENT;
+use crate::types::{Float, all_can, float, outcome, values};
 use ebz::{Element, Options, View, Writer};
 use ebz_mpi::mpi::ffi;
+use ebz_mpi::mpi::traits::AsRaw;
 use ebz_mpi::{Comm, Error, FileWriter, Report, Settings};
 use std::collections::HashMap;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
@@ -18,8 +19,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// A file that the program has opened to write.
 struct Opened {
+    /// A communicator of its own, because the program may free the one that it opened the file with. Given back
+    /// by `close`.
     comm: &'static Comm,
-    raw_comm: ffi::MPI_Comm,
     path: PathBuf,
     /// It has a view of its own: where values go is not ours to say.
     viewed: bool,
@@ -49,17 +51,17 @@ pub unsafe fn open(
     // SAFETY: the arguments of the program.
     let code = unsafe { ffi::PMPI_File_open(comm, name, mode, info, file) };
     let writes = mode & (ffi::MPI_MODE_WRONLY | ffi::MPI_MODE_RDWR) as c_int != 0;
-    if code != 0 || !writes || WISHES.settings.is_none() {
+    if code != 0 || !writes || ENVIRONMENT.settings.is_none() {
         return code;
     }
-    let Ok(ours) = ours(comm) else {
+    // SAFETY: the communicator of the program.
+    let Ok(own) = (unsafe { Comm::from_raw(comm) }) else {
         return code;
     };
     // SAFETY: the name ends with zero, by the rules of MPI.
     let name = unsafe { CStr::from_ptr(name) };
     let opened = Opened {
-        comm: ours,
-        raw_comm: comm,
+        comm: Box::leak(Box::new(own)),
         path: PathBuf::from(OsStr::from_bytes(name.to_bytes())),
         viewed: false,
         collective: None,
@@ -93,23 +95,17 @@ pub unsafe fn close(file: *mut ffi::MPI_File) -> c_int {
     // SAFETY: a handle of the program.
     let opened = files.remove(&(unsafe { *file } as usize));
     drop(files);
-    let mut result = Ok(Report::default());
-    let mut comm = None;
-    if let Some(opened) = opened {
-        comm = Some(opened.raw_comm);
-        if let Some(writer) = opened.collective {
-            result = result.and_then(|report| writer.finish().map(|()| report));
+    let result = opened.map_or(Ok(()), Opened::finish);
+    // SAFETY: the argument of the program; the handler of all files decides what an error does.
+    unsafe {
+        let code = ffi::PMPI_File_close(file);
+        match outcome("MPI_File_close", result.map(|()| Report::default())) {
+            Ok(()) => code,
+            Err(code) => {
+                ffi::PMPI_File_call_errhandler(ffi::RSMPI_FILE_NULL, code);
+                code
+            }
         }
-        if let Some(writer) = opened.own {
-            let done = writer.finish().and_then(|file| Ok(file.sync_all()?));
-            result = result.and_then(|report| done.map(|()| report).map_err(Error::from));
-        }
-    }
-    // SAFETY: the argument of the program.
-    let code = unsafe { ffi::PMPI_File_close(file) };
-    match (result, comm) {
-        (Err(error), Some(comm)) => ended(comm, "MPI_File_close", Err(error)),
-        _ => code,
     }
 }
 
@@ -132,10 +128,8 @@ impl Write {
     pub unsafe fn run(self) -> c_int {
         let kind = float(self.kind);
         let bytes = self.count.max(0) as usize * if kind == Some(Float::Single) { 4 } else { 8 };
-        let known = with(self.file, |opened| {
-            (opened.comm, opened.raw_comm, opened.viewed)
-        });
-        let (Some((comm, raw_comm, viewed)), Some(settings)) = (known, &WISHES.settings) else {
+        let known = with(self.file, |opened| (opened.comm, opened.viewed));
+        let (Some((comm, viewed)), Some(settings)) = (known, &ENVIRONMENT.settings) else {
             // SAFETY: the arguments of the program.
             return unsafe { self.plain() };
         };
@@ -143,12 +137,12 @@ impl Write {
         let can = kind.filter(|_| !viewed);
         let place = self.place();
         let decided = match self.collective {
-            true => all_can(raw_comm, can, bytes).and_then(|kind| {
+            true => all_can(comm.as_raw(), can, bytes).and_then(|kind| {
                 let size = if kind == Float::Single { 4 } else { 8 };
                 contiguous(comm, place, bytes, size).map(|(first, all)| (kind, first, all))
             }),
             false => can
-                .filter(|_| bytes >= WISHES.min_bytes)
+                .filter(|_| bytes >= ENVIRONMENT.min_bytes)
                 .map(|kind| (kind, place, bytes)),
         };
         let Some((kind, first, all)) = decided else {
@@ -166,7 +160,14 @@ impl Write {
             // SAFETY: handles of the program.
             unsafe { self.pretend(bytes) };
         }
-        ended(raw_comm, "MPI_File_write", result)
+        match outcome("MPI_File_write", result) {
+            Ok(()) => 0,
+            Err(code) => {
+                // SAFETY: a file of the program; its handler decides what comes next.
+                unsafe { ffi::PMPI_File_call_errhandler(self.file, code) };
+                code
+            }
+        }
     }
 
     fn place(&self) -> u64 {
@@ -255,6 +256,21 @@ impl Write {
 }
 
 impl Opened {
+    /// Ends the files that were begun. Collective.
+    fn finish(self) -> Result<(), Error> {
+        let mut result = Ok(());
+        if let Some(writer) = self.collective {
+            result = writer.finish();
+        }
+        if let Some(writer) = self.own {
+            let done = writer.finish().and_then(|file| Ok(file.sync_all()?));
+            result = result.and(done.map_err(Error::from));
+        }
+        // SAFETY: leaked by `open`; nothing else refers to it, now that the writers are gone.
+        drop(unsafe { Box::from_raw(std::ptr::from_ref(self.comm).cast_mut()) });
+        result
+    }
+
     fn frame<T: Element>(
         &mut self,
         shape: &[usize],
@@ -295,7 +311,7 @@ impl Opened {
 /// Where the parts of all ranks begin, and how many bytes they are, if they follow each other without
 /// gaps. Collective.
 fn contiguous(comm: &Comm, place: u64, bytes: usize, size: u64) -> Option<(u64, usize)> {
-    let all = comm.tell([place, bytes as u64]).ok()?;
+    let all = comm.allgather_pair([place, bytes as u64]).ok()?;
     let mut parts: Vec<[u64; 2]> = all.into_iter().filter(|part| part[1] > 0).collect();
     parts.sort_unstable();
     let first = parts.first()?[0];

@@ -1,7 +1,7 @@
 //! `MPI_Gather` and `MPI_Gatherv`.
 
-use crate::settings::WISHES;
-use crate::types::{Float, all_can, ended, float, ours, values, values_mut};
+use crate::settings::ENVIRONMENT;
+use crate::types::{Float, all_can, end, float, own_comm, values, values_mut};
 use ebz::Element;
 use ebz_mpi::mpi::ffi;
 use ebz_mpi::{Error, IN_PLACE, Report, Settings, gather_into};
@@ -54,7 +54,7 @@ impl Gather {
                 }
             }
         };
-        let Some(settings) = &WISHES.settings else {
+        let Some(settings) = &ENVIRONMENT.settings else {
             return plain();
         };
         let (mut rank, mut size, mut inter) = (0, 0, 0);
@@ -89,7 +89,7 @@ impl Gather {
                 Float::Double => self.gather::<f64>(settings, rank, size as usize),
             }
         };
-        ended(comm, "MPI_Gather", result)
+        end(comm, "MPI_Gather", result)
     }
 
     /// # Safety
@@ -100,7 +100,7 @@ impl Gather {
         rank: c_int,
         size: usize,
     ) -> Result<Report, Error> {
-        let comm = ours(self.comm)?;
+        let comm = own_comm(self.comm)?;
         let root = self.root as usize;
         let count = self.count.max(0) as usize;
         if rank != self.root {

@@ -5,7 +5,7 @@ use ebz_mpi::{Mode, Settings};
 use std::sync::LazyLock;
 
 /// The environment, once read.
-pub struct Wishes {
+pub struct Environment {
     /// `None` where no bound is set: everything goes to MPI as it is.
     pub settings: Option<Settings>,
     /// Shorter messages are not compressed.
@@ -14,17 +14,17 @@ pub struct Wishes {
     pub verbose: bool,
 }
 
-/// The wishes of this process.
-pub static WISHES: LazyLock<Wishes> = LazyLock::new(|| {
+/// The settings of this process.
+pub static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(|| {
     let variable = |name: &str| std::env::var(format!("EBZ_MPI_{name}")).ok();
-    let settings = match wished(&variable) {
+    let settings = match settings_of(&variable) {
         Ok(settings) => settings,
         Err(text) => {
             eprintln!("ebz: {text}: nothing is compressed");
             None
         }
     };
-    Wishes {
+    Environment {
         settings,
         min_bytes: variable("MIN_BYTES")
             .and_then(|n| n.parse().ok())
@@ -33,7 +33,7 @@ pub static WISHES: LazyLock<Wishes> = LazyLock::new(|| {
     }
 });
 
-fn wished(variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Settings>, String> {
+fn settings_of(variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Settings>, String> {
     let number = |name: &str| -> Result<Option<f64>, String> {
         match variable(name) {
             Some(text) => match text.parse() {

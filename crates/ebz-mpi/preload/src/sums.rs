@@ -1,7 +1,7 @@
 //! `MPI_Allreduce` of sums.
 
-use crate::settings::WISHES;
-use crate::types::{Float, all_can, ended, float, ours, values, values_mut};
+use crate::settings::ENVIRONMENT;
+use crate::types::{Float, all_can, end, float, own_comm, values, values_mut};
 use ebz::Element;
 use ebz_mpi::mpi::ffi;
 use ebz_mpi::{Algorithm, Error, IN_PLACE, Report, Settings, allreduce, allreduce_from};
@@ -32,7 +32,7 @@ impl Allreduce {
         } = self;
         // SAFETY: the arguments of the program.
         let plain = || unsafe { ffi::PMPI_Allreduce(from, to, count, kind, op, comm) };
-        let Some(settings) = &WISHES.settings else {
+        let Some(settings) = &ENVIRONMENT.settings else {
             return plain();
         };
         // Operation, type and count are the same on every rank, by the rules of MPI.
@@ -42,7 +42,7 @@ impl Allreduce {
             return plain();
         };
         let bytes = count.max(0) as usize * if kind == Float::Single { 4 } else { 8 };
-        if bytes < WISHES.min_bytes || all_can(comm, Some(kind), bytes).is_none() {
+        if bytes < ENVIRONMENT.min_bytes || all_can(comm, Some(kind), bytes).is_none() {
             return plain();
         }
         // SAFETY: the caller's memory holds so many values.
@@ -52,13 +52,13 @@ impl Allreduce {
                 Float::Double => self.sum::<f64>(settings),
             }
         };
-        ended(comm, "MPI_Allreduce", result)
+        end(comm, "MPI_Allreduce", result)
     }
 
     /// # Safety
     /// The memory holds values of this type.
     unsafe fn sum<T: Element>(self, settings: &Settings) -> Result<Report, Error> {
-        let comm = ours(self.comm)?;
+        let comm = own_comm(self.comm)?;
         let count = self.count.max(0) as usize;
         // SAFETY: by the caller; the two do not overlap, by the rules of MPI.
         let out = unsafe { values_mut::<T>(self.to, count) };

@@ -1,6 +1,6 @@
 //! Handles of the program: types that are compressed, and communicators of our own beside its.
 
-use crate::settings::WISHES;
+use crate::settings::ENVIRONMENT;
 use ebz_mpi::mpi::ffi;
 use ebz_mpi::{Comm, Error, Report};
 use std::ffi::{CStr, c_int, c_void};
@@ -50,7 +50,7 @@ pub fn all_can(comm: ffi::MPI_Comm, kind: Option<Float>, bytes: usize) -> Option
         ) != 0
     };
     let same = words[0] == !words[1] && words[0] == code;
-    kind.filter(|_| !failed && same && !words[2] >= WISHES.min_bytes as u64)
+    kind.filter(|_| !failed && same && !words[2] >= ENVIRONMENT.min_bytes as u64)
 }
 
 /// Where a communicator of the program keeps ours; freed with it.
@@ -85,44 +85,56 @@ static KEY: LazyLock<c_int> = LazyLock::new(|| {
     key
 });
 
-/// Our communicator of the same ranks. Collective the first time.
-pub fn ours<'a>(comm: ffi::MPI_Comm) -> Result<&'a Comm, Error> {
+/// Our communicator of the same ranks, if there is one already.
+pub fn known_comm<'a>(comm: ffi::MPI_Comm) -> Option<&'a Comm> {
     let mut found = 0;
     let mut ours: *mut Comm = std::ptr::null_mut();
-    // SAFETY: the attribute is a pointer that was put there below, and lives as long as `comm`.
+    // SAFETY: the attribute is a pointer that `own_comm` put there, and lives as long as `comm`.
     unsafe {
         let place: *mut *mut Comm = &mut ours;
         ffi::PMPI_Comm_get_attr(comm, *KEY, place.cast(), &mut found);
-        if found == 0 {
-            ours = Box::into_raw(Box::new(Comm::from_raw(comm)?));
-            ffi::PMPI_Comm_set_attr(comm, *KEY, ours.cast());
-        }
+        (found != 0).then(|| &*ours)
+    }
+}
+
+/// Our communicator of the same ranks. Collective the first time.
+pub fn own_comm<'a>(comm: ffi::MPI_Comm) -> Result<&'a Comm, Error> {
+    if let Some(known) = known_comm(comm) {
+        return Ok(known);
+    }
+    // SAFETY: a communicator of the program, which frees ours with its own.
+    unsafe {
+        let ours = Box::into_raw(Box::new(Comm::from_raw(comm)?));
+        ffi::PMPI_Comm_set_attr(comm, *KEY, ours.cast());
         Ok(&*ours)
     }
 }
 
-/// Tells what was done, or fails as MPI would.
-pub fn ended(comm: ffi::MPI_Comm, call: &str, result: Result<Report, Error>) -> c_int {
+/// Says what was done, if that is asked for; the code of MPI for what went wrong, if something did.
+pub fn outcome(call: &str, result: Result<Report, Error>) -> Result<(), c_int> {
     match result {
-        Ok(report) => {
-            if WISHES.verbose {
-                let way = if report.compressed {
-                    "compressed"
-                } else {
-                    "raw"
-                };
-                let Report {
-                    raw_bytes,
-                    sent_bytes,
-                    ..
-                } = report;
-                eprintln!("ebz: {call}: {way}, {raw_bytes} bytes, {sent_bytes} sent");
-            }
-            0
+        Ok(report) if ENVIRONMENT.verbose => {
+            let way = match report.compressed {
+                true => "compressed",
+                false => "raw",
+            };
+            let (raw, sent) = (report.raw_bytes, report.sent_bytes);
+            eprintln!("ebz: {call}: {way}, {raw} bytes, {sent} sent");
+            Ok(())
         }
+        Ok(_) => Ok(()),
         Err(error) => {
             eprintln!("ebz: {call}: {error}");
-            let code = ffi::MPI_ERR_OTHER as c_int;
+            Err(ffi::MPI_ERR_OTHER as c_int)
+        }
+    }
+}
+
+/// Ends a call as MPI would: an error goes to the handler of the communicator.
+pub fn end(comm: ffi::MPI_Comm, call: &str, result: Result<Report, Error>) -> c_int {
+    match outcome(call, result) {
+        Ok(()) => 0,
+        Err(code) => {
             // SAFETY: a communicator of the program; its handler decides what comes next.
             unsafe { ffi::PMPI_Comm_call_errhandler(comm, code) };
             code

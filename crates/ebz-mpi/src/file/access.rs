@@ -3,6 +3,7 @@
 use crate::comm::{Comm, MAX_MESSAGE, check};
 use crate::error::Result;
 use mpi::ffi;
+use mpi::traits::AsRaw;
 use std::ffi::{CString, c_char, c_int};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -34,7 +35,7 @@ impl SharedFile {
         let (file, code) = unsafe {
             let mut file = ffi::RSMPI_FILE_NULL;
             let info = ffi::RSMPI_INFO_NULL;
-            let code = ffi::PMPI_File_open(comm.raw(), name.as_ptr(), mode, info, &mut file);
+            let code = ffi::PMPI_File_open(comm.as_raw(), name.as_ptr(), mode, info, &mut file);
             (file, code)
         };
         check("MPI_File_open", code)?;

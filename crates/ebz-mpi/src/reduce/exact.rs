@@ -9,6 +9,7 @@ use crate::settings::Report;
 use crate::slabs::Outbox;
 use ebz::{Element, ElementType};
 use mpi::ffi;
+use mpi::traits::AsRaw;
 use std::ffi::{c_int, c_void};
 
 /// What the addition of two values gives, in their own type.
@@ -190,12 +191,12 @@ pub(super) fn raw<T: Element>(
                         false => (here.cast_const(), std::ptr::null_mut()),
                     };
                     let root = root as c_int;
-                    let code = ffi::PMPI_Reduce(from, to, length, kind, sum, root, comm.raw());
+                    let code = ffi::PMPI_Reduce(from, to, length, kind, sum, root, comm.as_raw());
                     ("MPI_Reduce", code)
                 }
                 _ => {
                     let from = from.next().unwrap_or(IN_PLACE);
-                    let code = ffi::PMPI_Allreduce(from, here, length, kind, sum, comm.raw());
+                    let code = ffi::PMPI_Allreduce(from, here, length, kind, sum, comm.as_raw());
                     ("MPI_Allreduce", code)
                 }
             }

@@ -1,0 +1,120 @@
+//! MPI's own operations, to compare with.
+
+use ebz_mpi::Comm;
+use ebz_mpi::mpi::ffi;
+use std::ffi::{CString, c_int};
+
+const TAG: c_int = 5;
+
+fn check(code: c_int) {
+    assert_eq!(code, ffi::MPI_SUCCESS as c_int, "MPI failed");
+}
+
+/// `MPI_Gather` to rank 0.
+pub fn gather(values: &[f32], out: &mut [f32]) {
+    let count = values.len() as c_int;
+    // SAFETY: every rank gives as many values, and rank 0 has room for all.
+    check(unsafe {
+        ffi::MPI_Gather(
+            values.as_ptr().cast(),
+            count,
+            ffi::RSMPI_FLOAT,
+            out.as_mut_ptr().cast(),
+            count,
+            ffi::RSMPI_FLOAT,
+            0,
+            ffi::RSMPI_COMM_WORLD,
+        )
+    });
+}
+
+/// Bytes on their way to rank 0.
+pub struct Sending {
+    request: ffi::MPI_Request,
+    _bytes: Vec<u8>,
+}
+
+/// `MPI_Isend` to rank 0.
+pub fn send(bytes: Vec<u8>) -> Sending {
+    // SAFETY: the bytes live in the result, which waits before it frees them.
+    unsafe {
+        let mut request = ffi::RSMPI_REQUEST_NULL;
+        check(ffi::MPI_Isend(
+            bytes.as_ptr().cast(),
+            bytes.len() as c_int,
+            ffi::RSMPI_UINT8_T,
+            0,
+            TAG,
+            ffi::RSMPI_COMM_WORLD,
+            &mut request,
+        ));
+        Sending {
+            request,
+            _bytes: bytes,
+        }
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        // SAFETY: the request is ours.
+        check(unsafe { ffi::MPI_Wait(&mut self.request, ffi::RSMPI_STATUS_IGNORE) });
+    }
+}
+
+/// Waits for bytes of any rank, and returns which.
+pub fn receive(bytes: &mut Vec<u8>) -> usize {
+    // SAFETY: there is room for the message, whose length is asked first.
+    unsafe {
+        let mut status = std::mem::zeroed::<ffi::MPI_Status>();
+        let mut count = 0;
+        let (any, world) = (ffi::RSMPI_ANY_SOURCE, ffi::RSMPI_COMM_WORLD);
+        check(ffi::MPI_Probe(any, TAG, world, &mut status));
+        check(ffi::MPI_Get_count(&status, ffi::RSMPI_UINT8_T, &mut count));
+        bytes.resize(count as usize, 0);
+        check(ffi::MPI_Recv(
+            bytes.as_mut_ptr().cast(),
+            count,
+            ffi::RSMPI_UINT8_T,
+            status.MPI_SOURCE,
+            TAG,
+            world,
+            ffi::RSMPI_STATUS_IGNORE,
+        ));
+        status.MPI_SOURCE as usize
+    }
+}
+
+/// Writes the bytes of all ranks to one file, one behind the other: `MPI_File_write_at_all`, and
+/// `MPI_File_sync`.
+pub fn write(comm: &Comm, path: &str, bytes: &[u8]) {
+    let lengths = comm
+        .allgather_pair([bytes.len() as u64, 0])
+        .expect("all ranks");
+    let offset: u64 = lengths[..comm.rank()].iter().map(|pair| pair[0]).sum();
+    let name = CString::new(path).expect("a path");
+    // SAFETY: the name ends with zero, and the bytes live until the call returns.
+    unsafe {
+        let mode = (ffi::MPI_MODE_CREATE | ffi::MPI_MODE_WRONLY) as c_int;
+        let mut file = ffi::RSMPI_FILE_NULL;
+        let (world, info) = (ffi::RSMPI_COMM_WORLD, ffi::RSMPI_INFO_NULL);
+        check(ffi::MPI_File_open(
+            world,
+            name.as_ptr(),
+            mode,
+            info,
+            &mut file,
+        ));
+        check(ffi::MPI_File_set_size(file, 0));
+        check(ffi::MPI_File_write_at_all(
+            file,
+            offset as ffi::MPI_Offset,
+            bytes.as_ptr().cast(),
+            bytes.len() as c_int,
+            ffi::RSMPI_UINT8_T,
+            ffi::RSMPI_STATUS_IGNORE,
+        ));
+        check(ffi::MPI_File_sync(file));
+        check(ffi::MPI_File_close(&mut file));
+    }
+}

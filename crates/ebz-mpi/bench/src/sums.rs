@@ -1,0 +1,53 @@
+//! `allreduce` of sums.
+
+use crate::field::Field;
+use crate::gathers::of;
+use crate::timing::{Way, compare};
+use ebz::Bound;
+use ebz_mpi::{Algorithm, Comm, Mode, Settings, allreduce};
+use std::cell::RefCell;
+
+/// Megabytes of each rank.
+pub fn bench(comm: &Comm, megabytes: usize) {
+    let field = &Field::new(comm, megabytes);
+    let bound = Bound::Abs(field.bound);
+    let always = Settings::new(bound).mode(Mode::Always);
+    let out = &RefCell::new(field.values.clone());
+    let settings = [
+        // Goes to MPI_Allreduce as it is.
+        (
+            "MPI_Allreduce",
+            Settings::new(bound).mode(Mode::Never),
+            Algorithm::Ring,
+        ),
+        ("plain, fz", always.clone(), Algorithm::Plain),
+        (
+            "plain, ceaz",
+            always.clone().codec("ceaz"),
+            Algorithm::Plain,
+        ),
+        ("lattice, ring", always.clone(), Algorithm::Ring),
+        ("lattice, doubling", always, Algorithm::RecursiveDoubling),
+        ("adaptive", Settings::new(bound), Algorithm::Ring),
+    ];
+    let ways = settings.into_iter().map(|(name, settings, algorithm)| {
+        let run = move || {
+            let mut out = out.borrow_mut();
+            out.copy_from_slice(&field.values);
+            let report = allreduce(comm, &mut out, &field.shape, algorithm, &settings);
+            let mut run = of(report.expect("allreduce"));
+            if !run.compressed {
+                run.bytes = crossing(comm, field) / comm.size() as u64;
+            }
+            run
+        };
+        let way: Way = (name.to_string(), Box::new(run));
+        way
+    });
+    compare(comm, "allreduce", crossing(comm, field), ways.collect());
+}
+
+/// Bytes that all ranks send in a ring.
+fn crossing(comm: &Comm, field: &Field) -> u64 {
+    (2 * field.bytes() * (comm.size() - 1)) as u64
+}

@@ -1,0 +1,76 @@
+//! Ways to do the same thing, timed in turn.
+
+use ebz_mpi::{Comm, Estimate};
+use serde_json::json;
+use std::time::Instant;
+
+/// What one run did on this rank.
+#[derive(Default)]
+pub struct Run {
+    pub compressed: bool,
+    /// Bytes that crossed a link, or that a file has.
+    pub bytes: u64,
+    pub estimate: Option<Estimate>,
+}
+
+/// A way of doing it.
+pub type Way<'a> = (String, Box<dyn FnMut() -> Run + 'a>);
+
+/// How often each is timed: EBZ_ROUNDS, or 5 times.
+pub fn rounds() -> usize {
+    let rounds = std::env::var("EBZ_ROUNDS").ok();
+    rounds.and_then(|n| n.parse().ok()).unwrap_or(5)
+}
+
+/// Where it is measured, as EBZ_PLACE says.
+pub fn place() -> String {
+    std::env::var("EBZ_PLACE").unwrap_or_default()
+}
+
+/// Runs all ways in turn and prints a line for each: least and median time of the
+/// slowest rank, and the speed-up over the first way. `raw_bytes` are those that the first way moves.
+pub fn compare(comm: &Comm, operation: &str, raw_bytes: u64, mut ways: Vec<Way>) {
+    let mut times = vec![Vec::new(); ways.len()];
+    let mut last: Vec<Run> = Vec::new();
+    for _ in 0..rounds() {
+        last.clear();
+        for ((_, run), times) in ways.iter_mut().zip(&mut times) {
+            comm.allgather_pair([0; 2]).expect("all ranks");
+            let start = Instant::now();
+            let done = run();
+            let own = start.elapsed().as_nanos() as u64;
+            let all = comm.allgather_pair([own, done.bytes]).expect("all ranks");
+            let slowest = all.iter().map(|pair| pair[0]).max().unwrap_or(0);
+            times.push(slowest as f64 / 1e9);
+            let bytes = all.iter().map(|pair| pair[1]).sum();
+            last.push(Run { bytes, ..done });
+        }
+    }
+    if comm.rank() != 0 {
+        return;
+    }
+    for times in &mut times {
+        times.sort_by(f64::total_cmp);
+    }
+    for (((name, _), run), own) in ways.iter().zip(&last).zip(&times) {
+        let (least, median) = (own[0], own[own.len() / 2]);
+        let mut line = json!({
+            "operation": operation,
+            "place": place(),
+            "way": name,
+            "compressed": run.compressed,
+            "bytes": run.bytes,
+            "raw_bytes": raw_bytes,
+            "ratio": raw_bytes as f64 / run.bytes.max(1) as f64,
+            "seconds": least,
+            "median": median,
+            "speedup": times[0][0] / least,
+            "median_speedup": times[0][times[0].len() / 2] / median,
+        });
+        if let Some(estimate) = run.estimate {
+            line["estimate_raw"] = estimate.raw.into();
+            line["estimate_compressed"] = estimate.compressed.into();
+        }
+        println!("{line}");
+    }
+}
