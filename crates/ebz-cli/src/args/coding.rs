@@ -61,6 +61,9 @@ impl OneBound {
 pub struct Coding {
     #[command(flatten)]
     pub bound: OneBound,
+    /// Meet --ratio in one pass over the array: within some per cent of it, at a constant speed
+    #[arg(long, requires = "ratio")]
+    pub one_pass: bool,
     /// How to compress: fast, balanced, small, or a name that `ebz codecs` lists
     #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
     pub codec: String,
@@ -115,6 +118,7 @@ impl Coding {
         options.fill = fill(&self.fill)?;
         options.clip = self.clip;
         options.keep_zeros = self.keep_zeros;
+        options.one_pass = self.one_pass;
         Ok(options)
     }
 }
