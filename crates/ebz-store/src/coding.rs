@@ -98,7 +98,9 @@ impl Coding {
         }
         let template = FramePlan::new::<T>(shape, Tolerance::Lossless, &options.coding)?;
         // A bound that only a search can meet is refused now, not by a servant later.
-        options.coding.tolerance(|| Ok(0.0))?;
+        if !options.coding.one_pass {
+            options.coding.tolerance(|| Ok(0.0))?;
+        }
         Ok(Self::of(&template, options, Arc::default()))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::coding::Coding;
 use crate::failure::lock;
-use ebz::slab::{EncodedSlab, FramePlan};
+use ebz::slab::{EncodedSlab, FramePlan, OnePass};
 use ebz::{Element, Error, Result, View};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -61,6 +61,11 @@ impl<P> Pieces<P> {
         }
     }
 
+    /// What `f` makes of the content of a slab that exists.
+    pub fn with<R>(&self, slab: usize, f: impl FnOnce(&P) -> R) -> R {
+        f(&lock(&self.0[slab]).content)
+    }
+
     /// Calls `f` for the content of each slab in order.
     pub fn each(&self, mut f: impl FnMut(&P) -> Result<()>) -> Result<()> {
         self.0.iter().try_for_each(|piece| f(&lock(piece).content))
@@ -117,12 +122,41 @@ impl Coded {
 
     /// Codes a whole frame.
     pub fn whole<T: Element>(&mut self, coding: &Coding, number: u32, values: &[T]) -> Result<()> {
+        if coding.options().one_pass {
+            return self.whole_in_one_pass(coding, number, values);
+        }
         let plan = coding.plan_of(values)?;
         self.begin(number, plan);
         for (slab, place) in coding.cut.places.iter().enumerate() {
             let shape = coding.cut.slab_shape(slab);
             self.slab(coding, slab, &View::new(&values[place.clone()], &shape)?)?;
         }
+        Ok(())
+    }
+
+    /// The same with a ratio, for which every slab has a bound of its own.
+    fn whole_in_one_pass<T: Element>(
+        &mut self,
+        coding: &Coding,
+        number: u32,
+        values: &[T],
+    ) -> Result<()> {
+        // Servants are threads already.
+        let options = coding.options().clone().threads(1);
+        let view = View::new(values, &coding.cut.shape)?;
+        let mut pass = coding
+            .counters
+            .encode
+            .time(|| OnePass::of(&view, &options))?;
+        self.begin(number, Arc::new(pass.finished()));
+        for (slab, place) in coding.cut.places.iter().enumerate() {
+            self.plan = Some(Arc::new(pass.plan(slab)));
+            let shape = coding.cut.slab_shape(slab);
+            self.slab(coding, slab, &View::new(&values[place.clone()], &shape)?)?;
+            let bodies = self.slabs.with(slab, EncodedSlab::bodies);
+            pass.note(bodies.into_iter().map(|(_, length)| length));
+        }
+        self.plan = Some(Arc::new(pass.finished()));
         Ok(())
     }
 }

@@ -218,3 +218,35 @@ fn handles_are_shared_between_threads() -> Result<()> {
             .try_for_each(|t| t.join().expect("no panic"))
     })
 }
+
+#[test]
+fn a_ratio_in_one_pass_gives_the_bytes_of_a_writer() -> Result<()> {
+    let folder = folder()?;
+    let coding = Options::new(Bound::Ratio(6.0))
+        .one_pass(true)
+        .chunk(&[2, 30, 40]);
+    let mut writer = ebz::Writer::new(Vec::new(), coding.clone())?;
+    for number in 0..5 {
+        writer.frame(&View::new(&frame(number), &SHAPE)?)?;
+    }
+    let expected = writer.finish()?;
+    for policy in [Policy::CompressedDisk, Policy::CompressedDiskServants] {
+        let mut options = options(policy, folder.path());
+        options.coding = coding.clone();
+        let path = options.path.clone();
+        let mut store = FrameStore::create(&SHAPE, options)?;
+        write(&mut store, Way::Whole, 5)?;
+        store.finish()?;
+        assert!(
+            std::fs::read(path.unwrap_or_default())? == expected,
+            "{policy}"
+        );
+    }
+    // Slabs of a frame that is not there yet cannot share out its bytes.
+    let mut options = options(Policy::CompressedDisk, folder.path());
+    options.coding = coding;
+    let mut store = FrameStore::<f32>::create(&SHAPE, options)?;
+    assert!(store.tolerance().is_err());
+    assert!(store.begin(Tolerance::Abs(0.1)).is_err());
+    Ok(())
+}

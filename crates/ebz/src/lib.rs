@@ -73,6 +73,7 @@ pub use search::{Landing, Searched};
 pub mod slab {
     pub use crate::chunk::FramePlan;
     pub use crate::container::{EncodedSlab, FrameWriter, SlabCoder};
+    pub use crate::search::OnePass;
 }
 
 /// Who encodes and decodes chunks: the seam for a GPU.
@@ -96,9 +97,10 @@ pub mod engine {
 #[doc(hidden)]
 pub mod internals {
     pub use crate::codec::Codec;
-    pub use crate::codec::ceaz::{Frequencies, frequencies, offline_books};
+    pub use crate::codec::ceaz::{Frequencies, centred_frequencies, frequencies, offline_books};
     pub use crate::element::Float;
     pub use crate::request::{Dims, Task};
+    pub use crate::stage::huffman::{Sort, WIDE_ALPHABET, WideBook};
     pub use crate::stage::rans;
 
     /// What `auto` multiplies the bytes of a codec with, if that is one that it may choose.

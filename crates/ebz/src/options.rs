@@ -20,6 +20,8 @@ pub struct Options {
     pub favor: Favor,
     /// Parameters of the codec.
     pub params: Params,
+    /// Whether a `ratio` is met in one pass over the array: about, instead of at least.
+    pub one_pass: bool,
     /// Extents of a chunk, one per axis; chosen by the library if absent.
     pub chunk: Option<Vec<usize>>,
     /// Threads; 0 means all cores.
@@ -44,6 +46,7 @@ impl Options {
             codec: codec::DEFAULT.into(),
             favor: Favor::default(),
             params: Params::default(),
+            one_pass: false,
             chunk: None,
             threads: 0,
             fill: Fill::Auto,
@@ -74,6 +77,14 @@ impl Options {
     /// Sets a parameter of the codec.
     pub fn param(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.params.set(key, value);
+        self
+    }
+
+    /// Meets a `ratio` in one pass over the array: within some per cent of it, above or below, at a
+    /// constant speed. A bound of its own is chosen for every slab; the largest one is the guarantee
+    /// that the frame records. There are no limits of values ([`Clip`]) in this mode.
+    pub fn one_pass(mut self, one_pass: bool) -> Self {
+        self.one_pass = one_pass;
         self
     }
 
@@ -144,6 +155,18 @@ impl Options {
             Clip::between(min, max)?;
         }
         let kind = self.bound.kind();
+        if self.one_pass && kind != BoundKind::Ratio {
+            return Err(Error::invalid(format!(
+                "one pass is a way to meet a ratio, not {}: ask for a ratio, or leave it out",
+                kind.name()
+            )));
+        }
+        if self.one_pass && !matches!(self.clip, Clip::Auto | Clip::None) {
+            return Err(Error::unsupported(
+                "limits of values need a bound that is known before the first value, which one pass \
+                 does not have: leave one of them out",
+            ));
+        }
         if self.is_auto() {
             return self.check_auto();
         }

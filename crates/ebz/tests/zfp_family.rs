@@ -379,3 +379,34 @@ fn segment_sizes_are_checked() {
         assert!(by_name(codec).unwrap().validate(&params).is_err());
     }
 }
+
+#[test]
+fn measured_widths_keep_the_bound_and_are_smaller_for_two_axes() {
+    let entry = by_name("zfp-v").unwrap();
+    for d in [dims(1, 61, 90), dims(5, 20, 31), dims(1, 1, 900)] {
+        let values = smooth::<f32>(d);
+        let size = |widths: &str| {
+            let mut params = Params::default();
+            params.set("widths", widths);
+            entry.validate(&params).unwrap();
+            let task = Task {
+                dims: d,
+                tolerance: Tolerance::Abs(1e-4),
+                fill: FillValues::NONE,
+                params: &params,
+            };
+            let mut bytes = Vec::new();
+            let context = &mut Context::new(Level::detect());
+            entry.encode(&values, &task, context, &mut bytes).unwrap();
+            let mut back = vec![0f32; values.len()];
+            entry.decode(&bytes, d, context, &mut back).unwrap();
+            check_bound(widths, &values, &back, 1e-4, FillValues::NONE);
+            bytes.len()
+        };
+        let (paper, measured) = (size("2-4-8-16"), size("5-9-14-16"));
+        match d.axes() {
+            2 => assert!(measured < paper, "{measured} {paper}"),
+            _ => assert_eq!(measured, paper),
+        }
+    }
+}

@@ -61,6 +61,9 @@ impl OneBound {
 pub struct Coding {
     #[command(flatten)]
     pub bound: OneBound,
+    /// Meet --ratio in one pass over the array: within some per cent of it, at a constant speed
+    #[arg(long, requires = "ratio")]
+    pub one_pass: bool,
     /// How to compress: auto (by trials on samples of the array), fast, balanced, small, or a name that `ebz
     /// codecs` lists
     #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
@@ -125,6 +128,7 @@ impl Coding {
         options.fill = fill(&self.fill)?;
         options.clip = self.clip;
         options.keep_zeros = self.keep_zeros;
+        options.one_pass = self.one_pass;
         Ok(options)
     }
 }

@@ -40,6 +40,9 @@ pub struct Moving {
     /// Buffers between the simulation and its servants
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub buffers: u16,
+    /// Bind servants to cores, the last ones first
+    #[arg(long)]
+    pub pin: bool,
     /// Memory that the simulation may take [default: what is available]
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     pub memory: Option<u64>,
@@ -101,6 +104,10 @@ pub struct Rtm {
     pub coding: Coding,
     #[command(flatten)]
     pub moving: Moving,
+    /// Print how many points of the image have which relative error, against the first policy that keeps
+    /// every bit
+    #[arg(long)]
+    pub histogram: bool,
     /// Draw the middle slice of the image
     #[arg(short, long, value_name = "OUT.png|svg")]
     pub output: Option<PathBuf>,

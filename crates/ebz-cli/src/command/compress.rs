@@ -418,6 +418,11 @@ fn landing(search: &Searched, bound: Bound, tolerance: Tolerance) -> Option<Stri
     };
     Some(match search.landing {
         Landing::Close => return None,
+        Landing::OnePass => format!(
+            "{asked} in one pass: {found}, which is {:+.1} %; the largest bound is {}",
+            100.0 * (search.found / bound.value() - 1.0),
+            report::tolerance(tolerance)
+        ),
         Landing::Exact => format!("{asked} is exceeded by an exact copy: {found}, nothing is lost"),
         Landing::Least => format!("{asked} is exceeded by every bound: {found} is the least"),
         Landing::Jump => format!(

@@ -10,7 +10,12 @@ pub struct Closeness {
     pub snr: f64,
     /// Share of the points whose relative error is below 2 %.
     pub within_2_percent: f64,
+    /// Share of the points whose relative error is below each of [`RELATIVE_ERRORS`] and of none before.
+    pub histogram: [f64; RELATIVE_ERRORS.len()],
 }
+
+/// Ends of the classes of relative errors; the last one has no end.
+pub const RELATIVE_ERRORS: [f64; 8] = [1e-4, 1e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, f64::INFINITY];
 
 /// Compares an image with the reference.
 pub fn closeness(reference: &[f32], image: &[f32]) -> Result<Closeness> {
@@ -22,12 +27,16 @@ pub fn closeness(reference: &[f32], image: &[f32]) -> Result<Closeness> {
         )));
     }
     let (mut signal, mut noise, mut within) = (0.0, 0.0, 0usize);
+    let mut classes = [0usize; RELATIVE_ERRORS.len()];
     for (&exact, &other) in reference.iter().zip(image) {
         let (exact, other) = (f64::from(exact), f64::from(other));
         let error = other - exact;
         signal += exact * exact;
         noise += error * error;
         within += usize::from(error == 0.0 || error.abs() < 0.02 * exact.abs());
+        let below = |&&end: &&f64| error == 0.0 || error.abs() < end * exact.abs();
+        let class = RELATIVE_ERRORS.iter().take_while(|end| !below(end)).count();
+        classes[class.min(classes.len() - 1)] += 1;
     }
     Ok(Closeness {
         snr: match noise == 0.0 {
@@ -35,6 +44,7 @@ pub fn closeness(reference: &[f32], image: &[f32]) -> Result<Closeness> {
             false => 10.0 * (signal / noise).log10(),
         },
         within_2_percent: within as f64 / image.len() as f64,
+        histogram: classes.map(|class| class as f64 / image.len() as f64),
     })
 }
 
@@ -78,11 +88,17 @@ mod tests {
         let close = closeness(&exact, &off).unwrap();
         assert!((close.snr - 60.0).abs() < 0.01, "{close:?}");
         assert_eq!(close.within_2_percent, 1.0);
+        // The first value is zero in both; rounding puts the others on either side of a class's end.
+        assert_eq!(close.histogram.iter().sum::<f64>(), 1.0);
+        assert_eq!(close.histogram[3..], [0.0; 5]);
         assert_eq!(closeness(&exact, &exact).unwrap().snr, f64::INFINITY);
         assert_eq!(closeness(&[0.0], &[0.0]).unwrap().snr, f64::INFINITY);
         let far: Vec<f32> = exact.iter().map(|x| x * 1.1).collect();
         // The first value is zero in both.
-        assert_eq!(closeness(&exact, &far).unwrap().within_2_percent, 0.001);
+        let close = closeness(&exact, &far).unwrap();
+        assert_eq!(close.within_2_percent, 0.001);
+        assert_eq!(close.histogram[0], 0.001);
+        assert!((close.histogram[6] + close.histogram[7] - 0.999).abs() < 1e-9);
         assert!(closeness(&exact, &far[1..]).is_err());
     }
 }

@@ -19,7 +19,7 @@ mod tests;
 mod wave;
 
 pub use field::{Field, Layout};
-pub use image::{Closeness, closeness, middle_slice, sharpen};
+pub use image::{Closeness, RELATIVE_ERRORS, closeness, middle_slice, sharpen};
 pub use model::{Model, smooth};
 pub use pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, record};
 pub use shot::{Setup, Shot};

@@ -22,4 +22,4 @@ pub use engine::{Cpu, Engine};
 pub use grid::Grid;
 pub(crate) use grid::{MAX_CHUNK_BYTES, extents, intersect};
 pub use plan::{FrameHeader, FramePlan, WriterVersion};
-pub(crate) use pool::{EncodedFrame, Input, Pool, Stream};
+pub(crate) use pool::{EncodedFrame, Input, Piece, Pool, Stream};

@@ -152,6 +152,13 @@ impl FramePlan {
         self
     }
 
+    /// The same with another bound of the same kind.
+    pub(crate) fn with_bound(&self, bound: f64) -> Self {
+        let mut plan = self.clone();
+        plan.header.tolerance = Tolerance::Abs(bound);
+        plan
+    }
+
     /// The values that must come back exactly, whatever each chunk finds besides.
     fn kept_values(&self) -> Result<FillValues> {
         let zero = if self.header.keep_zeros {

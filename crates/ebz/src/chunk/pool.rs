@@ -12,6 +12,7 @@ use crate::parallel;
 use crate::simd::Level;
 use std::cell::Cell;
 use std::io::Read;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Where the values of a frame come from.
@@ -149,6 +150,41 @@ impl Pool {
                 }
                 finish(encoded);
                 Ok(())
+            },
+            |worker| emit(&mut worker.encoded),
+        )
+    }
+}
+
+/// Consecutive chunks with a plan of their own, and the box of the array that holds them.
+pub(crate) struct Piece<'a, T> {
+    pub plan: FramePlan,
+    pub chunks: Range<usize>,
+    pub region: Vec<Range<usize>>,
+    pub view: View<'a, T>,
+}
+
+impl Pool {
+    /// Encodes pieces, which `next` gives in order; `emit` gets the bodies of each in the same order.
+    /// When `next` is called, those before the last `threads` have been emitted.
+    pub fn encode_pieces<'v, T: Element>(
+        &mut self,
+        (threads, simd): (usize, Level),
+        mut next: impl FnMut() -> Result<Option<Piece<'v, T>>> + Send,
+        mut emit: impl FnMut(&mut EncodedChunks) -> Result<()> + Send,
+    ) -> Result<()> {
+        let (engine, workers) = (&*self.engine, &mut self.workers);
+        let threads = parallel::threads(threads);
+        workers.resize_with(threads.max(workers.len()), || Worker::new(simd));
+        parallel::ordered(
+            &mut workers[..threads],
+            |_| next(),
+            |Worker { coder, encoded, .. }, piece| {
+                let Piece { plan, chunks, .. } = &piece;
+                encoded.restart(chunks.start);
+                let grid = &plan.header().grid;
+                let part = |chunk| Ok(piece.view.part(&grid.region(chunk), &piece.region));
+                coder.encode(engine, plan, chunks.clone(), part, encoded)
             },
             |worker| emit(&mut worker.encoded),
         )

@@ -16,6 +16,8 @@ pub trait Member: PlaneCode {
     const INFO: Info;
     /// Bytes per segment where the user gives none.
     const SEGMENT: u32;
+    /// The number of the code of planes that the user asks for.
+    fn code(params: &Params) -> Result<u8>;
 }
 
 /// The tolerances of the family.
@@ -58,6 +60,7 @@ impl<C: Member> Codec for ZfpFamily<C> {
 
     fn validate(params: &Params) -> Result<()> {
         params.choice("planes", &PLANES)?;
+        C::code(params)?;
         segment_size::<C>(params).map(|_| ())
     }
 
@@ -72,6 +75,7 @@ impl<C: Member> Codec for ZfpFamily<C> {
             tolerance: task.tolerance,
             fill: task.fill,
             planes_by_formula: task.params.choice("planes", &PLANES)? == PLANES[1],
+            code: C::code(task.params)?,
             segment: segment_size::<C>(task.params)?,
             simd: context.simd(),
         };

@@ -5,6 +5,7 @@
 //! from a sample, or in a series from the frame before. Where the curve jumps, a sample tells which
 //! other bounds are worth a trial.
 
+mod one_pass;
 mod outcome;
 mod psnr;
 mod sample;
@@ -18,6 +19,7 @@ use crate::chunk::{EncodedFrame, FrameHeader, FramePlan, Pool};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::options::Options;
+pub use one_pass::OnePass;
 use outcome::Trial;
 pub use outcome::{Landing, Searched};
 use target::Target;
@@ -78,6 +80,9 @@ pub(crate) fn frame<T: Element>(
     last: Option<Last>,
     file_size: &dyn Fn(&EncodedFrame) -> usize,
 ) -> Result<Found> {
+    if options.one_pass {
+        return one_pass::frame(view, options, pool, file_size);
+    }
     let target = Target::of(options.bound, T::SIZE)?;
     let values = view.to_contiguous();
     let scan = ValueScan::of(&values, options.fill);
@@ -304,25 +309,32 @@ impl<T: Element> Search<'_, T> {
         match self.target {
             // Errors that are spread evenly between the bounds.
             Target::Psnr(decibels) => self.range * (3f64.sqrt() * 10f64.powf(-decibels / 20.0)),
-            // Neighbours differ by so much that the bits which the target allows would code it.
-            Target::Ratio { ratio, bits } => match self.difference() {
-                Some(difference) => difference * (2.0 - bits / ratio).exp2(),
+            Target::Ratio { .. } => match median_difference(self.values) {
+                Some(difference) => ratio_guess(self.target, difference),
                 None => 1e-3 * self.range,
             },
         }
     }
+}
 
-    /// The median of the differences of some thousand neighbours, of those that differ. Unlike the
-    /// range, it is not spoilt by values that mark missing data.
-    fn difference(&self) -> Option<f64> {
-        const PAIRS: usize = 4096;
-        let stride = (self.values.len() / PAIRS).max(1);
-        let pairs = self.values.windows(2).step_by(stride);
-        let mut differences: Vec<f64> = pairs
-            .map(|pair| (pair[1].to_f64() - pair[0].to_f64()).abs())
-            .filter(|difference| *difference > 0.0 && difference.is_finite())
-            .collect();
-        differences.sort_unstable_by(f64::total_cmp);
-        differences.get(differences.len() / 2).copied()
+/// Neighbours differ by so much that the bits which the target allows would code it.
+fn ratio_guess(target: Target, difference: f64) -> f64 {
+    match target {
+        Target::Ratio { ratio, bits } => difference * (2.0 - bits / ratio).exp2(),
+        Target::Psnr(_) => difference,
     }
+}
+
+/// The median of the differences of some thousand neighbours, of those that differ. Unlike the
+/// range, it is not spoilt by values that mark missing data.
+fn median_difference<T: Element>(values: &[T]) -> Option<f64> {
+    const PAIRS: usize = 4096;
+    let stride = (values.len() / PAIRS).max(1);
+    let pairs = values.windows(2).step_by(stride);
+    let mut differences: Vec<f64> = pairs
+        .map(|pair| (pair[1].to_f64() - pair[0].to_f64()).abs())
+        .filter(|difference| *difference > 0.0 && difference.is_finite())
+        .collect();
+    differences.sort_unstable_by(f64::total_cmp);
+    differences.get(differences.len() / 2).copied()
 }

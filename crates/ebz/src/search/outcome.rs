@@ -36,6 +36,8 @@ pub enum Landing {
     Jump,
     /// Farther above, when the search was given up: there may be a bound that comes closer.
     Open,
+    /// Where one pass came to, above or below.
+    OnePass,
 }
 
 /// A bound that was tried.

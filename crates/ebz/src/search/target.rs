@@ -58,6 +58,35 @@ impl Target {
         }
     }
 
+    /// What has a level: undoes [`Target::level`].
+    pub fn found(self, level: f64) -> f64 {
+        match self {
+            Self::Ratio { bits, .. } => match level {
+                level if level < 0.0 => bits / (MODEL_BITS - level / std::f64::consts::LN_2),
+                level => bits / (MODEL_BITS * (-0.5 * level).exp()),
+            },
+            Self::Psnr(_) => level / (0.05 * std::f64::consts::LN_10),
+        }
+    }
+
+    /// The ratio or the decibels that were asked for.
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Ratio { ratio, .. } => ratio,
+            Self::Psnr(decibels) => decibels,
+        }
+    }
+
+    /// The level of just that.
+    pub fn goal(self) -> f64 {
+        self.level(self.value())
+    }
+
+    /// Whether something is that close to the target, on either side.
+    pub fn is_within(self, found: f64, share: f64) -> bool {
+        (found / self.value() - 1.0).abs() <= share
+    }
+
     /// The level to go for: met, with as much room on either side.
     pub fn aim(self) -> f64 {
         self.level(match self {

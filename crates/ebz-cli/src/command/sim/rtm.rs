@@ -339,6 +339,7 @@ impl Job<'_> {
             .path(&path)
             .servants(moving.servants.into())
             .buffers(moving.buffers.into())
+            .pin(moving.pin)
             .direct(!moving.no_direct)
             .disk_rate(moving.disk_rate.map(|rate| rate as f64));
         let storage = Storage { options, hand_over };

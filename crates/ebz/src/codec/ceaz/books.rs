@@ -1,11 +1,11 @@
 //! Which codebook a chunk uses: one of the offline ones, named by its number, or one of its own.
 
-use super::codebooks::{Entry, Kind};
+use super::codebooks::Kind;
 use super::estimate::{POINT, entropy};
 use super::offline::CODEBOOKS;
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::huffman::{self, ALPHABET, Book, Histogram, Sort, Table};
+use crate::stage::huffman::{self, Book, Histogram, Sort, Table};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
@@ -14,21 +14,11 @@ use std::marker::PhantomData;
 pub(super) enum Rule {
     /// By the exact size of the coded chunk, codebook included.
     Cost,
-    /// By the paper's χ: an offline codebook while the frequencies resemble those it was made from or are
-    /// very different, a new one in between.
+    /// By the paper's χ, which compares update units; see `centred`.
     Chi,
     /// Always the best offline codebook.
     Offline,
 }
-
-/// The paper's threshold τ₀: the offline codebook is kept while χ is below it.
-///
-/// χ = |σ₀ − σ₁| is the change of the standard deviation of the symbols' frequencies, here in
-/// thousandths of the chunk's symbols: a unit in which the paper's thresholds separate
-/// histograms that share a book from those that do not.
-const TAU_0: f64 = 5.18;
-/// The paper's threshold τ₁: a new codebook is built while χ is at most this.
-const TAU_1: f64 = 9.69;
 
 /// Groups with fewer symbols in all share one codebook without a cost comparison, which would take longer
 /// than coding them.
@@ -41,9 +31,9 @@ const MIN_SYMBOLS_FOR_OWN_BOOK: u64 = 320;
 const REUSE_SLACK: u64 = 128;
 
 /// In place of a codebook's number: a new one follows.
-const NEW_BOOK: u8 = 255;
+pub(super) const NEW_BOOK: u8 = 255;
 /// In place of a codebook's number: the one of the group before.
-const PREVIOUS_BOOK: u8 = 254;
+pub(super) const PREVIOUS_BOOK: u8 = 254;
 
 /// Codes symbols with the codebooks that the rule chooses.
 pub(super) struct Encoder<'a> {
@@ -107,11 +97,7 @@ impl<'a> Encoder<'a> {
         let costs = numbered.filter_map(|(n, entry)| Some((entry.book.cost(counts)?, n, entry)));
         // Offline codebooks have a code for every symbol.
         let best = costs.min_by_key(|&(cost, number, _)| (cost, number));
-        let best = best.filter(|(_, _, Entry { book, .. })| {
-            let chi = || (deviation(histogram) - implied_deviation(book)).abs();
-            self.rule != Rule::Chi || !(TAU_0..=TAU_1).contains(&chi())
-        });
-        let own = || Book::of(histogram, self.sort);
+        let own = || Book::of(histogram, K::sort(self.sort));
         let Some((cost, number, entry)) = best else {
             return (NEW_BOOK, Cow::Owned(own()));
         };
@@ -192,23 +178,4 @@ fn reuses(cost: u64, new: u64) -> bool {
 fn cost_with_book(counts: &[u32]) -> u64 {
     let occurring = counts.iter().filter(|c| **c > 0).count() as u64;
     (entropy(counts) >> POINT) + 2 * occurring + 64
-}
-
-/// Standard deviation of the frequencies of all symbols, in thousandths.
-fn deviation(histogram: &Histogram) -> f64 {
-    let total = histogram.total().max(1) as f64;
-    let counts = histogram.counts().iter();
-    deviation_of(counts.map(|&count| f64::from(count) / total))
-}
-
-/// The same of the frequencies that a codebook is optimal for.
-fn implied_deviation(book: &Book) -> f64 {
-    let lengths = book.lengths().iter();
-    deviation_of(lengths.map(|&length| 0.5f64.powi(length.into())))
-}
-
-fn deviation_of(frequencies: impl Iterator<Item = f64>) -> f64 {
-    let mean = 1.0 / ALPHABET as f64;
-    let squares: f64 = frequencies.map(|f| (f - mean) * (f - mean)).sum();
-    1000.0 * (squares / ALPHABET as f64).sqrt()
 }

@@ -1,7 +1,7 @@
 //! Codebooks that chunks name by number.
 
 use crate::simd::Level;
-use crate::stage::huffman::{Book, Histogram, Table};
+use crate::stage::huffman::{Book, Histogram, Sort, Table};
 use std::sync::OnceLock;
 
 /// Codebooks of both kinds of symbols.
@@ -37,6 +37,8 @@ pub(super) trait Kind {
     fn of(codebooks: &Codebooks) -> &[Entry];
     /// The frequencies of symbols.
     fn histogram(symbols: &[u8], simd: Level) -> Histogram;
+    /// How to sort them for a new codebook, if this is asked for.
+    fn sort(asked: Sort) -> Sort;
 }
 
 /// Masks, and labels of units.
@@ -51,6 +53,10 @@ impl Kind for OfMasks {
     fn histogram(symbols: &[u8], _: Level) -> Histogram {
         Histogram::of(symbols)
     }
+    fn sort(_: Sort) -> Sort {
+        // The paper's Algorithm 1 is for residuals, whose frequencies fall from the centre on.
+        Sort::Exact
+    }
 }
 
 impl Kind for OfResiduals {
@@ -59,5 +65,8 @@ impl Kind for OfResiduals {
     }
     fn histogram(symbols: &[u8], simd: Level) -> Histogram {
         Histogram::estimate(symbols, simd)
+    }
+    fn sort(asked: Sort) -> Sort {
+        asked
     }
 }

@@ -10,10 +10,13 @@
 //! Where a field is smooth on the scale of the bound, `halving` takes the place of `dualquant`: every
 //! second value along each axis is a chunk within the chunk, and predicts the others.
 //!
+//! With `symbols=centre`, `centred` takes the place of everything behind `dualquant`: the paper's coder.
+//!
 //! A chunk names its codebooks: offline ones by number; new ones follow. So every chunk decodes
 //! without any other. See `docs/codecs/ceaz.md` for the format and the differences from the paper.
 
 mod books;
+mod centred;
 mod codebooks;
 mod decode;
 mod encode;
@@ -25,6 +28,7 @@ mod masks;
 mod offline;
 mod symbols;
 
+pub use centred::centred_frequencies;
 pub use encode::{Frequencies, frequencies};
 pub use offline::books as offline_books;
 
@@ -32,7 +36,7 @@ use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bits::BitWriter;
 use crate::bound::BoundKind;
 use crate::element::Float;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::huffman::{Sort, Table};
 use crate::stage::occupancy::{GROUPS, Occupancy};
@@ -51,14 +55,25 @@ impl Codec for Ceaz {
             Param {
                 name: "books",
                 default: "cost",
-                help: "how codebooks are chosen: cost (by exact size), chi (the paper's rule), \
-                       offline (built-in ones only)",
+                help: "how codebooks are chosen: cost (by exact size), offline (built-in ones only), or \
+                       chi (the paper's rule, with symbols=centre)",
             },
             Param {
                 name: "sort",
                 default: "exact",
                 help: "how symbols are sorted for a new book: exact, or centre (the paper's \
                        Algorithm 1)",
+            },
+            Param {
+                name: "symbols",
+                default: SYMBOLS[0],
+                help: "bytes, or centre: the paper's coder of 1,024 symbols around a centre, larger and \
+                       slower",
+            },
+            Param {
+                name: "unit",
+                default: "262144",
+                help: "bytes of values in an update unit of symbols=centre, within a chunk; 1024 to 2^30",
             },
             Param {
                 name: "rewrite",
@@ -73,8 +88,13 @@ impl Codec for Ceaz {
     const QUARTERS: Option<u32> = Some(5);
 
     fn validate(params: &Params) -> Result<()> {
-        rule(params)?;
+        if rule(params)? == Rule::Chi && !is_centred(params)? {
+            return Err(Error::invalid(
+                "books=chi compares update units, which only symbols=centre has: set that, too",
+            ));
+        }
         sort(params)?;
+        update_unit(params)?;
         rewrite(params)?;
         Ok(())
     }
@@ -111,6 +131,24 @@ fn sort(params: &Params) -> Result<Sort> {
         "centre" => Sort::Centre,
         _ => Sort::Exact,
     })
+}
+
+/// Alphabets, the default first.
+const SYMBOLS: [&str; 2] = ["bytes", "centre"];
+
+/// Whether the paper's coder is asked for.
+fn is_centred(params: &Params) -> Result<bool> {
+    Ok(params.choice("symbols", &SYMBOLS)? == SYMBOLS[1])
+}
+
+/// Bytes of values in an update unit.
+fn update_unit(params: &Params) -> Result<usize> {
+    match params.parse("unit", 1 << 18)? {
+        unit if (1 << 10..=1 << 30).contains(&unit) => Ok(unit),
+        unit => Err(Error::invalid(format!(
+            "unit={unit}: use 1024 to 1073741824 bytes"
+        ))),
+    }
 }
 
 /// Ways to treat values that were decompressed before, the default first.
@@ -166,6 +204,9 @@ fn encode_chunk<T: Float>(
     context: &mut Context,
     out: &mut Vec<u8>,
 ) -> Result<()> {
+    if is_centred(task.params)? {
+        return centred::encode(values, task, context, out);
+    }
     if let Some((halving, promising)) = halved::candidate(task) {
         match encode::encode_by_lags(values, task, promising, context, out)? {
             None => return Ok(()),
@@ -186,8 +227,9 @@ fn decode_chunk<T: Float>(
     context: &mut Context,
     out: &mut [T],
 ) -> Result<()> {
-    match halved::announced(bytes) {
-        true => halved::decode(bytes, dims, context, out),
-        false => decode::decode_by_lags(bytes, dims, context, out),
+    match bytes {
+        [centred::MARK, rest @ ..] => centred::decode(rest, dims, context, out),
+        _ if halved::announced(bytes) => halved::decode(bytes, dims, context, out),
+        _ => decode::decode_by_lags(bytes, dims, context, out),
     }
 }

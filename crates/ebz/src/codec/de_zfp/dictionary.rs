@@ -120,8 +120,10 @@ impl Dictionary {
 }
 
 impl PlaneCode for Dictionary {
+    const ALL: &'static [Self] = &[Self];
+
     #[inline(always)]
-    fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter) {
+    fn write<const N: usize>(self, planes: &[u64], writer: &mut BitWriter) {
         let tables = Self::tables::<N>();
         for &plane in planes {
             let word = tables.write[64 - plane.leading_zeros() as usize];
@@ -132,6 +134,7 @@ impl PlaneCode for Dictionary {
 
     #[inline(always)]
     fn read<const N: usize>(
+        self,
         readers: &mut [BitReader<'_>; STREAMS],
         counts: [usize; STREAMS],
         planes: &mut [Planes; STREAMS],
@@ -163,6 +166,41 @@ fn next(tables: &Tables, reader: &mut BitReader<'_>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Figure 8 of the paper: matches and codes as printed there.
+    #[test]
+    fn codes_of_three_axes_are_those_of_the_paper() {
+        let printed = [
+            ("0", "00"),
+            ("1", "01"),
+            ("4", "1000"),
+            ("10", "1001"),
+            ("20", "1010"),
+            ("12", "1011000"),
+            ("15", "1011001"),
+            ("26", "1011010"),
+            ("32", "1011011"),
+            ("39", "1011100"),
+            ("42", "1011101"),
+            ("49", "1011110"),
+            ("54", "1011111"),
+            ("64", "11"),
+        ];
+        for (bits, code) in printed {
+            let bits: u32 = bits.parse().unwrap();
+            // A plane whose highest bit is the last that the match covers.
+            let plane = if bits == 0 { 0 } else { 1 << (bits - 1) };
+            let mut writer = BitWriter::default();
+            Dictionary.write::<64>(&[plane], &mut writer);
+            let bytes = writer.finish().to_vec();
+            let mut reader = BitReader::new(&bytes);
+            for digit in code.bytes() {
+                assert_eq!(reader.get(1), u32::from(digit - b'0'), "{bits} {code}");
+            }
+            assert_eq!(reader.get_wide(bits), plane);
+            reader.finish().unwrap();
+        }
+    }
 
     #[test]
     fn codes_are_complete_and_free_of_prefixes() {

@@ -5,8 +5,9 @@
 
 mod dictionary;
 
-use super::Info;
 use super::zfp_family::{Member, PLANES_PARAM, TOLERANCES, ZfpFamily, segment_param};
+use super::{Info, Params};
+use crate::error::Result;
 use dictionary::Dictionary;
 
 /// Dictionary-coded bit planes of zfp's transform.
@@ -22,4 +23,8 @@ impl Member for Dictionary {
         rewrites_exactly: None,
     };
     const SEGMENT: u32 = 65536;
+
+    fn code(_: &Params) -> Result<u8> {
+        Ok(0)
+    }
 }

@@ -18,6 +18,12 @@ const TWO_AXES: Level2 = Level2 {
     widths: &[2, 4, 8, 16],
 };
 
+/// Widths with fewer bits for the distribution that was measured (see `docs/codecs/de-zfp.md`).
+const TWO_AXES_MEASURED: Level2 = Level2 {
+    length: 2,
+    widths: &[5, 9, 14, 16],
+};
+
 /// Planes of 64 bits: widths at which the total frequency of the coefficients steps up.
 const THREE_AXES: Level2 = Level2 {
     length: 3,
@@ -25,13 +31,17 @@ const THREE_AXES: Level2 = Level2 {
 };
 
 #[inline(always)]
-const fn level2<const N: usize>() -> &'static Level2 {
-    if N == 16 { &TWO_AXES } else { &THREE_AXES }
+const fn level2<const N: usize>(measured: bool) -> &'static Level2 {
+    match (N, measured) {
+        (16, false) => &TWO_AXES,
+        (16, true) => &TWO_AXES_MEASURED,
+        _ => &THREE_AXES,
+    }
 }
 
 /// Level-2 code of each number of bits up to the highest set one.
-const fn codes<const N: usize>() -> [u8; 65] {
-    let widths = level2::<N>().widths;
+const fn codes<const N: usize>(measured: bool) -> [u8; 65] {
+    let widths = level2::<N>(measured).widths;
     let mut codes = [0; 65];
     let mut bits = 0;
     while bits <= N {
@@ -45,9 +55,12 @@ const fn codes<const N: usize>() -> [u8; 65] {
 
 /// Appends planes.
 #[inline(always)]
-pub fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter) {
-    let codes = const { codes::<N>() };
-    let Level2 { length, widths } = level2::<N>();
+pub fn write<const N: usize>(measured: bool, planes: &[u64], writer: &mut BitWriter) {
+    let codes = match measured {
+        false => const { &codes::<N>(false) },
+        true => const { &codes::<N>(true) },
+    };
+    let Level2 { length, widths } = level2::<N>(measured);
     let mut level1 = 0;
     for (index, &plane) in planes.iter().enumerate() {
         level1 |= u64::from(plane > 1) << index;
@@ -70,8 +83,8 @@ pub fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter) {
 
 /// Reads planes.
 #[inline(always)]
-pub fn read<const N: usize>(reader: &mut BitReader<'_>, planes: &mut [u64]) {
-    let Level2 { length, widths } = level2::<N>();
+pub fn read<const N: usize>(measured: bool, reader: &mut BitReader<'_>, planes: &mut [u64]) {
+    let Level2 { length, widths } = level2::<N>(measured);
     let level1 = reader.get_wide(planes.len() as u32);
     for (index, plane) in planes.iter_mut().enumerate() {
         *plane = 1;

@@ -7,9 +7,10 @@
 mod headers;
 mod regions;
 
-use super::Info;
 use super::zfp_family::{Member, PLANES_PARAM, TOLERANCES, ZfpFamily, segment_param};
+use super::{Info, Param, Params};
 use crate::bits::{BitReader, BitWriter};
+use crate::error::Result;
 use crate::stage::block_transform::{PlaneCode, Planes, STREAMS};
 
 /// Header-coded bit planes of zfp's transform.
@@ -21,34 +22,57 @@ impl Member for Headers {
         name: "zfp-v",
         summary: "zfp's block transform, bit planes behind two levels of headers, in 6 KB segments",
         tolerances: TOLERANCES,
-        params: &[segment_param("6144"), PLANES_PARAM],
+        params: &[
+            segment_param("6144"),
+            PLANES_PARAM,
+            Param {
+                name: "widths",
+                default: WIDTHS[0],
+                help: "bits that level-2 codes of 16-bit planes stand for: the paper's 2-4-8-16, or \
+                       5-9-14-16, which is smaller",
+            },
+        ],
         rewrites_exactly: None,
     };
     /// The paper's chunks (4.1.4).
     const SEGMENT: u32 = 6144;
+
+    fn code(params: &Params) -> Result<u8> {
+        let widths = params.choice("widths", &WIDTHS)?;
+        Ok(u8::from(widths == WIDTHS[1]))
+    }
 }
+
+/// Widths of planes of two axes, the paper's first.
+const WIDTHS: [&str; 2] = ["2-4-8-16", "5-9-14-16"];
 
 /// ZFP-V1 for planes of 4 bits, ZFP-V2 for the others.
 #[derive(Debug, Clone, Copy)]
-pub struct Headers;
+pub struct Headers {
+    /// Whether planes of 16 bits have the widths that were measured to be smaller.
+    measured: bool,
+}
 
 impl PlaneCode for Headers {
+    const ALL: &'static [Self] = &[Self { measured: false }, Self { measured: true }];
+
     #[inline(always)]
     fn max_planes<const N: usize>() -> u32 {
         if N == 4 { regions::MAX_PLANES } else { 64 }
     }
 
     #[inline(always)]
-    fn write<const N: usize>(planes: &[u64], writer: &mut BitWriter) {
+    fn write<const N: usize>(self, planes: &[u64], writer: &mut BitWriter) {
         if N == 4 {
             regions::write(planes, writer);
         } else {
-            headers::write::<N>(planes, writer);
+            headers::write::<N>(self.measured, planes, writer);
         }
     }
 
     #[inline(always)]
     fn read<const N: usize>(
+        self,
         readers: &mut [BitReader<'_>; STREAMS],
         counts: [usize; STREAMS],
         planes: &mut [Planes; STREAMS],
@@ -60,7 +84,7 @@ impl PlaneCode for Headers {
             if N == 4 {
                 regions::read(reader, &mut planes[..count]);
             } else {
-                headers::read::<N>(reader, &mut planes[..count]);
+                headers::read::<N>(self.measured, reader, &mut planes[..count]);
             }
         }
     }

@@ -10,13 +10,12 @@ use super::plane_code::{PlaneCode, STREAMS};
 use super::planes::Planes;
 use super::segments::{Segment, SegmentReader};
 use super::vectors::Vectors;
-use super::{EXCEPTIONS, lift, truncate};
+use super::{AXES, CODE_AT, EXCEPTIONS, lift, truncate};
 use crate::bits::BitReader;
 use crate::error::{Error, Result};
 use crate::request::Dims;
 use crate::simd::Level;
 use crate::stage::exceptions;
-use std::marker::PhantomData;
 
 /// Fills `out` from the bytes of one coded chunk.
 pub fn decode<T: Dispatch, C: PlaneCode>(
@@ -28,11 +27,13 @@ pub fn decode<T: Dispatch, C: PlaneCode>(
     let (&first, bytes) = bytes
         .split_first()
         .ok_or_else(|| Error::truncated("an empty chunk"))?;
-    let axes = first & !EXCEPTIONS;
+    let axes = first & AXES;
+    let code = C::ALL.get(usize::from(first >> CODE_AT));
+    let unknown = || Error::corrupt("an unknown code of bit planes");
     let decoder = Decoder {
         grid: Grid::new(dims, usize::from(axes)),
         segments: SegmentReader::new(bytes)?,
-        code: PhantomData::<C>,
+        code: *code.ok_or_else(unknown)?,
     };
     let rest = match axes {
         1 => dispatch(simd, Groups::<_, _, 4>(decoder, out))?,
@@ -51,7 +52,7 @@ pub fn decode<T: Dispatch, C: PlaneCode>(
 struct Decoder<'a, C> {
     grid: Grid,
     segments: SegmentReader<'a>,
-    code: PhantomData<C>,
+    code: C,
 }
 
 /// The work on all groups of blocks of `N` values.
@@ -165,7 +166,7 @@ impl<'a, C: PlaneCode> Decoder<'a, C> {
                     }
                 }
             }
-            C::read::<N>(readers, counts, planes);
+            self.code.read::<N>(readers, counts, planes);
         }
         Ok(headers)
     }

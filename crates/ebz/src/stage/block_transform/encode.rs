@@ -2,7 +2,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 1 | number of axes that blocks extend over; plus 4 if there are exceptions |
+//! | 1 | number of axes that blocks extend over; plus 4 if there are exceptions, plus 8 times the number of the code of planes |
 //! | … | the [segments](super::segments): for each block its [header](super::header) and planes |
 //! | … | the [exact side list](crate::stage::exceptions), if there are any |
 
@@ -17,14 +17,13 @@ use super::planes::Planes;
 use super::search::{Search, out_of_bound};
 use super::segments::SegmentWriter;
 use super::vectors::Vectors;
-use super::{EXCEPTIONS, lift, truncate};
+use super::{CODE_AT, EXCEPTIONS, lift, truncate};
 use crate::bound::Tolerance;
 use crate::error::{Error, Result};
 use crate::fill::{FillValues, TypedFill};
 use crate::request::Dims;
 use crate::simd::Level;
 use crate::stage::exceptions::Exceptions;
-use std::marker::PhantomData;
 
 /// What the encoder is to do with a chunk.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +37,8 @@ pub struct Settings {
     /// Keep zfp's number of planes for a tolerance, cut off as zfp does; blocks that break the bound with
     /// them are exact.
     pub planes_by_formula: bool,
+    /// Number of the code of planes.
+    pub code: u8,
     /// Bytes per segment, about.
     pub segment: u32,
     /// The instructions to use.
@@ -113,6 +114,7 @@ fn encode_blocks<T: Dispatch, C: PlaneCode>(
     };
     scratch.marks.reset(values.len());
     scratch.segments.reset(settings.segment as usize);
+    let code = C::ALL.get(usize::from(settings.code));
     let encoder = Encoder {
         values,
         grid: Grid::new(settings.dims, axes),
@@ -121,7 +123,7 @@ fn encode_blocks<T: Dispatch, C: PlaneCode>(
         fill: settings.fill.typed(T::from_f64),
         segments: &mut scratch.segments,
         marks: &mut scratch.marks,
-        code: PhantomData::<C>,
+        code: *code.ok_or_else(|| Error::invalid("an unknown code of bit planes"))?,
     };
     match axes {
         1 => dispatch(settings.simd, Groups::<_, 4>(encoder)),
@@ -129,7 +131,7 @@ fn encode_blocks<T: Dispatch, C: PlaneCode>(
         _ => dispatch(settings.simd, Groups::<_, 64>(encoder)),
     }
     let listed = if scratch.marks.any() { EXCEPTIONS } else { 0 };
-    out.push(axes as u8 | listed);
+    out.push(axes as u8 | listed | settings.code << CODE_AT);
     scratch.segments.write_to(out);
     scratch.exceptions.clear();
     for index in scratch.marks.indices() {
@@ -160,7 +162,7 @@ struct Encoder<'a, T: BlockFloat, C> {
     fill: TypedFill<T>,
     segments: &'a mut SegmentWriter,
     marks: &'a mut Marks,
-    code: PhantomData<C>,
+    code: C,
 }
 
 /// The work on all groups of blocks of `N` values.
@@ -367,7 +369,7 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
         match form {
             Form::Planes(count) if planes[..count as usize].iter().any(|&p| p != 0) => {
                 Header::Planes { count, exponent }.write_to::<T>(stream);
-                C::write::<N>(&planes[..count as usize], stream);
+                self.code.write::<N>(&planes[..count as usize], stream);
             }
             Form::Zero | Form::Planes(_) => Header::Zero.write_to::<T>(stream),
             Form::Exact => {

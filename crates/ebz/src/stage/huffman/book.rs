@@ -31,7 +31,7 @@ const RUN: (u32, u32) = (0b111, 3);
 impl Book {
     /// The book for these frequencies.
     pub fn of(histogram: &Histogram, sort: Sort) -> Self {
-        let mut lengths = lengths(histogram.occurring(), sort);
+        let mut lengths = lengths(histogram.occurring(), sort, MAX_LENGTH);
         lengths.resize(ALPHABET, 0);
         Self::of_lengths(lengths)
     }
@@ -66,87 +66,106 @@ impl Book {
 
     /// Appends the lengths.
     pub fn write_to(&self, out: &mut Vec<u8>) {
-        let mut writer = BitWriter::default();
-        let mut put = |(word, count): (u32, u32)| writer.put(word, count);
-        let mut previous = 0;
-        let mut rest = self.lengths.as_slice();
-        while let Some((&length, tail)) = rest.split_first() {
-            let run = rest.iter().take_while(|&&l| l == previous).count();
-            if run > 7 {
-                put(RUN);
-                let width = run.ilog2();
-                put((width, 4));
-                put((run as u32 ^ 1 << width, width));
-                rest = &rest[run..];
-                continue;
-            }
-            if length == previous {
-                put(SAME);
-            } else if length.abs_diff(previous) == 1 {
-                put(STEP);
-                put((u32::from(length < previous), 1));
-            } else {
-                put(LENGTH);
-                put((length.into(), 4));
-            }
-            previous = length;
-            rest = tail;
-        }
-        out.extend_from_slice(writer.finish());
+        write_lengths(&self.lengths, out);
     }
 
     /// Reads a book from the front of `bytes` and moves them past it.
     pub fn read_from(bytes: &mut &[u8]) -> Result<Self> {
-        let mut bits = BitReader::new(bytes);
-        let mut lengths: Vec<u8> = Vec::with_capacity(ALPHABET);
-        let mut previous = 0u8;
-        while lengths.len() < ALPHABET {
-            let mut run = 1;
-            if bits.get(1) != 0 {
-                if bits.get(1) == 0 {
-                    let down = bits.get(1) == 1;
-                    let next = if down {
-                        previous.checked_sub(1)
-                    } else {
-                        Some(previous + 1)
-                    };
-                    previous = next.ok_or_else(|| Error::corrupt("negative code length"))?;
-                } else if bits.get(1) == 0 {
-                    previous = bits.get(4) as u8;
-                } else {
-                    let width = bits.get(4);
-                    run = 1 << width | bits.get(width) as usize;
-                }
-                if u32::from(previous) > MAX_LENGTH {
-                    return Err(Error::corrupt("code length above 12"));
-                }
-            }
-            if run > ALPHABET - lengths.len() {
-                return Err(Error::corrupt("more code lengths than symbols"));
-            }
-            lengths.resize(lengths.len() + run, previous);
-        }
-        *bytes = bits.rest()?;
-        let shares = lengths.iter().filter(|&&l| l > 0);
-        let sum: u32 = shares.map(|&l| 1 << (MAX_LENGTH - u32::from(l))).sum();
-        if sum != 1 << MAX_LENGTH {
-            return Err(Error::corrupt("code lengths do not form a complete code"));
-        }
+        let lengths = read_lengths(bytes, ALPHABET, MAX_LENGTH)?;
         Ok(Self::of_lengths(lengths))
     }
+}
+
+/// Appends code lengths.
+pub(super) fn write_lengths(lengths: &[u8], out: &mut Vec<u8>) {
+    let mut writer = BitWriter::default();
+    let mut put = |(word, count): (u32, u32)| writer.put(word, count);
+    let mut previous = 0;
+    let mut rest = lengths;
+    while let Some((&length, tail)) = rest.split_first() {
+        let run = rest.iter().take_while(|&&l| l == previous).count();
+        if run > 7 {
+            put(RUN);
+            let width = run.ilog2();
+            put((width, 4));
+            put((run as u32 ^ 1 << width, width));
+            rest = &rest[run..];
+            continue;
+        }
+        if length == previous {
+            put(SAME);
+        } else if length.abs_diff(previous) == 1 {
+            put(STEP);
+            put((u32::from(length < previous), 1));
+        } else {
+            put(LENGTH);
+            put((length.into(), 4));
+        }
+        previous = length;
+        rest = tail;
+    }
+    out.extend_from_slice(writer.finish());
+}
+
+/// Reads the code lengths of so many symbols, which form a complete code of at most `longest` ≤ 15 bits,
+/// from the front of `bytes` and moves them past it.
+pub(super) fn read_lengths(bytes: &mut &[u8], symbols: usize, longest: u32) -> Result<Vec<u8>> {
+    let mut bits = BitReader::new(bytes);
+    let mut lengths: Vec<u8> = Vec::with_capacity(symbols);
+    let mut previous = 0u8;
+    while lengths.len() < symbols {
+        let mut run = 1;
+        if bits.get(1) != 0 {
+            if bits.get(1) == 0 {
+                let down = bits.get(1) == 1;
+                let next = if down {
+                    previous.checked_sub(1)
+                } else {
+                    Some(previous + 1)
+                };
+                previous = next.ok_or_else(|| Error::corrupt("negative code length"))?;
+            } else if bits.get(1) == 0 {
+                previous = bits.get(4) as u8;
+            } else {
+                let width = bits.get(4);
+                run = 1 << width | bits.get(width) as usize;
+            }
+            if u32::from(previous) > longest {
+                return Err(Error::corrupt(format!("code length above {longest}")));
+            }
+        }
+        if run > symbols - lengths.len() {
+            return Err(Error::corrupt("more code lengths than symbols"));
+        }
+        lengths.resize(lengths.len() + run, previous);
+    }
+    *bytes = bits.rest()?;
+    let shares = lengths.iter().filter(|&&l| l > 0);
+    let sum: u32 = shares.map(|&l| 1 << (longest - u32::from(l))).sum();
+    if sum != 1 << longest {
+        return Err(Error::corrupt("code lengths do not form a complete code"));
+    }
+    Ok(lengths)
 }
 
 /// Canonical codes: shorter before longer, then by symbol.
 fn codes(lengths: &[u8]) -> [u32; ALPHABET] {
     let mut codes = [0; ALPHABET];
+    canonical(lengths, &mut codes);
+    codes
+}
+
+/// Fills in the canonical codes of lengths of at most 15 bits.
+pub(super) fn canonical(lengths: &[u8], codes: &mut [u32]) {
+    const LENGTHS: usize = 16;
     // Most alphabets are used at their beginning only.
     let used = lengths.iter().rposition(|&l| l > 0).map_or(0, |i| i + 1);
-    let mut per_length = [0u32; MAX_LENGTH as usize + 1];
+    let mut per_length = [0u32; LENGTHS];
     for &length in &lengths[..used] {
         per_length[usize::from(length)] += 1;
     }
     per_length[0] = 0;
-    let mut next = [0u32; MAX_LENGTH as usize + 1];
+    let mut next = [0u32; LENGTHS];
     for length in 1..next.len() {
         next[length] = (next[length - 1] + per_length[length - 1]) << 1;
     }
@@ -158,5 +177,4 @@ fn codes(lengths: &[u8]) -> [u32; ALPHABET] {
             *code = word | u32::from(length) << LENGTH_AT;
         }
     }
-    codes
 }

@@ -1,7 +1,5 @@
 //! Code lengths from frequencies: sort, merge, limit.
 
-use super::MAX_LENGTH;
-
 /// How symbols are sorted by frequency before the tree is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
@@ -12,9 +10,9 @@ pub enum Sort {
     Centre,
 }
 
-/// A code length for each symbol, and for at least two, 0 for those that do not occur; the lengths
-/// form a complete prefix code.
-pub(super) fn lengths(counts: &[u32], sort: Sort) -> Vec<u8> {
+/// A code length of at most `longest` for each symbol, and for at least two, 0 for those that do not
+/// occur; the lengths form a complete prefix code.
+pub(super) fn lengths(counts: &[u32], sort: Sort, longest: u32) -> Vec<u8> {
     let mut order = ascending(counts, sort);
     // A complete code has at least two words.
     for symbol in 0..2u16 {
@@ -26,7 +24,7 @@ pub(super) fn lengths(counts: &[u32], sort: Sort) -> Vec<u8> {
         .iter()
         .map(|&s| counts.get(usize::from(s)).map_or(0, |&c| u64::from(c)))
         .collect();
-    let depths = limited(&mut weights);
+    let depths = limited(&mut weights, longest);
     let mut lengths = vec![0; counts.len().max(2)];
     for (&symbol, &depth) in order.iter().zip(&depths) {
         lengths[usize::from(symbol)] = depth;
@@ -36,10 +34,10 @@ pub(super) fn lengths(counts: &[u32], sort: Sort) -> Vec<u8> {
 
 /// The depths of a tree that is not too deep: rare symbols are taken for more and more frequent
 /// until it is not.
-fn limited(weights: &mut [u64]) -> Vec<u8> {
+fn limited(weights: &mut [u64], longest: u32) -> Vec<u8> {
     let total: u64 = weights.iter().sum();
     // Long codes do not pay for short sequences: they enlarge the table.
-    let longest = (u64::BITS - total.leading_zeros() + 1).min(MAX_LENGTH) as u8;
+    let longest = (u64::BITS - total.leading_zeros() + 1).min(longest) as u8;
     let mut depths = merge(weights);
     let mut least = (total >> (longest + 1)).max(1);
     while depths.iter().any(|&d| d > longest) {

@@ -19,6 +19,7 @@ mod histogram;
 mod lengths;
 mod stream;
 mod table;
+mod wide;
 
 pub use book::Book;
 pub use decode::decode;
@@ -26,6 +27,7 @@ pub use encode::encode;
 pub use histogram::Histogram;
 pub use lengths::Sort;
 pub use table::Table;
+pub use wide::{WIDE_ALPHABET, WideBook, WideTable};
 
 /// Number of different symbols.
 pub const ALPHABET: usize = 256;

@@ -4,7 +4,7 @@ use crate::args::Rtm;
 use crate::report;
 use anyhow::Result;
 use ebz::{Bound, Options};
-use ebz_sim::rtm::{Closeness, HandOver, Run, Shot};
+use ebz_sim::rtm::{Closeness, HandOver, RELATIVE_ERRORS, Run, Shot};
 use ebz_store::io::DiskSpeed;
 use serde_json::json;
 
@@ -73,6 +73,15 @@ impl Row {
         }
     }
 
+    /// The policy as users write it.
+    fn name(&self) -> String {
+        let hand_over = match self.hand_over {
+            HandOver::Slabs => "slabs",
+            HandOver::Frames => "frames",
+        };
+        format!("{}:{hand_over}", self.policy)
+    }
+
     /// The same for so many times as many frames.
     pub fn scaled(mut self, by: f64, frames: usize) -> Self {
         for time in [
@@ -136,7 +145,31 @@ pub fn print(case: &Case<'_>, rows: &[Row]) -> Result<()> {
         case.options.codec,
         case.options.bound,
         table(rows)
-    ))
+    ))?;
+    match args.histogram {
+        true => report::say(&histogram(rows)),
+        false => Ok(()),
+    }
+}
+
+/// How many points have which relative error.
+fn histogram(rows: &[Row]) -> String {
+    let ends = RELATIVE_ERRORS.map(|end| match end {
+        end if end.is_finite() => format!("< {} %", 100.0 * end),
+        _ => "more".into(),
+    });
+    let line = |name: &str, cells: [String; RELATIVE_ERRORS.len()]| {
+        let cells = cells.map(|cell| format!(" {cell:>8}")).concat();
+        format!("{name:<32}{cells}")
+    };
+    let mut lines = vec![line("relative errors, % of the points", ends)];
+    for row in rows {
+        if let Some(close) = row.closeness {
+            let cells = close.histogram.map(|share| format!("{:.2}", 100.0 * share));
+            lines.push(line(&row.name(), cells));
+        }
+    }
+    lines.join("\n")
 }
 
 fn table(rows: &[Row]) -> String {
@@ -162,10 +195,6 @@ fn table(rows: &[Row]) -> String {
         ),
     ];
     for row in rows {
-        let hand_over = match row.hand_over {
-            HandOver::Slabs => "slabs",
-            HandOver::Frames => "frames",
-        };
         let against = memory.map_or("-".into(), |memory| {
             format!("{:+.1} %", 100.0 * (row.total / memory.total - 1.0))
         });
@@ -173,7 +202,7 @@ fn table(rows: &[Row]) -> String {
         let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.1}"));
         lines.push(format!(
             "{:<32} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {:>8.2} {against:>8} {:>7.2} {:>10} {:>8} {:>7}",
-            format!("{}:{hand_over}", row.policy),
+            row.name(),
             row.forward,
             row.backward,
             row.wait_write,
