@@ -150,7 +150,7 @@ fn encode_as<T: Element>(options: &Options, local: &Local, bytes: &[u8]) -> Resu
 }
 
 /// Decompresses a chunk. The words are not needed; but where they tell the size of the chunk, a
-/// stream of another size is refused, because HDF5 would read behind its end.
+/// stream of another size is refused, because HDF5 would read after its end.
 pub fn decode(words: &[u32], bytes: &[u8]) -> Result<Buffer> {
     let reader = Reader::from_source(bytes)?.threads(1);
     let frame = reader.frame(0)?;
@@ -305,6 +305,6 @@ mod tests {
         let error = decode(&right, &stale)
             .map(|buffer| buffer.len())
             .unwrap_err();
-        assert!(error.to_string().contains("behind its end"), "{error}");
+        assert!(error.to_string().contains("after its end"), "{error}");
     }
 }

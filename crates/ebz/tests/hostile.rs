@@ -194,7 +194,7 @@ fn bytes_behind_the_end_are_called_so() {
         let results = [by_path, by_pipe(&longer, SMALL).map(drop)];
         for (result, way) in results.into_iter().zip(["path", "pipe"]) {
             let text = result.unwrap_err().to_string();
-            let told = text.contains("behind its end") && text.contains(&file.len().to_string());
+            let told = text.contains("after its end") && text.contains(&file.len().to_string());
             let tail = behind.len() == file.len() && way == "path";
             assert!(told || tail, "{way}, {} bytes: {text}", behind.len());
         }
