@@ -1,6 +1,7 @@
 //! The range of the values of an array, to which `range` bounds refer.
 
 use crate::element::Element;
+use crate::element::real::difference;
 use crate::fill::FillValues;
 use crate::simd::Level;
 
@@ -96,11 +97,8 @@ impl FiniteRange {
         if self.min > self.max {
             return 0.0;
         }
-        let extent = self.max - self.min;
-        // Rounding error of the difference (Knuth's two-sum).
-        let min = self.max - extent;
-        let lost = (self.max - (extent + min)) - (self.min - min);
-        if lost < 0.0 {
+        let (extent, rest) = difference(self.max, self.min);
+        if rest < 0.0 {
             extent.next_down()
         } else {
             extent

@@ -115,3 +115,16 @@ impl Via<f64> for f64 {
         real
     }
 }
+
+/// |x − y| as a rounded number and its rounding error (Knuth's two-sum).
+pub(crate) fn difference(x: f64, y: f64) -> (f64, f64) {
+    let (large, small) = if x > y { (x, y) } else { (y, x) };
+    let size = large - small;
+    let used = size - large;
+    (size, (large - (size - used)) - (small + used))
+}
+
+/// Whether one number is at most another; both are rounded numbers with their rounding errors.
+pub(crate) fn at_most(size: (f64, f64), limit: (f64, f64)) -> bool {
+    size.0 < limit.0 || size.0 == limit.0 && size.1 <= limit.1
+}
