@@ -124,7 +124,7 @@ impl Coding {
         self.options.tolerance(|| {
             Err(Error::invalid(
                 "a range bound needs the whole frame: pass the tolerance of the frame, or put whole \
-                                 frames",
+                 frames",
             ))
         })
     }

@@ -177,7 +177,7 @@ impl StoredFrames {
             if header.element != T::TYPE || header.grid != first.grid {
                 return Err(Error::unsupported(format!(
                     "frame {number} differs from the others: a frame store needs frames of one shape and \
-                                         chunk shape, of {} values here",
+                     chunk shape, of {} values here",
                     T::TYPE
                 )));
             }

@@ -24,7 +24,7 @@ pub(crate) enum Stored {
 /// Servants prefetch frames in the order of the plan. A frame slightly ahead in the plan is skipped
 /// to; any other is read on request without moving the plan's position.
 pub struct Frames<T: Element> {
-    kept: Stored,
+    stored: Stored,
     coding: Arc<Coding>,
     options: StoreOptions,
     plan: Vec<usize>,
@@ -40,32 +40,32 @@ impl<T: Element> Frames<T> {
     /// The frames of a complete file, which must all have the same shape. Of the options, only
     /// servants, buffers, direct, rate and pinning apply.
     pub fn of_file(path: impl AsRef<Path>, plan: Plan, options: StoreOptions) -> Result<Self> {
-        let library = StoredFrames::open::<T>(path.as_ref(), &options)?;
-        let first = library.first_plan();
+        let storage = StoredFrames::open::<T>(path.as_ref(), &options)?;
+        let first = storage.first_plan();
         let first = first.ok_or_else(|| Error::invalid("the file has no frames"))?;
-        let coding = Coding::of(first, &options, library.counters().clone());
-        let kept = Stored::Coded(Arc::new(library));
-        Self::new(kept, Arc::new(coding), options, plan, Duration::ZERO)
+        let coding = Coding::of(first, &options, storage.counters().clone());
+        let stored = Stored::Coded(Arc::new(storage));
+        Self::new(stored, Arc::new(coding), options, plan, Duration::ZERO)
     }
 
     pub(crate) fn new(
-        kept: Stored,
+        stored: Stored,
         coding: Arc<Coding>,
         options: StoreOptions,
         plan: Plan,
         writing_pass: Duration,
     ) -> Result<Self> {
-        let plan = plan.resolve(kept.frames())?;
+        let plan = plan.resolve(stored.frames())?;
         let mut prefetch = None;
-        if let Stored::Coded(library) = &kept
+        if let Stored::Coded(storage) = &stored
             && options.policy != Policy::CompressedDisk
             && !plan.is_empty()
         {
-            let (library, coding) = (library.clone(), coding.clone());
-            prefetch = Some(Prefetch::start(library, coding, &options, plan.clone())?);
+            let (storage, coding) = (storage.clone(), coding.clone());
+            prefetch = Some(Prefetch::start(storage, coding, &options, plan.clone())?);
         }
         Ok(Self {
-            kept,
+            stored,
             coding,
             options,
             plan,
@@ -78,7 +78,7 @@ impl<T: Element> Frames<T> {
 
     /// Number of frames.
     pub fn frames(&self) -> usize {
-        self.kept.frames()
+        self.stored.frames()
     }
 
     /// Extents of a frame.
@@ -113,7 +113,7 @@ impl<T: Element> Frames<T> {
             }
             Source::Memory(frame) => {
                 out.resize(self.coding.cut.values(), T::default());
-                if let Stored::Values(frames) = &self.kept {
+                if let Stored::Values(frames) = &self.stored {
                     for (place, buffer) in self.coding.cut.places.iter().zip(&frames[frame]) {
                         out[place.clone()].copy_from_slice(values_of(buffer, place.len()));
                     }
@@ -148,9 +148,9 @@ impl<T: Element> Frames<T> {
             write: counters.write.total(),
             read: counters.read.total(),
             writing_pass: self.writing_pass,
-            direct: match &self.kept {
+            direct: match &self.stored {
                 Stored::Values(_) => false,
-                Stored::Coded(library) => library.is_direct(),
+                Stored::Coded(storage) => storage.is_direct(),
             },
             disk_rate: self.options.disk_rate,
         }
@@ -161,7 +161,7 @@ impl<T: Element> Frames<T> {
         if frame >= self.frames() {
             return Err(no_frame(frame, self.frames()));
         }
-        let Stored::Coded(library) = &self.kept else {
+        let Stored::Coded(storage) = &self.stored else {
             return Ok(Source::Memory(frame));
         };
         let rest = self.plan.get(self.position..).unwrap_or_default();
@@ -173,7 +173,7 @@ impl<T: Element> Frames<T> {
             return prefetch.take(position).map(Source::Ahead);
         }
         let wait = &self.coding.counters.read_wait;
-        let records = wait.time(|| library.fetch(frame, self.spare.take()))?;
+        let records = wait.time(|| storage.fetch(frame, self.spare.take()))?;
         Ok(Source::Ahead(Ready::Records(records)))
     }
 
@@ -190,7 +190,7 @@ impl Stored {
     fn frames(&self) -> usize {
         match self {
             Self::Values(frames) => frames.len(),
-            Self::Coded(library) => library.frames(),
+            Self::Coded(storage) => storage.frames(),
         }
     }
 }
@@ -231,7 +231,7 @@ impl<T: Element> OpenFrame<'_, T> {
     /// the memory policy.
     pub fn values(&self, slab: usize) -> Option<&[T]> {
         let place = self.frames.coding.cut.places.get(slab)?;
-        match (self.source.as_ref()?, &self.frames.kept) {
+        match (self.source.as_ref()?, &self.frames.stored) {
             (Source::Ahead(Ready::Values(values)), _) => values.get(place.clone()),
             (Source::Memory(frame), Stored::Values(frames)) => {
                 Some(values_of(frames.get(*frame)?.get(slab)?, place.len()))

@@ -48,7 +48,7 @@ pub(crate) struct Prefetch<T> {
 impl<T: Element> Prefetch<T> {
     /// Starts to read the frames of a plan.
     pub fn start(
-        library: Arc<StoredFrames>,
+        storage: Arc<StoredFrames>,
         coding: Arc<Coding>,
         options: &StoreOptions,
         plan: Vec<usize>,
@@ -58,7 +58,7 @@ impl<T: Element> Prefetch<T> {
         let (send, fetched) = bounded(options.buffers - 1);
         let reader = spawn("reader", pin(options, 0), move || {
             for (position, number) in plan.into_iter().enumerate() {
-                let frame = catch(|| library.fetch(number, spare_bytes.try_recv().ok()));
+                let frame = catch(|| storage.fetch(number, spare_bytes.try_recv().ok()));
                 if send.send((position, frame)).is_err() {
                     return;
                 }

@@ -90,7 +90,7 @@ impl Report {
 
     /// Whether a disk of this many bytes per second would be too slow for uncompressed frames, so
     /// that compression saves time. On a faster disk it only saves space.
-    pub fn buys_time(&self, disk_bytes_per_second: f64) -> bool {
+    pub fn saves_time(&self, disk_bytes_per_second: f64) -> bool {
         self.raw_rate() > disk_bytes_per_second
     }
 }
@@ -138,7 +138,7 @@ impl fmt::Display for Report {
                 .disk_rate
                 .unwrap_or(f64::INFINITY)
                 .min(self.write_rate());
-            let what = match self.buys_time(disk) {
+            let what = match self.saves_time(disk) {
                 true => "faster than the disk could write them, so compression saves time",
                 false => "slower than the disk could write them, so compression only saves space",
             };
@@ -180,8 +180,8 @@ mod tests {
         let report = report();
         assert_eq!(report.ratio(), 2.0);
         assert_eq!(report.raw_rate(), 5e8);
-        assert!(report.buys_time(4.9e8));
-        assert!(!report.buys_time(5.1e8));
+        assert!(report.saves_time(4.9e8));
+        assert!(!report.saves_time(5.1e8));
     }
 
     #[test]

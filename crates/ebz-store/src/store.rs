@@ -3,7 +3,7 @@
 use crate::coding::Coding;
 use crate::failure::{Failure, lock};
 use crate::frame_storage::FrameSink;
-use crate::frames::{Frames, Kept};
+use crate::frames::{Frames, Stored};
 use crate::io::AlignedBuffer;
 use crate::options::{Plan, Policy, StoreOptions};
 use crate::pieces::{Coded, Pieces};
@@ -187,22 +187,28 @@ impl<T: Element> FrameStore<T> {
 
     /// Completes the store and reads it; servants prefetch in the order of the plan.
     pub fn into_reader(self, plan: Plan) -> Result<Frames<T>> {
-        let kept = match self.place {
-            Place::Memory(arena) => Kept::Values(arena.frames),
+        let stored = match self.place {
+            Place::Memory(arena) => Stored::Values(arena.frames),
             Place::InLine(line) => {
                 let line = line.into_inner();
                 let line = line.unwrap_or_else(std::sync::PoisonError::into_inner);
                 line.failure.check()?;
-                Kept::Coded(Arc::new(line.storage.finish()?))
+                Stored::Coded(Arc::new(line.storage.finish()?))
             }
-            Place::Served(servants) => Kept::Coded(Arc::new(servants.finish()?)),
+            Place::Served(servants) => Stored::Coded(Arc::new(servants.finish()?)),
         };
         let counters = &self.coding.counters;
         let raw_bytes = u64::from(self.frames) * (self.coding.cut.values() * T::SIZE) as u64;
-        if let Kept::Values(_) = kept {
+        if let Stored::Values(_) = stored {
             counters.stored_bytes.store(raw_bytes, Ordering::Relaxed);
         }
-        Frames::new(kept, self.coding, self.options, plan, self.start.elapsed())
+        Frames::new(
+            stored,
+            self.coding,
+            self.options,
+            plan,
+            self.start.elapsed(),
+        )
     }
 
     /// The number of the next frame.

@@ -107,7 +107,7 @@ impl Bound {
             }
             BoundKind::Range if value > 1.0 => bad(
                 "the bound must be at most 1 (the whole range); for a bound in units of the data use \
-                                 abs",
+                 abs",
             ),
             BoundKind::Pointwise if value >= 1.0 => bad("the bound must be below 1"),
             BoundKind::Psnr if value <= 0.0 => bad("the target must be above 0 dB"),

@@ -166,7 +166,7 @@ impl Options {
             Bound::Psnr(_) | Bound::Ratio(_) => {
                 return Err(Error::unsupported(format!(
                     "{} needs the whole array before the first byte is written, so it cannot be \
-                                         streamed: use abs",
+                     streamed: use abs",
                     self.bound.kind().name()
                 )));
             }

@@ -148,7 +148,7 @@ impl Grid {
         if !same {
             return Err(Error::invalid(format!(
                 "the grid in '{folder}' belongs to another run ({}; {}): resume with the same \
-                                 arguments, or choose another folder",
+                 arguments, or choose another folder",
                 found.about.state.name(),
                 found.about.identity
             )));

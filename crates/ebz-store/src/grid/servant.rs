@@ -125,7 +125,7 @@ pub(super) struct Behind {
     empty: Receiver<Result<AlignedBuffer>>,
     servant: Option<JoinHandle<()>>,
     buffers: Arc<Buffers>,
-    under_way: usize,
+    in_flight: usize,
     pub waited: Duration,
     pub bytes: u64,
 }
@@ -148,7 +148,7 @@ impl Behind {
             empty,
             servant: Some(servant),
             buffers,
-            under_way: 0,
+            in_flight: 0,
             waited: Duration::ZERO,
             bytes: 0,
         }
@@ -156,7 +156,7 @@ impl Behind {
 
     /// An empty buffer, as soon as few enough segments are in flight.
     pub fn buffer(&mut self, bytes: usize) -> Result<AlignedBuffer> {
-        while self.under_way >= MAX_SEGMENTS - 1 {
+        while self.in_flight >= MAX_SEGMENTS - 1 {
             self.wait_for_one()?;
         }
         self.buffers.segment(bytes)
@@ -164,7 +164,7 @@ impl Behind {
 
     /// Passes the first `length` bytes of a buffer to the servant.
     pub fn write(&mut self, buffer: AlignedBuffer, offset: u64, length: usize) -> Result<()> {
-        self.under_way += 1;
+        self.in_flight += 1;
         self.bytes += length as u64;
         let sent = self
             .full
@@ -183,14 +183,14 @@ impl Behind {
         let gone = |_| Error::invalid("an earlier write failed: the new grid is incomplete");
         let written = self.empty.recv().map_err(gone)?;
         self.waited += start.elapsed();
-        self.under_way -= 1;
+        self.in_flight -= 1;
         self.buffers.give_segment(written?);
         Ok(())
     }
 
     /// Waits until everything is written.
     pub fn finish(&mut self) -> Result<()> {
-        while self.under_way > 0 {
+        while self.in_flight > 0 {
             self.wait_for_one()?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Settings and statistics of a grid.
 
 use super::Layout;
-use super::servant::SEGMENTS;
+use super::servant::MAX_SEGMENTS;
 use crate::io::{MAX_REQUEST_BYTES, Rate};
 use ebz::{Options, Tolerance};
 use std::path::PathBuf;
@@ -99,7 +99,7 @@ impl Settings {
             0
         };
         let segment = if self.state.on_disk() {
-            2 * SEGMENTS as u64 * slab.max(self.segment as u64)
+            2 * MAX_SEGMENTS as u64 * slab.max(self.segment as u64)
         } else {
             0
         };

@@ -234,7 +234,7 @@ impl Budget {
         if used > self.limit {
             return Err(Error::LimitExceeded(format!(
                 "the compressed grid exceeds its memory limit ({used} of {} bytes): raise the limit, use \
-                                 a larger bound, or keep it on disk",
+                 a larger bound, or keep it on disk",
                 self.limit
             )));
         }

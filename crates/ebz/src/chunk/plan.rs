@@ -174,7 +174,7 @@ impl FramePlan {
             if !fill.contains(x) && !found {
                 return Err(Error::invalid(format!(
                     "the array contains {x}, which is outside of the limits {limits}: use wider limits, or \
-                                         clip data"
+                     clip data"
                 )));
             }
         }

@@ -63,7 +63,7 @@ impl<S: Source> Reader<S> {
                     Some(end) => trailing_bytes(end),
                     None => Error::truncated(
                         "the end of the file is missing: its writer was interrupted or is still \
-                                             writing; `ebz recover` saves the complete chunks",
+                         writing; `ebz recover` saves the complete chunks",
                     ),
                 });
             }

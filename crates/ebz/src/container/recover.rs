@@ -95,7 +95,7 @@ pub fn recover_within<S: Source, W: Write + Send>(
             0 => "nothing in this file can be recovered".into(),
             frames => format!(
                 "nothing in this file can be recovered: too few chunks of its {frames} frames are \
-                                 left"
+                 left"
             ),
         }));
     }

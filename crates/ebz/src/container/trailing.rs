@@ -29,6 +29,6 @@ pub(super) fn early_end<S: Source>(source: &S, mut at: u64, size: u64) -> Result
 pub(super) fn trailing_bytes(end: u64) -> Error {
     Error::corrupt(format!(
         "the stream ends at byte {end}, but there are bytes after its end: the file or chunk was \
-                 written over a longer one, or its size is outdated"
+         written over a longer one, or its size is outdated"
     ))
 }
