@@ -1,6 +1,6 @@
-"""Builds the package: the HDF5 plugin first, which is a library of its own, then all else by maturin.
+"""Build backend: builds the HDF5 plugin, a separate library, then the package with maturin.
 
-The hooks that are not here are maturin's.
+Hooks not defined here are maturin's.
 """
 
 import json
@@ -26,13 +26,12 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 class UnsupportedOperation(Exception):
-    """What builders expect of a hook that has nothing to offer."""
+    """Raised by a hook that is not supported, as build frontends expect."""
 
 
 def build_sdist(sdist_directory, config_settings=None):
     raise UnsupportedOperation(
-        "a source archive of the package alone would lack the HDF5 plugin: build wheels, from the "
-        "repository")
+        "a source distribution would lack the HDF5 plugin: build wheels from the repository")
 
 
 def put_plugin_in_place():
