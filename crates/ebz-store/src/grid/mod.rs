@@ -1,8 +1,7 @@
 //! Grids that are updated in passes and stored raw or compressed, in memory or on disk.
 //!
 //! ```text
-//! old grid ─► read-ahead ─► decode ─► planes ─► (stencil) ─► planes ─► encode ─► write-behind ─►
-//! new grid
+//! old grid ─► read ahead ─► decode ─► (stencil) ─► encode ─► write behind ─► new grid
 //! ```
 //!
 //! Two grids alternate: the old one is read while the new one is written. The new one replaces it
