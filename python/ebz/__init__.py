@@ -6,7 +6,7 @@
     >>> bool(abs(ebz.decompress(b) - a).max() <= 1e-4 * (a.max() - a.min()))
     True
 
-`ebz.zarr`, `ebz.numcodecs` and `ebz.hdf5` bring it to Zarr and HDF5; they are imported by name.
+`ebz.zarr`, `ebz.numcodecs` and `ebz.hdf5` integrate it with Zarr and HDF5; import them explicitly.
 """
 
 from ._core import __version__

@@ -1,4 +1,4 @@
-"""What comes in as an array or as bytes, in the form that the extension module takes."""
+"""Converts arrays and buffers to the forms that the extension module takes."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from .errors import InvalidType
 
 FLOAT64 = np.dtype(np.float64)
 
-#: Bytes of the types of NumPy that are compressed.
+#: Sizes of the supported NumPy types.
 SIZES = (2, 4, 8)
 
-#: Whole numbers up to this one are numbers of `float64`.
-EXACT = 1 << 53
+#: Integers up to this magnitude are exact in `float64`.
+MAX_EXACT = 1 << 53
 
 
 def readable(values: ArrayLike) -> NDArray[Any]:
-    """An aligned array of native values that are compressed; a copy only where it is not one already.
+    """An aligned array of a supported native type, copied only if necessary.
 
     Arrays of the other byte order and unaligned ones are converted, lists of numbers become arrays
-    of `float64`. Every other type is an `InvalidType`, because a silent conversion would change
+    of `float64`. Any other type raises `InvalidType`, because a silent conversion would change
     values or sizes.
     """
     if isinstance(values, np.ma.MaskedArray):
         raise InvalidType(
-            "a masked array: fill it first, and say which value means missing, as in "
+            "a masked array: fill it first and pass the fill value, as in "
             "compress(a.filled(1e20), fill=1e20, ...)"
         )
     array = np.asarray(values)
@@ -37,20 +37,20 @@ def readable(values: ArrayLike) -> NDArray[Any]:
             return array.astype(dtype.newbyteorder("="))
         return array if array.flags.aligned else array.copy()
     if isinstance(values, (list, tuple, int)) and dtype.kind in "iu":
-        if array.size == 0 or (array.min() >= -EXACT and array.max() <= EXACT):
+        if array.size == 0 or (array.min() >= -MAX_EXACT and array.max() <= MAX_EXACT):
             return array.astype(FLOAT64)
-        raise InvalidType(f"whole numbers beyond {EXACT} have no exact value of float64")
+        raise InvalidType(f"integers beyond {MAX_EXACT} are not exact in float64")
     raise rejected(dtype)
 
 
 def is_compressed(dtype: np.dtype[Any]) -> bool:
-    """Whether values of a type are compressed: `float16`, `float32`, `float64`, and the `bfloat16` of
-    the package ml_dtypes."""
+    """Whether a type is supported: `float16`, `float32`, `float64`, and `bfloat16` of the package
+    ml_dtypes."""
     return (dtype.kind == "f" and dtype.itemsize in SIZES) or dtype.name == "bfloat16"
 
 
 def rejected(dtype: np.dtype[Any]) -> InvalidType:
-    """The exception for arrays of a type that is not compressed."""
+    """The exception for an unsupported type."""
     return InvalidType(f"an array of {dtype} is not compressed: {_advice(dtype)}")
 
 
@@ -68,18 +68,18 @@ def _advice(dtype: np.dtype[Any]) -> str:
         case "O":
             return "if its elements are numbers, convert it, with a.astype(numpy.float64)"
         case _:
-            return "give numbers of type numpy.float32 or numpy.float64"
+            return "use numpy.float32 or numpy.float64"
 
 
 def stream(data: Any) -> bytes | NDArray[np.uint8]:
-    """The bytes of anything that has bytes, without a copy."""
+    """The bytes of any buffer, without copying if possible."""
     if isinstance(data, bytes):
         return data
     try:
         view = memoryview(data)
     except TypeError:
         raise InvalidType(
-            f"{type(data).__name__} has no bytes: give what compress returned"
+            f"{type(data).__name__} is not a buffer: pass the result of compress"
         ) from None
     if not view.c_contiguous:
         return view.tobytes()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Codec(TypedDict):
-    """A row of the table of codecs."""
+    """An entry of the table of codecs."""
 
     name: str
     summary: str
@@ -49,36 +49,36 @@ def compress(
     metadata: Any = None,
     device: str = "cpu",
 ) -> bytes:
-    """Compress an array of `float16`, `bfloat16`, `float32` or `float64` to a stream that describes itself.
+    """Compress an array of `float16`, `bfloat16`, `float32` or `float64` to a self-describing stream.
 
-    Give exactly one bound:
+    Pass exactly one bound:
 
-    - `abs`: every value changes by at most this much.
-    - `range`: every value changes by at most this times (max - min) of the finite values.
-    - `pointwise`: every value changes by at most this times itself.
-    - `psnr`: the peak signal-to-noise ratio is at least this, in dB.
-    - `ratio`: the result is at least so many times smaller; the bound that takes is recorded.
-    - `precision`: so many bit planes are kept.
-    - `lossless`: no bit changes.
+    - `abs`: maximum absolute error of every value.
+    - `range`: the same, as a multiple of (max - min) of the finite values.
+    - `pointwise`: the same, as a multiple of the magnitude of the value itself.
+    - `psnr`: minimum peak signal-to-noise ratio in dB.
+    - `ratio`: minimum compression ratio; the stream stores the bound that achieves it.
+    - `precision`: number of bit planes or mantissa bits to keep.
+    - `lossless`: bit-exact.
 
-    NaN, infinities and values that mark missing data always come back as they are, and do not count
-    for the range. With `fill="auto"` such values are found: numbers that conventions use (1e20, -999,
-    9.96921e36, ...) and others that repeat far outside of all the rest. A number or a list of up to
-    eight names them, `["auto", -1]` does both, and with `None` every finite value is data.
+    NaN, infinities and fill values, which mark missing data, are always preserved and do not count
+    for the range. With `fill="auto"` fill values are detected: conventional ones (1e20, -999,
+    9.96921e36, ...) and others that repeat far outside of the data. Pass a number or a list of up to
+    eight to set them, `["auto", -1]` for both, or `None` to treat every finite value as data.
 
-    `clip` keeps values within limits wherever the original is: `"0..1"`, `"0.."`, `"data"` for its own
-    range, `"none"`; with `"auto"` they do not become negative where the smallest is 0 and the bound needs a
-    look at all of them. `keep_zeros=True` keeps exact zeros. Neither breaks a bound.
+    `clip` keeps values within limits wherever the original values are: `"0..1"`, `"0.."`, `"data"` for
+    the range of the data, or `"none"`; with `"auto"`, values do not become negative if the minimum is 0
+    and the bound needs a scan of all values. `keep_zeros=True` keeps exact zeros. Neither violates
+    the bound.
 
-    `codec` is one of `ebz.codecs()`, with `params` of its own, or `"auto"` for the one that samples of the
-    array suggest: with `favor="speed"` a codec that takes twice the time must halve the size, with
-    `"balanced"` save a tenth of it, and with `"ratio"` time does not count. `threads=0` uses all cores; the bytes
-    do not depend on it. `chunk` gives the extents of the parts that can be read by themselves.
-    `metadata` is anything that JSON can hold, and is kept with the array. `device="gpu"` has codec `fz`
-    done by a GPU, `"gpu:NAME"` by the first whose name contains that, with the same bytes; what it does
-    not take is done by the CPU. This needs a package that was built with the feature `gpu`.
+    `codec` is one of `ebz.codecs()`, with its own `params`, or `"auto"`, which samples the array: with
+    `favor="speed"` a codec that takes twice the time must halve the size, with `"balanced"` save a tenth of
+    it, with `"ratio"` time does not count. `threads=0` uses all cores; the output does not depend on it. `chunk` sets the chunk extents, the granularity of region reads.
+    `metadata` is any JSON value, stored with the array. `device="gpu"` runs codec `fz` on a GPU,
+    `"gpu:NAME"` on the first whose name contains NAME, with the same output; what the GPU does not
+    support runs on the CPU. This needs a package built with the feature `gpu`.
 
-    Arrays may be read-only, strided or in Fortran order: they are not copied, and come back in C
+    Arrays may be read-only, strided or in Fortran order: they are not copied, and decompress in C
     order. The GIL is released.
     """
     settings = dict(
@@ -111,12 +111,12 @@ def decompress(
     max_memory: int | None = None,
     device: str = "cpu",
 ) -> NDArray[Any]:
-    """The array of a stream, in C order and native byte order.
+    """Decompress a stream to an array in C order and native byte order.
 
-    `data` is anything with the buffer protocol. Damage is a `CorruptError` or `TruncatedError`; an
-    array larger than `max_bytes`, or one that takes more than `max_memory` bytes with all that decoding
-    needs, a `LimitError`, before memory is reserved. By default that is the memory of the machine.
-    `device` is that of `compress`.
+    `data` is any buffer. Damage raises `CorruptError` or `TruncatedError`; an array larger than
+    `max_bytes`, or one that needs more than `max_memory` bytes including decoder memory, raises
+    `LimitError` before any allocation. The default is the memory of the machine. `device` is that of
+    `compress`.
     """
     threads = count("threads", threads)
     limits = limit("max_bytes", max_bytes), limit("max_memory", max_memory)
@@ -124,19 +124,19 @@ def decompress(
 
 
 def decompress_into(data: Buffer, out: NDArray[Any], *, threads: int = 1) -> None:
-    """Decompress into an array of the same shape and type; any strides or byte order will do.
+    """Decompress into an array of the same shape and type, with any strides or byte order.
 
-    Contiguous arrays, in C or Fortran order, are filled in place; others by way of a temporary one.
+    Contiguous arrays, in C or Fortran order, are filled in place, others through a temporary array.
     """
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"a NumPy array is needed to decompress into, not {type(out).__name__}")
+        raise TypeError(f"the output must be a NumPy array, not {type(out).__name__}")
     threads = count("threads", threads)
     flags = out.flags
     if flags.forc and flags.aligned and out.dtype.isnative and is_compressed(out.dtype):
         _core.decompress_into(stream(data), out, threads)
         return
     if not flags.writeable:
-        raise InvalidArgument("the output array is read-only: give one that can be written")
+        raise InvalidArgument("the output array is read-only: pass a writable one")
     values = decompress(data, threads=threads)
     if values.shape != out.shape or values.dtype != out.dtype.newbyteorder("="):
         raise InvalidArgument(
@@ -154,19 +154,18 @@ def compare(
     ssim: bool = True,
     threads: int = 1,
 ) -> dict[str, Any]:
-    """How far the array `b` is from its original `a`.
+    """Error metrics of the array `b` against its original `a`.
 
     The names are those of `ebz compare --json`: libpressio's (`error_stat:max_error`,
     `error_stat:psnr`, `error_stat:rmse`, `error_stat:value_range`, `ssim:ssim`, ...), and
-    `ebz:exact`, the number of values that are the same to the last bit, `ebz:lost_specials`, the
-    number of NaN, infinite and fill values that are not, and `ebz:histogram` of the errors.
-    `ssim=False` leaves out the structural similarity, which takes most of the time. `fill` is that of
-    `compress`.
+    `ebz:exact`, the number of bit-identical values, `ebz:lost_specials`, the number of NaN, infinite
+    and fill values that were not preserved, and `ebz:histogram` of the errors. `ssim=False` skips the
+    structural similarity, which takes most of the time. `fill` is that of `compress`.
     """
     original, decoded = (np.ascontiguousarray(readable(x)).reshape(np.shape(x)) for x in (a, b))
     if original.dtype != decoded.dtype:
         raise InvalidArgument(
-            f"arrays of {original.dtype} and {decoded.dtype} cannot be compared: convert one"
+            f"cannot compare arrays of {original.dtype} and {decoded.dtype}: convert one"
         )
     chosen = fill_text(plain({"fill": fill}).get("fill", "auto"))
     return _core.compare(original, decoded, chosen, ssim, count("threads", threads))
@@ -192,6 +191,5 @@ def suggest(
 
 
 def codecs() -> list[Codec]:
-    """The codecs: name, what it is for, the bounds it offers, and its parameters as
-    `{name: (default, help)}`."""
+    """The codecs: name, summary, supported bounds, and parameters as `{name: (default, help)}`."""
     return _core.codecs()

@@ -1,29 +1,29 @@
-"""What can go wrong, as exceptions. Each message says what to do next."""
+"""Exceptions of the package. Each message says what to do next."""
 
 
 class Error(Exception):
-    """Every error of this package is one of these, but for `OSError` and `MemoryError`."""
+    """Base class of all exceptions of this package except `OSError` and `MemoryError`."""
 
 
 class InvalidArgument(Error, ValueError):
-    """The caller asked for something that makes no sense."""
+    """An argument is invalid."""
 
 
 class InvalidType(Error, TypeError):
-    """An array is of a type that is not compressed, or an argument is of the wrong type."""
+    """An array has an unsupported type, or an argument has the wrong type."""
 
 
 class UnsupportedError(Error):
-    """The request is sensible, but not available here."""
+    """A valid request that this codec, build or machine does not support."""
 
 
 class CorruptError(Error, ValueError):
-    """The bytes are not what a writer of this format produces."""
+    """The bytes are not a valid stream."""
 
 
 class TruncatedError(CorruptError):
-    """The bytes end too early."""
+    """The stream ends too early."""
 
 
 class LimitError(Error):
-    """The stream asks for more memory than the caller allows."""
+    """The stream needs more memory than the caller allows."""

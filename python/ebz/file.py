@@ -31,10 +31,10 @@ def save(
     append: bool = False,
     **settings: Unpack[Settings],
 ) -> None:
-    """Compress an array to a file, which is replaced if there is one.
+    """Compress an array to a file, replacing an existing one.
 
-    With `append=True` the array becomes the next frame of a file that exists; frames may differ in
-    shape and type. The bound and everything else are the keyword arguments of `ebz.compress`.
+    With `append=True` the array is appended as the next frame of an existing file; frames may differ
+    in shape and type. The other keyword arguments are those of `ebz.compress`.
 
     `path` may also be a URL such as `s3://bucket/a.ebz`, which fsspec opens, or an object with `write`; these
     are written whole, and cannot be appended to.
@@ -59,19 +59,20 @@ def open(
     threads: int = 1,
     max_memory: int | None = None,
 ) -> File:
-    """Open a file to read parts of one of its arrays: `ebz.open(path)[10:20, :, 5]`.
+    """Open a file to read regions of one of its arrays: `ebz.open(path)[10:20, :, 5]`.
 
     `path` may also be a URL such as `https://host/a.ebz`, which fsspec opens, or an object with `read` and
-    `seek`, which stays open. Reads that take more than `max_memory` bytes are a `LimitError`.
+    `seek`, which stays open. Reads that need more than `max_memory` bytes raise
+    `LimitError`.
     """
     return File(path, frame, threads=threads, max_memory=max_memory)
 
 
 class File:
-    """An array in a file. Indexing reads the chunks that are needed, and no others.
+    """An array in a file. Indexing reads only the chunks that it needs.
 
-    Integers, slices with any step and `...` are understood, as NumPy does. `numpy.asarray(file)`
-    reads everything. Files can be pickled, used by several threads at once, and used after a fork.
+    Supports integers, slices with any step and `...`, as NumPy does. `numpy.asarray(file)` reads
+    everything. Files can be pickled, shared between threads, and used after a fork.
     """
 
     def __init__(
@@ -96,26 +97,26 @@ class File:
 
     def _open(self, reader: _core.Reader, frame: int) -> None:
         self._reader: _core.Reader | None = reader
-        #: How many arrays the file holds.
+        #: Number of arrays in the file.
         self.frames = reader.frames()
         if not -self.frames <= frame < self.frames:
-            raise InvalidArgument(f"there is no frame {frame}: the file has {self.frames}")
-        #: Which of them this is.
+            raise InvalidArgument(f"no frame {frame}: the file has {self.frames}")
+        #: Index of this one.
         self.number = frame % self.frames
         header = reader.header(self.number)
         self.shape = tuple(header["shape"])
         self.dtype = np.dtype(header["dtype"])
-        #: Extents of the parts that can be read by themselves.
+        #: Chunk extents, the granularity of reads.
         self.chunks = tuple(header["chunk"])
         self.codec = header["codec"]
-        #: The bound that was asked for, as name and number.
+        #: The requested bound, as name and number.
         self.bound = header["bound"]
-        #: The guarantee that holds for every value, as name and number.
+        #: The error bound that every value meets, as name and number.
         self.tolerance = header["tolerance"]
-        #: The values that mark missing data, as far as the file names them.
+        #: The fill values stored in the file.
         self.fill = tuple(header["fill"])
         self.metadata = json.loads(header["metadata"])
-        #: Bytes that the values take in the file.
+        #: Size of the array in the file.
         self.stored_bytes = header["stored_bytes"]
 
     def frame(self, number: int) -> File:
@@ -142,12 +143,12 @@ class File:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the array in memory."""
+        """Size of the array in memory."""
         return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("an array without axes has no length")
+            raise TypeError("a 0-dimensional array has no length")
         return self.shape[0]
 
     def __getitem__(self, key: object) -> Any:
@@ -158,12 +159,12 @@ class File:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("an array in a file cannot be had without a copy")
+            raise ValueError("reading an array from a file always makes a copy")
         values: NDArray[Any] = self[...]
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._reader = None
 
     def __enter__(self) -> File:

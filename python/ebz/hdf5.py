@@ -1,9 +1,9 @@
-"""HDF5 datasets and netCDF variables whose chunks ebz compresses.
+"""HDF5 datasets and netCDF variables with chunks compressed by ebz.
 
     >>> import h5py, ebz.hdf5                                                   # doctest: +SKIP
     >>> f.create_dataset("t", data=t, chunks=(4, 256, 256), compression=ebz.hdf5.Ebz(range=1e-3))
 
-Importing this module is all that reading needs, in h5py, netCDF4, xarray and whatever else uses an
+Reading only requires importing this module, in h5py, netCDF4, xarray and anything else that uses an
 HDF5 library of this process. Other programs find the filter in `ebz.hdf5.PLUGIN_PATH`:
 
     HDF5_PLUGIN_PATH=$(python -c 'import ebz.hdf5; print(ebz.hdf5.PLUGIN_PATH)') h5dump file.h5
@@ -32,21 +32,21 @@ __all__ = [
     "FILTER_ID", "PLUGIN_PATH", "Ebz", "codec_settings", "compress_variable", "write_parallel"]
 
 FILTER_ID = 60192
-"""The number of the filter."""
+"""The filter id."""
 
 PLUGIN_PATH = os.environ.get("EBZ_PLUGIN_PATH", str(pathlib.Path(__file__).parent / "plugins"))
-"""The folder that holds the filter, for `HDF5_PLUGIN_PATH`."""
+"""The folder of the filter plugin, for `HDF5_PLUGIN_PATH`."""
 
 _MOST_WORDS = 256
 _MESSAGE = 4096
 
 
 try:
-    # What h5py takes as `compression=`.
+    # The type that h5py accepts as `compression=`.
     import h5py
 
     _FilterReference: Any = h5py.filters.FilterRefBase
-except ImportError:  # netCDF4 alone will do.
+except ImportError:  # netCDF4 without h5py is fine.
     _FilterReference = Mapping
 
 
@@ -54,15 +54,15 @@ class Ebz(_FilterReference):  # type: ignore[misc]
     """The filter with a bound, for `h5py.Group.create_dataset`: `compression=Ebz(range=1e-3)`, or
     `**Ebz(range=1e-3)`.
 
-    One bound must be given: `abs`, `range`, `pointwise`, `ratio`, `precision` or `lossless`, as for
-    `ebz.compress`. A filter sees one chunk at a time: `range` is that of the chunk, which is at most
-    that of the dataset, so that the bound holds for the whole; `ratio` is reached by every chunk.
-    In xarray with the engine h5netcdf it is part of a variable's encoding:
+    Exactly one bound is required: `abs`, `range`, `pointwise`, `ratio`, `precision` or `lossless`, as
+    for `ebz.compress`. A filter sees one chunk at a time: `range` refers to the range of the chunk,
+    which is at most that of the dataset, so the bound also holds for the dataset; `ratio` is met
+    by every chunk. In xarray with the engine h5netcdf it is part of a variable's encoding:
     `encoding={"t": {**Ebz(range=1e-3), "chunksizes": (1, 256, 256)}}`; `ebz.xarray.encoding` makes
     that of a whole dataset.
 
-    The dataset's fill value and values that conventions use for missing data are kept exactly and
-    left out of the range. `fill` names others; `fill=None` means that no others are looked for.
+    The dataset's fill value and conventional fill values are stored exactly and excluded from the
+    range. `fill` sets others; `fill=None` disables detection.
     """
 
     filter_id = FILTER_ID
@@ -90,7 +90,7 @@ class Ebz(_FilterReference):  # type: ignore[misc]
             for name, value in self._settings.items() if name in BOUNDS]
         if len(given) != 1:
             raise InvalidArgument(
-                "give exactly one bound: abs, range, pointwise, ratio, precision or lossless")
+                "pass exactly one bound: abs, range, pointwise, ratio, precision or lossless")
         request = {
             "bound": given[0],
             "codec": codec,
@@ -105,11 +105,11 @@ class Ebz(_FilterReference):  # type: ignore[misc]
         words = (ctypes.c_uint32 * _MOST_WORDS)()
         count = _checked(_plugin.h5ebz_words, text, len(text), _MOST_WORDS, words)
         self.words: tuple[int, ...] = tuple(words[:count])
-        """What an HDF5 file keeps with the filter (`cd_values`)."""
+        """The filter parameters in an HDF5 file (`cd_values`)."""
 
     @property
     def filter_options(self) -> tuple[int, ...]:
-        """The words, by h5py's name for them."""
+        """The filter parameters, under h5py's name."""
         return self.words
 
     def __getitem__(self, key: str) -> Any:
@@ -143,7 +143,7 @@ def _restored(settings: dict[str, Any]) -> Ebz:
 
 def codec_settings(dataset: Any) -> dict[str, Any] | None:
     """The settings of the filter of an `h5py.Dataset`, as keyword arguments of `Ebz` and of
-    `ebz.numcodecs.Ebz`, which decodes the chunks of such a dataset; nothing if it has no such filter.
+    `ebz.numcodecs.Ebz`, which decodes the chunks of such a dataset; None without this filter.
     """
     properties = dataset.id.get_create_plist()
     for place in range(properties.get_nfilters()):
@@ -155,7 +155,7 @@ def codec_settings(dataset: Any) -> dict[str, Any] | None:
 
 
 def compress_variable(variable: Any, **settings: Any) -> None:
-    """Gives a new `netCDF4.Variable` the filter, before any value is written to it.
+    """Adds the filter to a new `netCDF4.Variable`, before any value is written.
 
     The settings are those of `Ebz`: `compress_variable(v, range=1e-3)`.
     """
@@ -163,13 +163,13 @@ def compress_variable(variable: Any, **settings: Any) -> None:
     dtype = variable.dtype
     if not isinstance(dtype, numpy.dtype) or dtype.kind != "f" or dtype.itemsize not in (4, 8):
         raise InvalidType(
-            f"variable {variable.name} is of type {dtype}: the filter takes f4 and f8; leave this one "
-            "without it")
+            f"variable {variable.name} is of type {dtype}: the filter supports f4 and f8; do not use it "
+            "for this variable")
     libraries = list(_loaded("libnetcdf"))
     if not libraries:
         raise UnsupportedError(
-            "the netCDF library of netCDF4 is not to be found: write with h5netcdf, or compress the "
-            "file with nccopy -F and what `ebz hdf5-args --for nccopy` prints")
+            "cannot find the netCDF library of netCDF4: write with h5netcdf, or compress the file with "
+            "nccopy -F and the output of `ebz hdf5-args --for nccopy`")
     library = ctypes.CDLL(libraries[0])
     library.nc_strerror.restype = ctypes.c_char_p
     status = library.nc_def_var_filter(
@@ -178,15 +178,15 @@ def compress_variable(variable: Any, **settings: Any) -> None:
     if status != 0:
         reason = library.nc_strerror(ctypes.c_int(status)).decode()
         raise Error(
-            f"variable {variable.name}: {reason}. The filter takes variables of type f4 or f8 with "
-            "at least one dimension, and must be chosen before values are written")
+            f"variable {variable.name}: {reason}. The filter supports variables of type f4 or f8 with "
+            "at least one dimension, and must be set before values are written")
 
 
 def write_parallel(dataset: Any, array: Any, threads: int | None = None) -> None:
-    """Writes a whole array to an `h5py.Dataset` that has the filter, chunks in parallel.
+    """Writes a whole array to an `h5py.Dataset` that has the filter, compressing chunks in parallel.
 
-    The file becomes what `dataset[...] = array` makes of it, byte for byte in every chunk, but HDF5
-    itself would compress one chunk after the other.
+    Every chunk has the same bytes as with `dataset[...] = array`, but HDF5 itself would compress one
+    chunk after the other.
     """
     words = _filter_words(dataset)
     array = numpy.asarray(array)
@@ -194,7 +194,7 @@ def write_parallel(dataset: Any, array: Any, threads: int | None = None) -> None
         raise InvalidArgument(
             f"the array has shape {array.shape}, but the dataset has {dataset.shape}")
     if array.dtype.kind not in "fiu":
-        raise InvalidArgument(f"an array of {array.dtype} cannot be written as {dataset.dtype}")
+        raise InvalidArgument(f"cannot write an array of {array.dtype} as {dataset.dtype}")
     threads = threads or os.cpu_count() or 1
     steps = [range(0, n, c) for n, c in zip(dataset.shape, dataset.chunks)]
 
@@ -205,7 +205,7 @@ def write_parallel(dataset: Any, array: Any, threads: int | None = None) -> None
         else:
             chunk = numpy.full(dataset.chunks, dataset.fillvalue, dataset.dtype)
             chunk[tuple(slice(n) for n in part.shape)] = part
-        # Room for values stored raw, and the headers around them.
+        # Enough for raw values and their headers.
         stream = numpy.empty(chunk.nbytes + chunk.nbytes // 64 + 65536, numpy.uint8)
         length = _checked(
             _plugin.h5ebz_encode, len(words), words, chunk.nbytes, chunk.ctypes.data,
@@ -227,7 +227,7 @@ def _write_chunk(dataset: Any, corner: tuple[int, ...], stream: Future[bytes]) -
 
 
 def _filter_words(dataset: Any) -> Any:
-    """The words of the filter of a dataset, which must be its only one."""
+    """The parameters of the filter of a dataset, which must be its only filter."""
     properties = dataset.id.get_create_plist()
     if properties.get_nfilters() != 1 or properties.get_filter(0)[0] != FILTER_ID:
         raise InvalidArgument(
@@ -238,12 +238,12 @@ def _filter_words(dataset: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A parameter as the command takes it."""
+    """A parameter as text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _checked(function: Any, *arguments: Any) -> int:
-    """Calls a function of the filter's library; its message becomes an exception."""
+    """Calls a function of the filter library; raises an exception with its message."""
     message = ctypes.create_string_buffer(_MESSAGE)
     count = int(function(*arguments, _MESSAGE, message))
     if count == 0:
@@ -252,7 +252,7 @@ def _checked(function: Any, *arguments: Any) -> int:
 
 
 def _load() -> ctypes.CDLL:
-    """The filter's own library."""
+    """Loads the filter library."""
     names = ("libh5ebz.so", "libh5ebz.dylib", "h5ebz.dll")
     for path in (pathlib.Path(PLUGIN_PATH, name) for name in names):
         if path.exists():
@@ -271,7 +271,7 @@ def _load() -> ctypes.CDLL:
 
 
 def _loaded(name: str) -> Iterator[str]:
-    """The shared libraries of this process whose file names begin with this."""
+    """The loaded shared libraries whose file names start with this."""
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
             paths = {line.split(maxsplit=5)[5].strip() for line in maps if "/" in line}
@@ -284,8 +284,8 @@ def _loaded(name: str) -> Iterator[str]:
 
 
 def _enable() -> None:
-    """Lets every HDF5 library of this process find the filter, loaded already or not."""
-    # HDF5's own folder is lost when the variable is set.
+    """Makes the filter available to every HDF5 library of this process, loaded already or not."""
+    # Setting the variable replaces HDF5's default folder.
     paths = os.environ.get("HDF5_PLUGIN_PATH", "/usr/local/hdf5/lib/plugin").split(os.pathsep)
     if PLUGIN_PATH not in paths:
         os.environ["HDF5_PLUGIN_PATH"] = os.pathsep.join([PLUGIN_PATH, *paths])
@@ -294,7 +294,7 @@ def _enable() -> None:
     for path in libraries:
         library = ctypes.CDLL(path)
         if hasattr(library, "H5PLprepend") and library.H5PLprepend(folder) < 0:
-            raise Error(f"{path} does not accept {PLUGIN_PATH} as a folder of filters")
+            raise Error(f"{path} does not accept {PLUGIN_PATH} as a plugin folder")
     if not libraries and "h5py" in sys.modules:
         sys.modules["h5py"].h5pl.prepend(folder)
 

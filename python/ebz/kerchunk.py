@@ -1,10 +1,10 @@
-"""References to the chunks of HDF5 and netCDF files that ebz compressed, made by kerchunk.
+"""kerchunk references to the chunks of HDF5 and netCDF files compressed with ebz.
 
     >>> refs = ebz.kerchunk.SingleHdf5ToZarr("field.nc").translate()            # doctest: +SKIP
     >>> ds = xarray.open_dataset(refs, engine="kerchunk")
 
 Every chunk of such a file is an `.ebz` stream, which `ebz.numcodecs.Ebz` decodes. kerchunk has a
-fixed list of filters; the class here adds ours to it and is the same otherwise.
+fixed list of filters; the class here adds ours.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["SingleHdf5ToZarr"]
 
 
 class SingleHdf5ToZarr(hdf.SingleHdf5ToZarr):  # type: ignore[misc]
-    """kerchunk's class of the same name, which also knows the filter of ebz."""
+    """kerchunk's class of the same name, with support for the ebz filter."""
 
     def _decode_filters(self, h5obj: Any) -> Any:
         settings = codec_settings(h5obj)

@@ -25,14 +25,14 @@ __all__ = ["Ebz"]
 
 
 class Ebz(Configured, Codec):  # type: ignore[misc]
-    """Chunks of floating-point values as `.ebz` streams.
+    """Compresses chunks of floating-point values to `.ebz` streams.
 
-    The keyword arguments are those of `ebz.compress`. A `range`, `psnr` or `ratio` is that of each
-    chunk by itself. This kind of codec is not told the fill value of the array: values that
-    conventions use for missing data are found, and others have to be given as `fill`.
+    The keyword arguments are those of `ebz.compress`. A `range`, `psnr` or `ratio` refers to each
+    chunk by itself. numcodecs does not pass the fill value of the array to codecs: conventional
+    fill values are detected, others must be given as `fill`.
 
-    It takes arrays, so no filter that makes bytes may stand before it. The order of the axes in
-    memory and the order of the bytes are those of the array that was encoded.
+    The codec takes arrays, so it cannot follow a filter that returns bytes. Axis order in memory and
+    byte order of decoded arrays are those of the encoded array.
     """
 
     codec_id = "ebz"
@@ -43,7 +43,7 @@ class Ebz(Configured, Codec):  # type: ignore[misc]
     def encode(self, buf: Any) -> bytes:
         """Compress an array."""
         array = np.asarray(buf)
-        # What those who look at the memory of the decoded array, as Zarr does, have to find there.
+        # Zarr looks at the memory of the decoded array, which must have the same layout.
         layout: dict[str, str] = {}
         if array.flags.fnc:
             layout["order"] = "F"
@@ -59,7 +59,7 @@ class Ebz(Configured, Codec):  # type: ignore[misc]
         return _core.compress(readable(array), chosen)
 
     def decode(self, buf: Buffer, out: Any = None) -> Any:
-        """The array of a stream, or `out` filled with it."""
+        """Decompress a stream, into `out` if given."""
         data = stream(buf)
         array = _core.decompress(data, self.threads, None, None)
         layout = json.loads(_core.metadata(data)) or {}
@@ -70,7 +70,7 @@ class Ebz(Configured, Codec):  # type: ignore[misc]
         if out is None:
             return array
         if getattr(out, "dtype", None) == object:
-            raise InvalidType("values cannot be decoded into an array of objects")
+            raise InvalidType("cannot decode values into an array of objects")
         return ndarray_copy(array, out)
 
     def get_config(self) -> dict[str, Any]:

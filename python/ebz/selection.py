@@ -1,4 +1,4 @@
-"""Which elements of an array an index asks for."""
+"""Indexing: the elements that an index selects."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Piece = tuple[slice, range]
 
 
 class Selection:
-    """The elements that integers, slices and `...` ask for: a range of indices for every axis.
+    """The elements selected by integers, slices and `...`: a range of indices for every axis.
 
-    Anything else is an `IndexError`.
+    Anything else raises `IndexError`.
     """
 
     def __init__(self, key: object, shape: Sequence[int]) -> None:
@@ -42,11 +42,11 @@ class Selection:
                 self.axes.append(_single(one, extent, axis))
                 self.dropped.append(axis)
 
-        #: Whether NumPy gives a number instead of an array.
+        #: Whether NumPy would return a scalar.
         self.is_scalar = len(self.dropped) == len(shape) and not dots and bool(shape)
 
     def read(self, box: Callable[[Box], NDArray[Any]], chunk: Sequence[int]) -> NDArray[Any]:
-        """The elements, by way of a function that reads boxes of an array cut into chunks."""
+        """Reads the elements with a function that reads boxes of a chunked array."""
         shape = tuple(len(indices) for indices in self.axes)
         result: NDArray[Any] | None = None
         for piece in self._pieces(chunk):
@@ -64,16 +64,16 @@ class Selection:
         return result.squeeze(axis=tuple(self.dropped)) if self.dropped else result
 
     def boxes(self, chunk: Sequence[int]) -> list[Box]:
-        """The boxes that have to be read."""
+        """The boxes to read."""
         return [_box(piece) for piece in self._pieces(chunk)]
 
     def _pieces(self, chunk: Sequence[int]) -> Iterator[tuple[Piece, ...]]:
-        """Parts between which there are no chunks that nobody asked for: for each axis the place in
-        the result, and the indices."""
+        """Splits the selection so that no unneeded chunks lie within a part: for each axis the
+        position in the result, and the indices."""
         return itertools.product(*map(_split, self.axes, chunk))
 
     def share(self, shape: Sequence[int]) -> float:
-        """The part of the array that is asked for; 1 means all of it, perhaps in another order."""
+        """The selected fraction of the array; 1 means all of it, possibly in another order."""
         return math.prod(len(indices) for indices in self.axes) / max(1, math.prod(shape))
 
 
@@ -84,8 +84,8 @@ def _single(key: object, extent: int, axis: int) -> range:
         index = operator.index(key)  # type: ignore[arg-type]
     except TypeError:
         raise IndexError(
-            "only integers, slices and '...' are read from a file: for other indices read the "
-            "array first, with numpy.asarray(file)"
+            "only integers, slices and '...' can index a file: for other indices read the array first, "
+            "with numpy.asarray(file)"
         ) from None
     if not -extent <= index < extent:
         raise IndexError(f"index {index} is out of bounds for axis {axis} with size {extent}")

@@ -1,4 +1,4 @@
-"""The keyword arguments of a compression: checked, turned into plain values, and passed on."""
+"""Validation of the keyword arguments of compression."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Params = Mapping[str, Union[str, int, float, bool]]
 Fill = Union[float, Sequence[Union[float, str]], str, None]
 
-#: The bounds that are a number.
+#: Bounds with a real number.
 NUMBERS = ("abs", "range", "pointwise", "psnr", "ratio")
 
 #: All bounds.
@@ -28,7 +28,7 @@ BOUNDS = (*NUMBERS, "precision", "lossless")
 
 
 class Settings(TypedDict, total=False):
-    """The keyword arguments of `ebz.compress`, where they are explained."""
+    """The keyword arguments of `ebz.compress`, which documents them."""
 
     abs: float | None
     range: float | None
@@ -49,7 +49,7 @@ class Settings(TypedDict, total=False):
 
 
 def options(settings: Mapping[str, Any], for_rewriting: bool = False) -> _core.Options:
-    """Checks them, all at once. `for_rewriting` has codecs keep what does not change in a chunk that
+    """Validates all settings. With `for_rewriting`, codecs preserve unmodified values of a chunk that
     is compressed again."""
     values = plain(settings)
     if "fill" in values:
@@ -59,8 +59,8 @@ def options(settings: Mapping[str, Any], for_rewriting: bool = False) -> _core.O
 
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings as values of Python's own types, whatever kind of number they were given as;
-    without those that say no more than the default, and without metadata."""
+    """The settings as plain Python values, whatever number types were passed; without metadata and
+    without defaults."""
     result: dict[str, Any] = {}
     for name, value in settings.items():
         if name == "fill":
@@ -75,17 +75,17 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
             result[name] = _whole(name, value)
         elif name == "clip":
             if not isinstance(value, str):
-                raise InvalidType(f"clip={value!r}: give 'auto', 'none', 'data' or limits such as '0..1'")
+                raise InvalidType(f"clip={value!r}: use 'auto', 'none', 'data' or limits such as '0..1'")
             if value != "auto":
                 result[name] = str(value)
         elif name in ("lossless", "keep_zeros"):
             if not isinstance(value, (bool, np.bool_)):
-                raise InvalidType(f"{name}={value!r}: give True or False")
+                raise InvalidType(f"{name}={value!r}: use True or False")
             if value:
                 result[name] = True
         elif name == "codec":
             if not isinstance(value, str):
-                raise InvalidType(f"codec={value!r}: give one of the names of ebz.codecs()")
+                raise InvalidType(f"codec={value!r}: use one of the names of ebz.codecs()")
             result[name] = str(value)
         elif name == "favor":
             if not isinstance(value, str):
@@ -104,47 +104,47 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def count(name: str, value: Any) -> int:
-    """A number of things: threads, bytes."""
+    """A non-negative integer, such as a number of threads or bytes."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise InvalidType(f"{name}={value!r}: a whole number is needed") from None
+        raise InvalidType(f"{name}={value!r}: must be an integer") from None
     if not 0 <= number <= sys.maxsize:
-        raise InvalidArgument(f"{name}={number}: give 0 or more, and no more than {sys.maxsize}")
+        raise InvalidArgument(f"{name}={number}: must be from 0 to {sys.maxsize}")
     return number
 
 
 def limit(name: str, value: Any) -> int | None:
-    """A number of bytes, if there is a limit."""
+    """An optional number of bytes."""
     return None if value is None else count(name, value)
 
 
 def _real(name: str, value: Any) -> float:
-    wrong = InvalidType(f"{name}={value!r}: a number is needed")
+    wrong = InvalidType(f"{name}={value!r}: must be a number")
     if isinstance(value, (bool, np.bool_, str, bytes)) or np.ndim(value) != 0:
         raise wrong
     if isinstance(value, numbers.Complex) and not isinstance(value, numbers.Real):
         raise wrong
     try:
-        return float(value) + 0.0  # Without the sign of zero.
+        return float(value) + 0.0  # Drops the sign of zero.
     except (TypeError, ValueError):
         raise wrong from None
     except OverflowError:
-        raise InvalidArgument(f"{name} is beyond all numbers of float64") from None
+        raise InvalidArgument(f"{name} exceeds the range of float64") from None
 
 
 def _whole(name: str, value: Any) -> int:
     number = _real(name, value)
     if not number.is_integer():
-        raise InvalidArgument(f"{name}={value!r}: a whole number is needed")
+        raise InvalidArgument(f"{name}={value!r}: must be an integer")
     return int(number)
 
 
 def _extents(value: Any) -> list[int]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise InvalidType(f"chunk={value!r}: give one extent for each axis, such as (16, 256, 256)")
+        raise InvalidType(f"chunk={value!r}: use one extent per axis, such as (16, 256, 256)")
     extents = [count("chunk", extent) for extent in value]
     if 0 in extents:
         raise InvalidArgument(f"chunk={extents}: each extent must be 1 or more")
@@ -152,39 +152,39 @@ def _extents(value: Any) -> list[int]:
 
 
 def _fill(value: Any) -> Any:
-    """What means missing: "auto", "none", a number, or a list of several, perhaps with "auto"."""
+    """The fill values: "auto", "none", a number, or a list of numbers, possibly with "auto"."""
     if value is None:
         return "none"
     if isinstance(value, str):
         if value not in ("auto", "none"):
-            raise InvalidArgument(f"fill={value!r}: give 'auto', None, a number or several")
+            raise InvalidArgument(f"fill={value!r}: use 'auto', None, a number or a list of numbers")
         return str(value)
     if not isinstance(value, (list, tuple)) and np.ndim(value) == 0:
         return _real("fill", value)
     auto = [str(one) for one in value if isinstance(one, str)]
     if auto not in ([], ["auto"]):
-        raise InvalidArgument(f"fill={value!r}: give numbers, and 'auto' to look for others as well")
+        raise InvalidArgument(f"fill={value!r}: use numbers, and 'auto' to detect others as well")
     rest = [_real("fill", one) for one in value if not isinstance(one, str)]
     return [*auto, *rest] if rest else "".join(auto) or "none"
 
 
 def fill_text(fill: Any) -> str:
-    """The same as the library reads it."""
+    """The fill values as text, for the library."""
     return ",".join(map(str, fill)) if isinstance(fill, list) else str(fill)
 
 
 def _params(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidType(f"params={value!r}: give them by name, as in params={{'name': 1}}")
+        raise InvalidType(f"params={value!r}: use a mapping, as in params={{'name': 1}}")
     params = {str(key): _plain_value(one) for key, one in value.items()}
     for key, one in params.items():
         if not isinstance(one, (str, bool, int, float)):
-            raise InvalidType(f"params: {key}={one!r}: give a number, a text, True or False")
+            raise InvalidType(f"params: {key}={one!r}: use a number, a string, True or False")
     return params
 
 
 def as_json(metadata: Any) -> str | None:
-    """What is kept with an array, as text."""
+    """The metadata of an array as JSON text."""
     if metadata is None:
         return None
     try:
@@ -192,11 +192,11 @@ def as_json(metadata: Any) -> str | None:
     except ValueError as error:
         raise InvalidArgument(f"metadata: {error}") from None
     except TypeError as error:
-        raise InvalidType(f"metadata: {error}: give what JSON can hold") from None
+        raise InvalidType(f"metadata: {error}: use JSON values") from None
 
 
 def _plain_value(value: Any) -> Any:
-    """Scalars and arrays of NumPy as Python's own, at any depth."""
+    """Converts NumPy scalars and arrays to plain Python values, recursively."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -207,8 +207,8 @@ def _plain_value(value: Any) -> Any:
 
 
 class Configured:
-    """What codecs of other libraries share: settings that are checked when they are given, can be
-    compared and pickled, and can be written down as JSON."""
+    """Base class of codecs for other libraries: settings that are validated at once, comparable,
+    picklable, and serializable as JSON."""
 
     def __init__(self, **settings: Unpack[Settings]) -> None:
         if "metadata" in settings:
@@ -218,25 +218,25 @@ class Configured:
 
     @property
     def threads(self) -> int:
-        """Threads for each chunk."""
+        """Number of threads per chunk."""
         return int(self.settings.get("threads", 1))
 
     def configuration(self) -> dict[str, Any]:
-        """The settings that are written down; the number of threads is a matter of the day."""
+        """The settings to store; the number of threads is not one of them."""
         return {name: value for name, value in self.settings.items() if name != "threads"}
 
     @classmethod
     def configured(cls, configuration: Mapping[str, Any]) -> Self:
-        """A codec from what was written down."""
+        """A codec from a stored configuration."""
         unknown = set(configuration) - (set(Settings.__annotations__) - {"metadata"})
         if unknown:
-            raise InvalidArgument(f"unknown configuration of ebz: {', '.join(sorted(unknown))}")
+            raise InvalidArgument(f"unknown ebz configuration: {', '.join(sorted(unknown))}")
         return cls(**configuration)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _configured, (type(self), self.settings)
 
-    # Codecs that write the same bytes are equal: threads do not count.
+    # Codecs that write the same bytes are equal, so threads do not count.
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Configured) and type(self) is type(other):
@@ -252,7 +252,7 @@ class Configured:
 
 
 def _frozen(value: Any) -> Any:
-    """Equal for equal values, and hashable."""
+    """A hashable equivalent."""
     if isinstance(value, dict):
         return frozenset((name, _frozen(one)) for name, one in value.items())
     return tuple(value) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Whole datasets of xarray: the `encoding` for `to_zarr` and `to_netcdf`, netCDF files, and `.ebz` files.
+"""xarray datasets: the `encoding` for `to_zarr` and `to_netcdf`, netCDF files, and `.ebz` files.
 
     >>> ds.to_zarr("ds.zarr", encoding=ebz.xarray.encoding(ds, range=1e-3))     # doctest: +SKIP
 """
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["encoding", "save", "to_netcdf"]
 
-#: What a variable brings along that an encoding of ours has to repeat, because xarray replaces the
-#: variable's own by it.
+#: Encoding of a variable that must be repeated in ours, because xarray replaces it.
 KEPT = ("_FillValue", "missing_value", "dtype", "coordinates", "grid_mapping")
 
-#: Bytes of the chunks of netCDF variables, at most.
-CHUNK_BYTES = 4 << 20
+#: Maximum size of the chunks of netCDF variables, in bytes.
+MAX_CHUNK_BYTES = 4 << 20
 
 Variables = Mapping[str, "Settings | None"]
 
@@ -41,29 +40,29 @@ def encoding(
     variables: Variables | None = None,
     **settings: Unpack[Settings],
 ) -> dict[Hashable, dict[str, Any]]:
-    """The `encoding` of a dataset: for `to_zarr`, or for `to_netcdf` if an `engine` is named.
+    """The `encoding` of a dataset for `to_zarr`, or for `to_netcdf` if an `engine` is given.
 
-    The settings are those of `ebz.compress`, and hold for every variable of floating-point values;
-    `variables={"rain": {"abs": 0.1}, "mask": None}` gives some of them a bound or other settings of
-    their own, or leaves them alone. Coordinates and their bounds, variables without axes, integers
-    and variables that are stored as integers are left alone, too, unless they are named.
+    The settings are those of `ebz.compress`, and apply to every floating-point variable;
+    `variables={"rain": {"abs": 0.1}, "mask": None}` overrides the settings of some variables, or
+    skips them. Coordinates and their bounds, variables without axes, integers, and variables stored
+    as integers are skipped too, unless they are named.
 
-    The fill values that a variable's encoding or attributes tell (`_FillValue`, `missing_value`)
-    are kept exactly and left out of the range. The dtype and fill value of its encoding are kept;
-    packing (`scale_factor`) is not, because the bound is that of the values themselves.
+    Fill values in a variable's encoding or attributes (`_FillValue`, `missing_value`) are stored
+    exactly and excluded from the range. The dtype and fill value of its encoding are kept; packing
+    (`scale_factor`) is not, because the bound refers to the values themselves.
 
-    `zarr_format` is that of `to_zarr`, if it is given there. The result is a dictionary that can be
-    added to, such as `chunks` (for Zarr) or `chunksizes` (for netCDF).
+    Pass the `zarr_format` of `to_zarr` if it is given there. The result is a dictionary to which
+    entries such as `chunks` (for Zarr) or `chunksizes` (for netCDF) can be added.
     """
     if engine is not None and zarr_format is not None:
-        raise InvalidArgument("give an engine of to_netcdf, or the format of to_zarr, but not both")
+        raise InvalidArgument("pass an engine of to_netcdf or the format of to_zarr, but not both")
     if engine == "netcdf4":
         raise UnsupportedError(
-            "xarray's engine netcdf4 takes no filters in an encoding: write the same file with "
+            "xarray's engine netcdf4 does not support filters in an encoding: write the same file with "
             "engine='h5netcdf', or with ebz.xarray.to_netcdf(ds, path, engine='netcdf4', range=1e-3)"
         )
     if engine not in (None, "h5netcdf"):
-        raise InvalidArgument(f"engine={engine!r}: files of netCDF are written by h5netcdf or netcdf4")
+        raise InvalidArgument(f"engine={engine!r}: use h5netcdf or netcdf4")
     result: dict[Hashable, dict[str, Any]] = {}
     for name, variable, chosen in _chosen(dataset, variables, settings):
         if engine is None:
@@ -85,7 +84,7 @@ def to_netcdf(
     """Write a dataset to a new netCDF file with either engine.
 
     `variables` and the settings are those of `encoding`. With `engine="netcdf4"` the variables are
-    made beforehand, because that engine takes no filters.
+    created first, because that engine does not support filters.
     """
     if engine != "netcdf4":
         made = encoding(dataset, engine=engine, variables=variables, **settings)
@@ -147,7 +146,7 @@ def _chosen(
     named = dict(variables or {})
     unknown = set(named) - set(dataset.variables)
     if unknown:
-        raise InvalidArgument(f"there is no variable {', '.join(map(repr, sorted(unknown)))}")
+        raise InvalidArgument(f"no variable {', '.join(map(repr, sorted(unknown)))}")
     auxiliary = _auxiliary(dataset)
     for name, variable in dataset.variables.items():
         own = named.get(str(name), {})
@@ -156,8 +155,8 @@ def _chosen(
         if not _is_taken(variable):
             if name in named:
                 raise InvalidType(
-                    f"variable {name!r} holds {variable.dtype} of shape {variable.shape}: only "
-                    "float16, bfloat16, float32 and float64 with at least one value along every axis are compressed"
+                    f"variable {name!r} has {variable.dtype} of shape {variable.shape}: only "
+                    "non-empty float16, bfloat16, float32 and float64 arrays are supported"
                 )
             continue
         if _is_packed(variable) and name not in named:
@@ -166,7 +165,7 @@ def _chosen(
 
 
 def _auxiliary(dataset: xarray.Dataset) -> set[str]:
-    """Variables that belong to coordinates, although they are no coordinates of the dataset."""
+    """Variables that belong to coordinates without being coordinates of the dataset."""
     names: set[str] = set()
     for variable in dataset.variables.values():
         for source in (variable.attrs, variable.encoding):
@@ -181,7 +180,7 @@ def _is_taken(variable: xarray.Variable) -> bool:
 
 
 def _is_packed(variable: xarray.Variable) -> bool:
-    """Whether the values are floating-point numbers in memory only."""
+    """Whether the values are stored as integers."""
     return not is_compressed(np.dtype(variable.encoding.get("dtype", variable.dtype)))
 
 
@@ -191,7 +190,7 @@ def _stored_type(variable: xarray.Variable) -> np.dtype[Any]:
 
 
 def _merged(settings: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """A bound of a variable's own takes the place of that of all."""
+    """A variable's own bound replaces the common one."""
     shared = settings
     if any(own.get(bound) not in (None, False) for bound in BOUNDS):
         shared = {name: value for name, value in settings.items() if name not in BOUNDS}
@@ -207,20 +206,20 @@ def _with_fill(variable: xarray.Variable, settings: dict[str, Any]) -> dict[str,
             for value in np.ravel(source.get(key, ())):
                 if isinstance(value, (np.floating, np.integer)) and np.isfinite(value):
                     told.append(float(value))
-    # In the order in which they are told, each once.
+    # In order, without duplicates.
     return {**settings, "fill": ["auto", *dict.fromkeys(told)]} if told else settings
 
 
 def _kept(variable: xarray.Variable) -> dict[str, Any]:
     kept = {key: variable.encoding[key] for key in KEPT if key in variable.encoding}
-    if _is_packed(variable):  # The fill value is that of the integers.
+    if _is_packed(variable):  # The fill value refers to the stored integers.
         for key in ("_FillValue", "missing_value", "dtype"):
             kept.pop(key, None)
     return kept
 
 
 def _fill_attribute(variable: xarray.Variable) -> Any:
-    """What xarray writes as `_FillValue`: NaN, if nothing else is said."""
+    """What xarray writes as `_FillValue`: NaN by default."""
     kept = _kept(variable)
     told = variable.attrs.get("_FillValue", kept.get("_FillValue", np.nan))
     return None if told is None else _stored_type(variable).type(told)
@@ -247,18 +246,18 @@ def _filter(settings: dict[str, Any]) -> Mapping[str, Any]:
 
 
 def _filter_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """HDF5 has threads and chunks of its own."""
+    """Drops threads and chunks, which HDF5 controls itself."""
     return {name: value for name, value in settings.items() if name not in ("threads", "chunk")}
 
 
 def _chunks(variable: xarray.Variable) -> tuple[int, ...]:
-    """Chunks of a netCDF variable: those of Dask, or all of it, cut along the slow axes."""
+    """Chunks of a netCDF variable: those of Dask, or the whole variable, split along the slow axes."""
     extents = [max(of_axis) for of_axis in variable.chunks] if variable.chunks else [*variable.shape]
     itemsize = _stored_type(variable).itemsize
     for axis in range(len(extents)):
         inner = math.prod(extents[axis + 1 :]) * itemsize
-        if extents[axis] * inner <= CHUNK_BYTES:
+        if extents[axis] * inner <= MAX_CHUNK_BYTES:
             break
-        pieces = -(-extents[axis] * inner // CHUNK_BYTES)
+        pieces = -(-extents[axis] * inner // MAX_CHUNK_BYTES)
         extents[axis] = max(1, -(-extents[axis] // pieces))
     return tuple(extents)

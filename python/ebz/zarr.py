@@ -1,6 +1,6 @@
 """The codec for Zarr format 3: `zarr.create_array(..., serializer=ebz.zarr.Ebz(range=1e-3))`.
 
-It turns chunks of `float16`, `bfloat16`, `float32` and `float64` into `.ebz` streams by itself, so that no other codec is
+It compresses chunks of `float16`, `bfloat16`, `float32` and `float64` to `.ebz` streams; no other codec is
 needed. Zarr finds it by its name, `ebz`, when an array is opened.
 """
 
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Ebz"]
 
-#: Chunks below this many bytes are fetched whole.
-WORTHWHILE = 1 << 18
+#: Smaller chunks, in bytes, are fetched whole.
+MIN_PARTIAL_BYTES = 1 << 18
 
-#: Bytes at both ends of a stream, where its header and index are.
-ENDS = 1 << 15
+#: Bytes fetched at both ends of a stream, for its header and index.
+END_BYTES = 1 << 15
 
 
 class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
-    """Chunks of floating-point values as `.ebz` streams.
+    """Compresses chunks of floating-point values to `.ebz` streams.
 
     The keyword arguments are those of `ebz.compress`: one bound, `codec`, `params`, `chunk` (the
-    parts of a chunk that can be read by themselves) and `threads` (for each chunk; Zarr works on
-    several chunks at once). A `range`, `psnr` or `ratio` is that of each chunk by itself.
+    granularity of reads within a Zarr chunk) and `threads` (per chunk; Zarr processes several chunks
+    at once). A `range`, `psnr` or `ratio` refers to each chunk by itself.
 
-    The array's fill value, unless it is 0, counts as missing data: it is kept exactly and left out
-    of the range. Values that conventions use for missing data are found as well. `fill` names
-    others, and `fill=None` means that there are none.
+    The array's fill value, unless it is 0, marks missing data: it is stored exactly and excluded
+    from the range. Conventional fill values are detected as well. `fill` sets others, and
+    `fill=None` means that there are none.
     """
 
     is_fixed_size = False
@@ -59,10 +59,10 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The codec from the metadata of an array."""
         if data.get("name") not in ("ebz", "numcodecs.ebz"):
-            raise InvalidArgument(f"not the configuration of ebz: {data}")
+            raise InvalidArgument(f"not an ebz configuration: {data}")
         configuration = data.get("configuration", {})
         if not isinstance(configuration, dict):
-            raise InvalidArgument(f"the configuration of ebz is not an object: {configuration}")
+            raise InvalidArgument(f"the ebz configuration is not an object: {configuration}")
         return cls.configured(configuration)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         return {"name": "ebz", "configuration": self.configuration()}
 
     def validate(self, *, shape: tuple[int, ...], dtype: Any, chunk_grid: Any) -> None:
-        """Refuse arrays that cannot be compressed, when they are made."""
+        """Reject unsupported arrays when they are created."""
         native = dtype.to_native_dtype()
         if not is_compressed(native):
             raise rejected(native)
@@ -79,14 +79,14 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
             raise InvalidArgument(f"chunk={chunk} for an array of {len(shape)} axes")
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Learn the value that means missing; others are still looked for."""
+        """Use the array's fill value; others are still detected."""
         fill = array_spec.fill_value
         if "fill" in self.settings or fill is None or not np.isfinite(fill) or fill == 0:
             return self
         return type(self)(**{**self.settings, "fill": ["auto", float(fill)]})
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Not known beforehand."""
+        """The size is not known in advance."""
         raise NotImplementedError
 
     def _encode_sync(self, chunk_array: NDBuffer, chunk_spec: ArraySpec) -> Buffer:
@@ -111,10 +111,10 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     async def _decode_partial_single(
         self, byte_getter: ByteGetter, selection: Any, chunk_spec: ArraySpec
     ) -> NDBuffer | None:
-        """The selected part of a chunk; of large streams only what it needs is fetched."""
+        """The selected part of a chunk; of large streams only the necessary bytes are fetched."""
         try:
             wanted = Selection(selection, chunk_spec.shape)
-        except IndexError:  # Lists of indices and masks.
+        except IndexError:  # Index arrays and masks.
             wanted = None
         if wanted is not None and wanted.share(chunk_spec.shape) < 0.5:
             parts = await _Parts.fetch(byte_getter, chunk_spec, wanted)
@@ -139,15 +139,15 @@ class Ebz(Configured, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
             raise _other_chunk(header["dtype"], shape, chunk_spec)
         if shape == chunk_spec.shape:
             values = wanted.read(lambda box: reader.read(0, box), header["chunk"])
-        else:  # The same values, coded as an array of another shape.
+        else:  # The same values, encoded with another shape.
             whole = reader.read(0, [(0, n) for n in shape]).reshape(chunk_spec.shape)
             values = wanted.read(lambda box: whole[tuple(slice(*i) for i in box)], whole.shape)
         return _as_chunk(values, chunk_spec)
 
 
 def _as_specified(values: NDArray[Any], chunk_spec: ArraySpec) -> NDArray[Any]:
-    """A chunk with the shape and type that the array's metadata promises. Filters of numcodecs that
-    come before hand the values over flat, or as integers of the same bits."""
+    """A chunk with the shape and type of the array's metadata. Preceding numcodecs filters may pass
+    the values flattened, or as integers of the same bits."""
     dtype = chunk_spec.dtype.to_native_dtype()
     if values.dtype.kind in "iu" and values.dtype.itemsize == dtype.itemsize:
         order = values.dtype.byteorder
@@ -156,7 +156,7 @@ def _as_specified(values: NDArray[Any], chunk_spec: ArraySpec) -> NDArray[Any]:
         return values
     if values.size != math.prod(chunk_spec.shape):
         raise InvalidArgument(
-            f"a filter made {values.size} values of a chunk of shape {chunk_spec.shape}: leave it out"
+            f"a filter returned {values.size} values for a chunk of shape {chunk_spec.shape}: remove it"
         )
     return values.reshape(chunk_spec.shape)
 
@@ -171,14 +171,14 @@ def _as_chunk(values: NDArray[Any], chunk_spec: ArraySpec) -> NDBuffer:
 
 def _other_chunk(dtype: object, shape: Sequence[int], chunk_spec: ArraySpec) -> CorruptError:
     return CorruptError(
-        f"a chunk holds {dtype} of shape {tuple(shape)}, but the metadata of the array says "
+        f"a chunk has {dtype} of shape {tuple(shape)}, but the metadata of the array says "
         f"{chunk_spec.dtype.to_native_dtype()} of shape {chunk_spec.shape}: one of them was "
         "overwritten"
     )
 
 
 class _Parts:
-    """The parts of a stream that a selection needs."""
+    """The byte ranges of a stream that a selection needs."""
 
     def __init__(self, size: int, pieces: list[tuple[int, bytes]]) -> None:
         self.size = size
@@ -188,23 +188,23 @@ class _Parts:
     async def fetch(
         cls, path: ByteGetter, chunk_spec: ArraySpec, wanted: Selection
     ) -> _Parts | None:
-        """Fetch them; nothing if there is no stream, or if it is better fetched whole."""
+        """Fetch the parts; None if there is no stream, or if it is better fetched whole."""
         if not isinstance(path, StorePath) or type(path.store).getsize is Store.getsize:
-            return None  # Memory, or a store that tells the size of a value only by reading it.
+            return None  # Memory, or a store that gets the size of a value only by reading it.
 
         async def get(start: int, end: int) -> tuple[int, bytes]:
             part = await path.get(chunk_spec.prototype, RangeByteRequest(start, end))
             if part is None:
-                raise TruncatedError("a chunk was removed while it was read: read it again")
+                raise TruncatedError("a chunk was removed while it was read: retry")
             return start, part.to_bytes()
 
         try:
             size = await path.store.getsize(path.path)
         except FileNotFoundError:
             return None
-        if size < WORTHWHILE:
+        if size < MIN_PARTIAL_BYTES:
             return None
-        pieces = list(await asyncio.gather(get(0, ENDS), get(size - ENDS, size)))
+        pieces = list(await asyncio.gather(get(0, END_BYTES), get(size - END_BYTES, size)))
         try:
             reader = _core.Reader.pieces(size, pieces, 1)
             header = reader.header(0)
@@ -221,7 +221,7 @@ class _Parts:
 
 
 def _runs(places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Places next to each other as one."""
+    """Merges adjacent byte ranges."""
     runs: list[tuple[int, int]] = []
     for start, end in places:
         if runs and runs[-1][1] == start:

@@ -205,10 +205,10 @@ def test_limit(field):
     ebz.decompress(data, max_memory=1 << 30)
 
 
-def test_bytes_behind_the_end(field):
-    """As where a stale size of a chunk is kept: not what "truncated" says."""
+def test_trailing_bytes(field):
+    """As with an outdated chunk size: not reported as truncated."""
     data = ebz.compress(field, range=1e-3)
-    with pytest.raises(ebz.CorruptError, match="behind") as error:
+    with pytest.raises(ebz.CorruptError, match="after its end") as error:
         ebz.decompress(data + b"\0" * 7)
     assert not isinstance(error.value, ebz.TruncatedError)
 

@@ -123,5 +123,5 @@ fn bytes_behind_the_end_are_named() {
     let mut longer = sandbox.read("a.ebz");
     longer.extend([0; 40]);
     sandbox.write("b.ebz", &longer);
-    sandbox.fails(1, &["verify", "b.ebz"], &["bytes behind its end"]);
+    sandbox.fails(1, &["verify", "b.ebz"], &["bytes after its end"]);
 }

@@ -1,4 +1,4 @@
-//! The copy of HDF5 that calls us, and its functions.
+//! The HDF5 library that calls the filter, and its functions.
 
 use ebz::{Element, ElementType, Error, Result, with_type};
 use libc::{c_char, c_int, c_uint, c_void, size_t};
@@ -9,13 +9,13 @@ pub type Hid = i64;
 /// `herr_t`: negative for an error.
 pub type Herr = c_int;
 
-/// The filter of our number.
+/// Our filter id.
 const FILTER: c_int = ebz::hdf5::FILTER_ID as c_int;
 
-/// HDF5's most axes of a dataset.
+/// Maximum number of axes of an HDF5 dataset.
 const MAX_RANK: usize = 32;
 
-/// HDF5 does not believe in more room for the words of a filter.
+/// Maximum number of filter parameters that HDF5 accepts.
 const MAX_WORDS: usize = 256;
 
 /// `H5T_class_t` and `H5T_order_t`.
@@ -23,13 +23,13 @@ const CLASS_FLOAT: c_int = 1;
 const ORDER_LITTLE: c_int = 0;
 const ORDER_BIG: c_int = 1;
 
-/// `H5T_norm_t`: the leading bit of a mantissa is not stored.
+/// `H5T_norm_t`: the leading bit of the mantissa is implied.
 const NORM_IMPLIED: c_int = 0;
 
-/// `H5D_FILL_VALUE_UNDEFINED`: chunks are cleared instead.
+/// `H5D_FILL_VALUE_UNDEFINED`: chunks are zeroed instead.
 const FILL_UNDEFINED: c_int = 0;
 
-/// Where HDF5 finds the parts of a floating-point number, in bits from the lowest.
+/// Bit positions of the fields of a floating-point type, as HDF5 describes them.
 #[derive(Debug, PartialEq)]
 struct Format {
     bits: size_t,
@@ -57,23 +57,23 @@ impl Format {
     }
 }
 
-/// A loaded copy of HDF5.
+/// A loaded HDF5 library.
 pub struct Library(*mut c_void);
 
 impl Drop for Library {
     fn drop(&mut self) {
-        // SAFETY: the handle came from dlopen, and is given back once.
+        // SAFETY: the handle came from dlopen and is closed once.
         unsafe { libc::dlclose(self.0) };
     }
 }
 
 impl Library {
-    /// The library whose function called into this one.
+    /// The library that called into this one.
     pub fn calling() -> Result<Self> {
         let opened = |name: Option<&CStr>| {
             let name = name.map_or(std::ptr::null(), CStr::as_ptr);
-            // SAFETY: the name is null (the program itself) or ends with a zero; with NOLOAD only
-            // libraries are found that run already.
+            // SAFETY: the name is null (the program itself) or a C string; NOLOAD only finds
+            // libraries that are already loaded.
             let handle = unsafe { libc::dlopen(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
             let library = (!handle.is_null()).then_some(Self(handle))?;
             library.symbol(c"H5Pmodify_filter").ok().map(|_| library)
@@ -82,16 +82,16 @@ impl Library {
             .and_then(|name| opened(Some(&name)))
             .or_else(|| opened(None))
             .ok_or_else(|| {
-                Error::unsupported("the HDF5 library that loaded the filter cannot be found")
+                Error::unsupported("cannot find the HDF5 library that loaded the filter")
             })
     }
 
     fn symbol(&self, name: &CStr) -> Result<*mut c_void> {
-        // SAFETY: the handle is open, and the name ends with a zero.
+        // SAFETY: the handle is open, and the name is a C string.
         let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
         if address.is_null() {
             return Err(Error::unsupported(format!(
-                "this HDF5 has no {}: use 1.8.11 or newer",
+                "this HDF5 library has no {}: use 1.8.11 or newer",
                 name.to_string_lossy()
             )));
         }
@@ -99,22 +99,22 @@ impl Library {
     }
 
     /// # Safety
-    /// `F` is the type of a pointer to the function of this name.
+    /// `F` is the type of a pointer to the named function.
     unsafe fn function<F: Copy>(&self, name: &CStr) -> Result<F> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
         let address = self.symbol(name)?;
-        // SAFETY: the caller promises the type.
+        // SAFETY: the caller guarantees the type.
         Ok(unsafe { std::mem::transmute_copy(&address) })
     }
 
     /// The value of a global handle, such as a predefined type.
     fn global(&self, name: &CStr) -> Result<Hid> {
-        // SAFETY: the names used below are variables of this type, set when HDF5 starts.
+        // SAFETY: the names used below are variables of this type, initialized when HDF5 starts.
         Ok(unsafe { *self.symbol(name)?.cast::<Hid>() })
     }
 
-    /// The element type of a datatype, and whether its bytes are in big-endian order; an error for
-    /// types that the filter does not take.
+    /// The element type of a datatype, and whether it is big-endian; an error for types that the
+    /// filter does not support.
     pub fn element(&self, datatype: Hid) -> Result<(ElementType, bool)> {
         type Number = unsafe extern "C" fn(Hid) -> c_int;
         type Size = unsafe extern "C" fn(Hid) -> size_t;
@@ -126,7 +126,7 @@ impl Library {
             *mut size_t,
             *mut size_t,
         ) -> Herr;
-        // SAFETY: the types of these functions in HDF5's headers; the handle is HDF5's own.
+        // SAFETY: the types match HDF5's headers; HDF5 passed the handle.
         let (number, size) = unsafe {
             (
                 |name: &CStr| Ok::<_, Error>(self.function::<Number>(name)?(datatype)),
@@ -136,8 +136,8 @@ impl Library {
         let advice = "ebz compresses float16, bfloat16, float32 and float64";
         if number(c"H5Tget_class")? != CLASS_FLOAT {
             return Err(Error::unsupported(format!(
-                "this dataset holds no floating-point numbers, but {advice}: create it without \
-                 the filter"
+                "this dataset has no floating-point values, but {advice}: create it without the \
+                 filter"
             )));
         }
         let order = number(c"H5Tget_order")?;
@@ -149,7 +149,7 @@ impl Library {
             mut fraction,
             mut fraction_bits,
         ] = [0; 5];
-        // SAFETY: as above, for numbers; all pointers are valid for a write.
+        // SAFETY: as above; all pointers are valid for a write.
         let status = unsafe {
             self.function::<Fields>(c"H5Tget_fields")?(
                 datatype,
@@ -180,12 +180,12 @@ impl Library {
         match element {
             Some(element) => Ok((element, order == ORDER_BIG)),
             None => Err(Error::unsupported(format!(
-                "this dataset holds floating-point numbers of {bytes} bytes, but {advice}"
+                "this dataset has a floating-point type of {bytes} bytes, but {advice}"
             ))),
         }
     }
 
-    /// The number of the first filter of a dataset to be.
+    /// The id of the first filter in the creation properties of a dataset.
     pub fn first_filter(&self, properties: Hid) -> Result<c_int> {
         type GetFilter = unsafe extern "C" fn(
             Hid,
@@ -198,7 +198,7 @@ impl Library {
             *mut c_uint,
         ) -> c_int;
         let (mut flags, mut count, mut config) = (0, 0, 0);
-        // SAFETY: the type in HDF5's headers; no words and no name are asked for.
+        // SAFETY: the type matches HDF5's headers; neither parameters nor a name are requested.
         let id = unsafe {
             self.function::<GetFilter>(c"H5Pget_filter2")?(
                 properties,
@@ -214,7 +214,7 @@ impl Library {
         succeeded(id, "H5Pget_filter2")
     }
 
-    /// Flags and words that the dataset to be gives to our filter.
+    /// Flags and parameters of our filter in the creation properties of a dataset.
     pub fn filter_words(&self, properties: Hid) -> Result<(c_uint, Vec<c_uint>)> {
         type GetById = unsafe extern "C" fn(
             Hid,
@@ -228,7 +228,7 @@ impl Library {
         ) -> Herr;
         let mut words = vec![0; MAX_WORDS];
         let (mut flags, mut count, mut config) = (0, words.len(), 0);
-        // SAFETY: the type in HDF5's headers; `count` is the room for words.
+        // SAFETY: the type matches HDF5's headers; `count` is the capacity.
         let status = unsafe {
             self.function::<GetById>(c"H5Pget_filter_by_id2")?(
                 properties,
@@ -246,10 +246,10 @@ impl Library {
         Ok((flags, words))
     }
 
-    /// Replaces flags and words of our filter.
+    /// Replaces flags and parameters of our filter.
     pub fn set_filter_words(&self, properties: Hid, flags: c_uint, words: &[c_uint]) -> Result<()> {
         type Modify = unsafe extern "C" fn(Hid, c_int, c_uint, size_t, *const c_uint) -> Herr;
-        // SAFETY: the type in HDF5's headers; it copies the words.
+        // SAFETY: the type matches HDF5's headers; it copies the parameters.
         let status = unsafe {
             self.function::<Modify>(c"H5Pmodify_filter")?(
                 properties,
@@ -262,11 +262,11 @@ impl Library {
         succeeded(status, "H5Pmodify_filter").map(|_| ())
     }
 
-    /// The extents of a chunk.
+    /// The chunk extents.
     pub fn chunk(&self, properties: Hid) -> Result<Vec<usize>> {
         type GetChunk = unsafe extern "C" fn(Hid, c_int, *mut u64) -> c_int;
         let mut extents = [0; MAX_RANK];
-        // SAFETY: the type in HDF5's headers; it writes at most as many extents as told.
+        // SAFETY: the type matches HDF5's headers; it writes at most the given number of extents.
         let axes = unsafe {
             self.function::<GetChunk>(c"H5Pget_chunk")?(
                 properties,
@@ -278,7 +278,7 @@ impl Library {
         Ok(extents.iter().take(axes).map(|&n| n as usize).collect())
     }
 
-    /// What HDF5 puts where nothing is written.
+    /// The fill value of a dataset, which HDF5 uses where nothing is written.
     pub fn fill_value(
         &self,
         properties: Hid,
@@ -288,7 +288,7 @@ impl Library {
         type Defined = unsafe extern "C" fn(Hid, *mut c_int) -> Herr;
         type Get = unsafe extern "C" fn(Hid, Hid, *mut c_void) -> Herr;
         let mut defined = FILL_UNDEFINED;
-        // SAFETY: the type in HDF5's headers.
+        // SAFETY: the type matches HDF5's headers.
         let status = unsafe {
             self.function::<Defined>(c"H5Pfill_value_defined")?(properties, &mut defined)
         };
@@ -297,7 +297,7 @@ impl Library {
             return Ok(0.0);
         }
         let mut bytes = [0u8; 8];
-        // SAFETY: the type in HDF5's headers; the datatype has at most eight bytes.
+        // SAFETY: the type matches HDF5's headers; the datatype has at most eight bytes.
         let status = unsafe {
             self.function::<Get>(c"H5Pget_fill_value")?(
                 properties,
@@ -312,10 +312,10 @@ impl Library {
         Ok(with_type!(element, T => T::from_word(u64::from_le_bytes(bytes)).to_f64()))
     }
 
-    /// Makes a message the error stack of the thread, to which HDF5 adds its own account.
+    /// Makes a message the error stack of the thread, to which HDF5 adds its own entries.
     ///
-    /// By way of another stack, because newer versions pause that of the thread while a filter
-    /// works: what is pushed is lost, and resuming and pausing again would clear it.
+    /// Uses a separate stack, because newer versions pause the thread's stack while a filter runs:
+    /// pushed entries are lost, and resuming and pausing again would clear it.
     pub fn push_error(&self, message: &str) -> Result<()> {
         type Create = unsafe extern "C" fn() -> Hid;
         type Push = unsafe extern "C" fn(
@@ -334,8 +334,8 @@ impl Library {
         let class = self.global(c"H5E_ERR_CLS_g")?;
         let major = self.global(c"H5E_PLINE_g")?;
         let minor = self.global(c"H5E_CANTFILTER_g")?;
-        // SAFETY: the types in HDF5's headers; every text ends with a zero and is copied, and the
-        // last call closes the stack that the first one makes.
+        // SAFETY: the types match HDF5's headers; every text is a C string and is copied, and the
+        // last call closes the stack that the first one creates.
         unsafe {
             let push = self.function::<Push>(c"H5Epush2")?;
             let set_current = self.function::<SetCurrent>(c"H5Eset_current_stack")?;
@@ -371,7 +371,7 @@ unsafe extern "C" {
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
 }
 
-/// A search up the call stack for the first function that is not in this library.
+/// A walk up the call stack to the first function outside of this library.
 struct Search {
     own: *mut c_void,
     found: Option<CString>,
@@ -381,20 +381,20 @@ struct Search {
 fn first_foreign_library() -> Option<CString> {
     let own = library_at(crate::H5PLget_plugin_type as *const c_void)?.dli_fbase;
     let mut search = Search { own, found: None };
-    // SAFETY: `visit` gets the search back, which lives until the walk ends.
+    // SAFETY: `visit` receives the search, which outlives the walk.
     unsafe { _Unwind_Backtrace(visit, (&raw mut search).cast()) };
     search.found
 }
 
-/// Looks at one function of the call stack.
+/// Visits one function of the call stack.
 extern "C" fn visit(context: *mut c_void, argument: *mut c_void) -> c_int {
     const CONTINUE: c_int = 0;
     const STOP: c_int = 4;
-    // SAFETY: the context is the unwinder's, the argument the search that started the walk.
+    // SAFETY: the context is the unwinder's, the argument is the search.
     let (address, search) = unsafe { (_Unwind_GetIP(context), &mut *argument.cast::<Search>()) };
     match library_at(address as *const c_void) {
         Some(library) if library.dli_fbase != search.own && !library.dli_fname.is_null() => {
-            // SAFETY: the loader's own name of the library, which ends with a zero.
+            // SAFETY: the loader's name of the library is a C string.
             search.found = Some(unsafe { CStr::from_ptr(library.dli_fname) }.to_owned());
             STOP
         }
@@ -402,10 +402,10 @@ extern "C" fn visit(context: *mut c_void, argument: *mut c_void) -> c_int {
     }
 }
 
-/// The library that holds an address.
+/// The library that contains an address.
 fn library_at(address: *const c_void) -> Option<libc::Dl_info> {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: dladdr accepts any address, and fills the structure if it returns another value than
-    // zero; all of its fields may also be zero.
+    // SAFETY: dladdr accepts any address and fills the structure unless it returns zero; all fields
+    // may also be zero.
     unsafe { (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init()) }
 }

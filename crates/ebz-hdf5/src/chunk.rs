@@ -1,49 +1,51 @@
-//! A chunk of a dataset: values to a stream and back.
+//! Encodes and decodes the chunks of a dataset.
 
 use crate::memory::Buffer;
 use ebz::hdf5::{double, from_words, halves};
 use ebz::{Bound, Element, ElementType, Error, Fill, FillValues, MAX_AXES, Options};
 use ebz::{Reader, Result, Tolerance, ValueScan, View, ViewMut, with_type};
 
-/// What the words say of the chunks of a dataset, behind the options: element type, padding, number
-/// of axes, extents.
+/// Parameters specific to a dataset, which follow the options: element type, padding, number of
+/// axes, extents.
 #[derive(Debug, PartialEq)]
 pub struct Local {
-    /// Type of the values.
+    /// Element type.
     pub element: ElementType,
-    /// Whether HDF5 keeps their bytes in big-endian order.
+    /// Whether values are big-endian in HDF5.
     pub is_big: bool,
-    /// What HDF5 puts where a chunk is not written or reaches beyond the dataset.
+    /// The fill value of the dataset, also the padding of chunks that extend beyond it.
     pub padding: f64,
-    /// Extents of a chunk, slowest axis first.
+    /// Chunk extents, slowest axis first.
     pub shape: Vec<usize>,
 }
 
-/// Beside the element type in its word: the bytes of the values are in big-endian order.
+/// Flag in the word of the element type: values are big-endian.
 const BIG_ENDIAN: u32 = 1 << 8;
 
-/// What the metadata of a stream says where the values were big-endian. Streams themselves never are;
-/// Python's codecs use the same name.
+/// Metadata of a stream whose values were big-endian. Streams themselves never are; the Python
+/// codecs use the same key.
 const ORDER_KEY: &str = "byteorder";
 const ORDER_BIG: &str = ">";
 
 impl Local {
-    /// Appends the words.
+    /// Appends the parameters.
     pub fn write_to(&self, words: &mut Vec<u32>) -> Result<()> {
         words.push(self.element as u32 | if self.is_big { BIG_ENDIAN } else { 0 });
         words.extend(halves(self.padding));
         words.push(self.shape.len() as u32);
         for &extent in &self.shape {
             words.push(u32::try_from(extent).map_err(|_| {
-                Error::unsupported("chunks of 2^32 values along an axis: use smaller ones")
+                Error::unsupported(
+                    "chunks of 2^32 or more values along an axis: use smaller chunks",
+                )
             })?);
         }
         Ok(())
     }
 
-    /// Reads the words.
+    /// Parses the parameters.
     pub fn read_from(words: &[u32]) -> Result<Self> {
-        let damaged = || Error::invalid("the filter's values lack the shape of the chunks");
+        let damaged = || Error::invalid("the filter parameters lack the chunk shape");
         let (&[element, p0, p1, axes], extents) =
             words.split_first_chunk::<4>().ok_or_else(damaged)?;
         if extents.len() != axes as usize {
@@ -59,7 +61,7 @@ impl Local {
         })
     }
 
-    /// The shape with so few axes that a stream can hold it: slow ones are merged.
+    /// The shape with at most the maximum number of axes of a stream: slow axes are merged.
     fn stream_shape(&self) -> Vec<usize> {
         let surplus = self.shape.len().saturating_sub(MAX_AXES);
         let (slow, fast) = self
@@ -69,20 +71,20 @@ impl Local {
         merged.into_iter().chain(fast.iter().copied()).collect()
     }
 
-    /// Bytes of a chunk.
+    /// Size of a chunk.
     fn bytes(&self) -> Result<usize> {
         Ok(ebz::element_count(&self.stream_shape())? * self.element.size())
     }
 }
 
-/// Compresses the values of a chunk.
+/// Compresses a chunk.
 pub fn encode(words: &[u32], bytes: &[u8]) -> Result<Vec<u8>> {
     let (options, rest) = from_words(words)?;
     let local = Local::read_from(rest)?;
     let expected = local.bytes()?;
     if bytes.len() != expected {
         return Err(Error::invalid(format!(
-            "a chunk of {} bytes instead of {expected}: ebz must be the first filter",
+            "a chunk of {} bytes, expected {expected}: ebz must be the first filter",
             bytes.len()
         )));
     }
@@ -115,20 +117,20 @@ fn encode_as<T: Element>(options: &Options, local: &Local, bytes: &[u8]) -> Resu
     };
     let mut options = options.clone().for_rewriting().threads(1);
     let padding = FillValues::from(local.padding);
-    // A dataset's own mark of missing data stays one, where it occurs: netCDF gives every dataset
-    // one, and some codecs do better without. Zero, which HDF5 takes where nobody names a value, is
-    // data like any other; only ranges leave it out.
+    // Use the dataset's fill value only if it occurs: netCDF sets it for every dataset, and some
+    // codecs compress better without fill values. Zero, HDF5's default, is treated as data and only
+    // excluded from ranges.
     let mark = match local.padding {
         0.0 => FillValues::NONE,
         value if !values.contains(&T::from_f64(value)) => FillValues::NONE,
         _ => padding,
     };
     if options.needs_range() {
-        // The range of a chunk is not above that of the dataset, except for the padding.
+        // Apart from padding, the range of a chunk is at most that of the dataset.
         let scan = ValueScan::of(values, options.fill.and(padding)?);
         options.bound = match options.tolerance(|| Ok(scan.range().extent()))? {
             Tolerance::Abs(e) => Bound::Abs(e),
-            // Of any codec: one that cannot keep values exactly leaves that to another.
+            // Works with any codec: a lossy one falls back to another.
             _ => Bound::Abs(0.0),
         };
         options.fill = match options.fill {
@@ -137,7 +139,7 @@ fn encode_as<T: Element>(options: &Options, local: &Local, bytes: &[u8]) -> Resu
             }
             fill => fill,
         };
-        // Limits count the padding, where it is data.
+        // Limits include the padding if it is data.
         let mut range = scan.range();
         if mark.is_empty() && values.contains(&T::from_f64(local.padding)) {
             range.min = range.min.min(local.padding);
@@ -149,8 +151,8 @@ fn encode_as<T: Element>(options: &Options, local: &Local, bytes: &[u8]) -> Resu
     ebz::compress(&View::new(values, &local.stream_shape())?, &options)
 }
 
-/// Decompresses a chunk. The words are not needed; but where they tell the size of the chunk, a
-/// stream of another size is refused, because HDF5 would read behind its end.
+/// Decompresses a chunk. The parameters are not needed; but if they include the chunk shape, a
+/// stream of another size is rejected, because HDF5 would read beyond its end.
 pub fn decode(words: &[u32], bytes: &[u8]) -> Result<Buffer> {
     let reader = Reader::from_source(bytes)?.threads(1);
     let frame = reader.frame(0)?;
@@ -160,10 +162,10 @@ pub fn decode(words: &[u32], bytes: &[u8]) -> Result<Buffer> {
     if let Ok(local) = &told
         && (local.element != header.element || local.bytes()? != length)
     {
-        return Err(Error::corrupt("the chunk holds values for another dataset"));
+        return Err(Error::corrupt("the chunk does not match the dataset"));
     }
     ebz::element_count(header.shape())?;
-    // Before memory is reserved: the shape is only what the stream claims.
+    // Before allocating: the shape is not trusted.
     let whole: Vec<_> = header.shape().iter().map(|&n| 0..n).collect();
     frame.check_region(&whole)?;
     let mut out = Buffer::zeroed(length)?;
@@ -180,10 +182,10 @@ pub fn decode(words: &[u32], bytes: &[u8]) -> Result<Buffer> {
     Ok(out)
 }
 
-/// Memory of the C allocator, which is aligned for any number, as values.
+/// Memory of the C allocator, aligned for any type, as values.
 fn view<'a, T: Element>(memory: &'a mut [u8], shape: &[usize]) -> Result<ViewMut<'a, T>> {
     let values = bytemuck::try_cast_slice_mut(memory)
-        .map_err(|error| Error::invalid(format!("memory for a chunk: {error}")))?;
+        .map_err(|error| Error::invalid(format!("memory of a chunk: {error}")))?;
     ViewMut::new(values, shape)
 }
 
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn big_endian_values_come_back_as_such() {
+    fn big_endian_values_round_trip() {
         let values: Vec<f32> = (0..64).map(|i| (i as f32 * 0.1).sin()).collect();
         let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_be_bytes()).collect();
         let mut words = ebz::hdf5::to_words(&Options::new(Bound::Abs(1e-3))).unwrap();
@@ -300,11 +302,11 @@ mod tests {
         for length in 0..stream.len() {
             assert!(decode(&right, &stream[..length]).is_err());
         }
-        // The size that the file has of a chunk may be that of a longer one before it.
+        // The chunk size in the file may be that of an earlier, longer chunk.
         let stale = [&stream[..], &[0; 40]].concat();
         let error = decode(&right, &stale)
             .map(|buffer| buffer.len())
             .unwrap_err();
-        assert!(error.to_string().contains("behind its end"), "{error}");
+        assert!(error.to_string().contains("after its end"), "{error}");
     }
 }

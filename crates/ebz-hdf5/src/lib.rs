@@ -1,14 +1,14 @@
-//! The HDF5 filter: HDF5 loads this library by itself when a dataset asks for the filter, and hands
-//! chunks over one by one.
+//! The HDF5 filter: HDF5 loads this library when a dataset uses the filter, and passes it one chunk
+//! at a time.
 //!
 //! ```text
-//! dataset created   can_apply: is the type one of ours?   set_local: type and chunk shape into the words
+//! dataset created   can_apply: is the type supported?   set_local: add type and chunk shape
 //! chunk written     filter:    values ─► .ebz stream
 //! chunk read        filter:    values ◄─ .ebz stream
 //! ```
 //!
-//! Nothing links to libhdf5. A process may hold several copies of it (h5py and netCDF4 each bring
-//! their own), so its functions are looked up in the copy that calls ([`caller`]).
+//! Nothing links to libhdf5. A process may have several copies of it (h5py and netCDF4 each bring
+//! their own), so functions are looked up in the calling one ([`caller`]).
 
 mod caller;
 mod chunk;
@@ -24,10 +24,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Set when HDF5 reads.
 const REVERSE: c_uint = 0x100;
-/// Set when HDF5 may leave the filter out without telling anybody.
+/// Set if HDF5 may silently skip the filter.
 const OPTIONAL: c_uint = 1;
 
-/// `H5Z_class2_t`: what HDF5 wants to know of a filter.
+/// `H5Z_class2_t`: the description of a filter.
 #[repr(C)]
 pub struct Class {
     version: c_int,
@@ -49,7 +49,7 @@ type Filter = unsafe extern "C" fn(
     *mut *mut c_void,
 ) -> size_t;
 
-// SAFETY: the only pointer is to a constant.
+// SAFETY: the only pointer refers to a constant.
 unsafe impl Sync for Class {}
 
 static CLASS: Class = Class {
@@ -63,20 +63,20 @@ static CLASS: Class = Class {
     filter,
 };
 
-/// Tells HDF5 that this library holds a filter.
+/// Tells HDF5 that this plugin is a filter.
 #[unsafe(no_mangle)]
 pub extern "C" fn H5PLget_plugin_type() -> c_int {
     0
 }
 
-/// Hands the filter to HDF5.
+/// Returns the filter to HDF5.
 #[unsafe(no_mangle)]
 pub extern "C" fn H5PLget_plugin_info() -> *const Class {
     &CLASS
 }
 
-/// Whether the filter can work on a dataset. A refusal is an error even where the filter is
-/// optional: HDF5 would store the values without it and say nothing.
+/// Whether the filter supports a dataset. Returns an error even if the filter is optional: HDF5
+/// would silently store the values without it.
 unsafe extern "C" fn can_apply(_properties: Hid, datatype: Hid, _space: Hid) -> c_int {
     guarded(-1, |library| {
         library.element(datatype)?;
@@ -84,13 +84,13 @@ unsafe extern "C" fn can_apply(_properties: Hid, datatype: Hid, _space: Hid) -> 
     })
 }
 
-/// Adds type and shape of the chunks to the words of a dataset.
+/// Adds element type and chunk shape to the parameters of a dataset.
 unsafe extern "C" fn set_local(properties: Hid, datatype: Hid, _space: Hid) -> Herr {
     guarded(-1, |library| {
         let (element, is_big) = library.element(datatype)?;
         if library.first_filter(properties)? != c_int::from(ebz::hdf5::FILTER_ID) {
             return Err(Error::invalid(
-                "ebz must be the first filter of a dataset: leave out shuffle and the like",
+                "ebz must be the first filter of a dataset: remove shuffle and other filters",
             ));
         }
         let (flags, words) = library.filter_words(properties)?;
@@ -108,7 +108,7 @@ unsafe extern "C" fn set_local(properties: Hid, datatype: Hid, _space: Hid) -> H
     })
 }
 
-/// Replaces a chunk by its stream, or the reverse; returns the new length, or 0 for an error.
+/// Replaces a chunk by its stream, or the reverse; returns the new length, or 0 on error.
 unsafe extern "C" fn filter(
     flags: c_uint,
     word_count: size_t,
@@ -119,9 +119,9 @@ unsafe extern "C" fn filter(
 ) -> size_t {
     let outcome = catch_unwind(|| {
         if buffer.is_null() || capacity.is_null() {
-            return Err(Error::invalid("HDF5 gave no buffer"));
+            return Err(Error::invalid("HDF5 passed no buffer"));
         }
-        // SAFETY: HDF5 hands over that many words, and a buffer of at least that many bytes.
+        // SAFETY: HDF5 passes that many parameters and a buffer of at least that many bytes.
         let (words, bytes) = unsafe {
             (
                 slice(words, word_count),
@@ -147,36 +147,36 @@ unsafe extern "C" fn filter(
             length
         }
         Err(error) => {
-            tell(&error);
+            report(&error);
             0
         }
     }
 }
 
-/// Runs the body of a callback with the library that calls; errors and panics go to its error stack.
+/// Runs a callback with the calling library; errors and panics go to its error stack.
 fn guarded(failed: c_int, body: impl FnOnce(&Library) -> Result<c_int>) -> c_int {
     let outcome = catch_unwind(AssertUnwindSafe(|| body(&Library::calling()?)));
     flatten(outcome).unwrap_or_else(|error| {
-        tell(&error);
+        report(&error);
         failed
     })
 }
 
-/// A panic as an error.
+/// Turns a panic into an error.
 fn flatten<T>(outcome: std::thread::Result<Result<T>>) -> Result<T> {
-    outcome.unwrap_or_else(|_| Err(Error::corrupt("ebz stopped at an internal error")))
+    outcome.unwrap_or_else(|_| Err(Error::corrupt("internal error in ebz: please report it")))
 }
 
-/// Puts an error on the error stack of the library that calls.
-fn tell(error: &Error) {
+/// Pushes an error to the error stack of the calling library.
+fn report(error: &Error) {
     let pushed = catch_unwind(AssertUnwindSafe(|| {
         Library::calling().and_then(|library| library.push_error(&format!("ebz: {error}")))
     }));
-    // There is nobody left to tell that this failed: HDF5 reports the failed filter anyway.
+    // Nothing left to do: HDF5 reports the failed filter anyway.
     let _ = pushed;
 }
 
-/// A slice from C, where nothing may be null.
+/// A slice from C, whose pointer may be null if it is empty.
 ///
 /// # Safety
 /// `data` is null, or points to `length` readable values that live as long as the result is used.
@@ -184,6 +184,6 @@ unsafe fn slice<'a, T>(data: *const T, length: usize) -> &'a [T] {
     if data.is_null() || length == 0 {
         return &[];
     }
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts(data, length) }
 }

@@ -1,22 +1,22 @@
-//! Buffers that HDF5 takes over and frees: from C's allocator, as its documentation of filters asks.
+//! Buffers that HDF5 takes over and frees, from the C allocator as its documentation requires.
 
 use ebz::{Error, Result};
 use libc::c_void;
 
-/// Cleared memory from C's allocator, aligned for any number.
+/// Zeroed memory from the C allocator, aligned for any type.
 pub struct Buffer {
     start: *mut u8,
     length: usize,
 }
 
 impl Buffer {
-    /// Cleared memory.
+    /// Allocates zeroed memory.
     pub fn zeroed(length: usize) -> Result<Self> {
-        // SAFETY: any size may be asked for; at least one byte, so that null means failure.
+        // SAFETY: any size is allowed; at least one byte, so that null means failure.
         let start = unsafe { libc::calloc(length.max(1), 1) }.cast::<u8>();
         if start.is_null() {
             return Err(Error::LimitExceeded(format!(
-                "no memory for a chunk of {length} bytes: use smaller chunks"
+                "out of memory for a chunk of {length} bytes: use smaller chunks"
             )));
         }
         Ok(Self { start, length })
@@ -36,11 +36,11 @@ impl Buffer {
 
     /// The bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: `start` points to `length` cleared bytes that only this buffer refers to.
+        // SAFETY: `start` points to `length` initialized bytes that only this buffer refers to.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.length) }
     }
 
-    /// Hands the memory over; whoever gets it frees it.
+    /// Releases the memory; the receiver frees it.
     pub fn release(self) -> *mut c_void {
         std::mem::ManuallyDrop::new(self).start.cast()
     }

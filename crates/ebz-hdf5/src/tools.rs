@@ -1,5 +1,5 @@
-//! What the Python module needs of the filter beyond HDF5: the words for options, and the stream of
-//! a chunk that is to be written directly.
+//! Functions for the Python module: filter parameters from options, and the stream of a chunk for
+//! direct chunk writes.
 
 use crate::{chunk, flatten, slice};
 use ebz::{Bound, Error, Fill, FillValues, Options, Result};
@@ -19,13 +19,13 @@ struct Request {
     fill: Option<FillRequest>,
 }
 
-/// What marks missing data; found by default.
+/// The fill values; detected by default.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
 enum FillRequest {
     One(f64),
     Several(Vec<f64>),
-    /// As the command takes it.
+    /// Text, as on the command line.
     Text(String),
 }
 
@@ -39,10 +39,11 @@ impl FillRequest {
     }
 }
 
-/// The words for options given as JSON, such as `{"bound": {"range": 1e-3}, "codec": "fz"}`.
+/// The filter parameters for options given as JSON, such as `{"bound": {"range": 1e-3}, "codec":
+/// "fz"}`.
 ///
-/// Writes at most `capacity` words and returns how many there are; 0 for an error, whose message,
-/// ended by a zero, is then in the `message_capacity` bytes at `message`.
+/// Writes at most `capacity` words and returns their number; 0 on error, with a C string in the
+/// `message_capacity` bytes at `message`.
 ///
 /// # Safety
 /// The pointers are valid for the lengths given with them, and `json` for `json_length` bytes.
@@ -55,11 +56,11 @@ pub unsafe extern "C" fn h5ebz_words(
     message_capacity: size_t,
     message: *mut c_char,
 ) -> size_t {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     let json = unsafe { slice(json, json_length) };
     let made = || {
         let request: Request = serde_json::from_slice(json)
-            .map_err(|error| Error::invalid(format!("options of the filter: {error}")))?;
+            .map_err(|error| Error::invalid(format!("filter options: {error}")))?;
         let mut options = Options::new(request.bound);
         if let Some(codec) = request.codec {
             options = options.codec(codec);
@@ -75,14 +76,13 @@ pub unsafe extern "C" fn h5ebz_words(
         }
         ebz::hdf5::to_words(&options)
     };
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { hand_over(made, capacity, words, message_capacity, message) }
 }
 
-/// The stream that the filter makes of a chunk with these words, for direct chunk writes.
+/// The stream that the filter produces for a chunk with these parameters, for direct chunk writes.
 ///
-/// Writes at most `capacity` bytes and returns how many there are; 0 for an error, as
-/// [`h5ebz_words`].
+/// Writes at most `capacity` bytes and returns their number; 0 on error, as [`h5ebz_words`].
 ///
 /// # Safety
 /// The pointers are valid for the lengths given with them.
@@ -97,14 +97,14 @@ pub unsafe extern "C" fn h5ebz_encode(
     message_capacity: size_t,
     message: *mut c_char,
 ) -> size_t {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     let (words, bytes) = unsafe { (slice(words, word_count), slice(values, length)) };
     let made = || chunk::encode(words, bytes);
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { hand_over(made, capacity, stream, message_capacity, message) }
 }
 
-/// Copies what `make` makes to the caller, or else the message of its error.
+/// Copies the result of `make` to the caller, or its error message.
 ///
 /// # Safety
 /// `out` is valid for `capacity` values, and `message` for `message_capacity` bytes.
@@ -118,7 +118,7 @@ unsafe fn hand_over<T: Copy>(
     let made = flatten(catch_unwind(AssertUnwindSafe(make))).and_then(|made| {
         if made.len() > capacity || out.is_null() {
             return Err(Error::invalid(format!(
-                "{} are needed, but there is room for {capacity} only",
+                "{} are needed, but the capacity is {capacity}",
                 made.len()
             )));
         }
@@ -126,7 +126,7 @@ unsafe fn hand_over<T: Copy>(
     });
     match made {
         Ok(made) => {
-            // SAFETY: there is room, as just checked.
+            // SAFETY: the capacity was just checked.
             unsafe { std::ptr::copy_nonoverlapping(made.as_ptr(), out, made.len()) };
             made.len()
         }
@@ -134,7 +134,7 @@ unsafe fn hand_over<T: Copy>(
             let text = error.to_string();
             if !message.is_null() && message_capacity > 0 {
                 let length = text.len().min(message_capacity - 1);
-                // SAFETY: there is room for the text, cut if need be, and a zero.
+                // SAFETY: there is room for the text, truncated if necessary, and a zero.
                 unsafe {
                     std::ptr::copy_nonoverlapping(text.as_ptr().cast(), message, length);
                     *message.add(length) = 0;

@@ -188,7 +188,7 @@ def test_a_chunk_of_a_stale_size_says_so(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         a = f.create_dataset("a", shape=(64,), dtype="f4", chunks=(64,), **ebz.hdf5.Ebz(abs=0.1))
         a.id.write_direct_chunk((0,), ebz.compress(numpy.ones(64, "f4"), abs=0.1) + bytes(9))
-        with pytest.raises(OSError, match="ebz: .*bytes behind its end"):
+        with pytest.raises(OSError, match="ebz: .*bytes after its end"):
             a[...]
 
 

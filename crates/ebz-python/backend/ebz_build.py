@@ -1,6 +1,6 @@
-"""Builds the package: the HDF5 plugin first, which is a library of its own, then all else by maturin.
+"""Build backend: builds the HDF5 plugin, a separate library, then the package with maturin.
 
-The hooks that are not here are maturin's.
+Hooks not defined here are maturin's.
 """
 
 import io

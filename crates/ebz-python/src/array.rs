@@ -1,4 +1,4 @@
-//! NumPy arrays as views of the library, without a copy.
+//! NumPy arrays as views, without copying.
 
 use crate::error::{Error, Result};
 use ebz::{ElementType, View, ViewMut, with_type};
@@ -7,11 +7,11 @@ use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-/// An element type that both sides know.
+/// An element type of both the library and NumPy.
 pub trait Element: ebz::Element + numpy::Element {}
 impl<T: ebz::Element + numpy::Element> Element for T {}
 
-/// Runs the same expression with an array of any element type.
+/// Runs an expression with an array of any element type.
 macro_rules! with_array {
     ($array:expr, $name:ident => $body:expr) => {
         ebz::with_type!($crate::array::element_of($array)?, T => {
@@ -22,12 +22,12 @@ macro_rules! with_array {
 }
 pub(crate) use with_array;
 
-/// NumPy's name of an element type.
+/// The NumPy name of an element type.
 pub fn dtype(element: ElementType) -> &'static str {
     with_type!(element, T => <T as ebz::Element>::NAMES[1])
 }
 
-/// Makes the element type known to NumPy, where that takes another package.
+/// Registers the element type with NumPy, if that takes another package.
 pub fn import_dtype(py: Python<'_>, element: ElementType) -> PyResult<()> {
     static IMPORTED: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     if element == ElementType::BF16 {
@@ -42,7 +42,7 @@ pub fn import_dtype(py: Python<'_>, element: ElementType) -> PyResult<()> {
 /// The element type of an array.
 pub fn element_of(array: &Bound<'_, PyAny>) -> PyResult<ElementType> {
     let is = |element: &ElementType| match element {
-        // NumPy itself does not have it, and asking for its type would fail.
+        // NumPy itself has no bfloat16, and requesting its type would fail.
         ElementType::BF16 => false,
         _ => with_type!(*element, T => array.cast::<PyArrayDyn<T>>().is_ok()),
     };
@@ -57,17 +57,17 @@ pub fn element_of(array: &Bound<'_, PyAny>) -> PyResult<ElementType> {
     }
     let known = ElementType::ALL.map(dtype).join(", ");
     Err(PyTypeError::new_err(format!(
-        "an array of one of {known} is needed"
+        "the array must have one of the types {known}"
     )))
 }
 
-/// Where the elements of an array lie: strides in elements, and the memory from the lowest to the
-/// highest.
+/// Memory layout of an array: strides in elements, and the span from the lowest to the highest
+/// element.
 struct Layout {
     strides: Vec<isize>,
-    /// Elements below the first one.
+    /// Elements before the first one.
     below: usize,
-    /// Elements of memory.
+    /// Elements in the span.
     length: usize,
 }
 
@@ -75,15 +75,18 @@ impl Layout {
     fn of<T: Element>(array: &Bound<'_, PyArrayDyn<T>>) -> Result<Self> {
         let size = size_of::<T>() as isize;
         if !array.data().is_aligned() {
-            return Err(PyTypeError::new_err("an aligned array is needed").into());
+            return Err(PyTypeError::new_err("the array must be aligned").into());
         }
         let (mut below, mut above) = (0, 0);
         let mut strides = Vec::with_capacity(array.ndim());
         for (&extent, &stride) in array.shape().iter().zip(array.strides()) {
-            // The stride of an axis with one element or none is never used, and may be anything.
+            // The stride of an axis of length 0 or 1 is unused and may be anything.
             let stride = if extent > 1 { stride } else { 0 };
             if stride % size != 0 {
-                return Err(PyTypeError::new_err("strides of whole elements are needed").into());
+                return Err(PyTypeError::new_err(
+                    "the strides must be multiples of the element size",
+                )
+                .into());
             }
             let stride = stride / size;
             let reach = extent.saturating_sub(1) * stride.unsigned_abs();
@@ -107,20 +110,20 @@ impl Layout {
     }
 }
 
-/// Works on an array with the interpreter's lock released.
+/// Reads an array with the GIL released.
 pub fn read<T: Element, R: Send>(
     array: &Bound<'_, PyArrayDyn<T>>,
     work: impl FnOnce(View<'_, T>) -> ebz::Result<R> + Send,
 ) -> Result<R> {
-    // Held until the end: others of this kind may read the array meanwhile, but not write it.
+    // Held until the end: other calls may read the array meanwhile, but not write it.
     let _borrow = array.try_readonly().map_err(borrowed)?;
     let layout = Layout::of(array)?;
     let memory: &[T] = match layout.length {
         0 => &[],
-        // SAFETY: NumPy promises that every element of the array lies in memory that is valid for
-        // as long as the array, which `array` keeps alive; the layout spans from the lowest to the
-        // highest of them. The pointer is aligned. Elements between those of the array may belong
-        // to others, and are not read.
+        // SAFETY: NumPy guarantees that all elements lie in memory that is valid as long as the
+        // array, which `array` keeps alive; the layout spans from the lowest to the highest of
+        // them. The pointer is aligned. Memory between the elements may belong to others and is not
+        // read.
         length => unsafe {
             std::slice::from_raw_parts(array.data().sub(layout.below).cast_const(), length)
         },
@@ -129,7 +132,7 @@ pub fn read<T: Element, R: Send>(
     Ok(array.py().detach(|| work(view))?)
 }
 
-/// Fills an array that is contiguous, in any order of the axes, with the lock released.
+/// Fills an array that is contiguous, in any axis order, with the GIL released.
 pub fn write<T: Element>(
     array: &Bound<'_, PyArrayDyn<T>>,
     work: impl FnOnce(ViewMut<'_, T>) -> ebz::Result<()> + Send,
@@ -137,12 +140,12 @@ pub fn write<T: Element>(
     let _borrow = array.try_readwrite().map_err(borrowed)?;
     let layout = Layout::of(array)?;
     if layout.length != array.len() {
-        return Err(PyTypeError::new_err("a contiguous array is needed").into());
+        return Err(PyTypeError::new_err("the array must be contiguous").into());
     }
     let memory: &mut [T] = match layout.length {
         0 => &mut [],
-        // SAFETY: as in `read`; there are no elements between those of the array, which is
-        // writable, and the borrow keeps others of this kind out.
+        // SAFETY: as in `read`; there is no memory between the elements of the array, which is
+        // writable, and the borrow excludes other calls.
         length => unsafe { std::slice::from_raw_parts_mut(array.data().sub(layout.below), length) },
     };
     let view = ViewMut::strided(memory, array.shape(), &layout.strides, layout.below)?;
@@ -152,9 +155,9 @@ pub fn write<T: Element>(
 fn borrowed(error: numpy::BorrowError) -> Error {
     ebz::Error::invalid(match error {
         numpy::BorrowError::NotWriteable => {
-            "the output array is read-only: give one that can be written".to_string()
+            "the output array is read-only: pass a writable one".to_string()
         }
-        _ => "another call is writing to this array: give every call an array of its own".into(),
+        _ => "another call is writing to this array: pass each call an array of its own".into(),
     })
     .into()
 }

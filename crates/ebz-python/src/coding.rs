@@ -14,10 +14,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::cell::Cell;
 
-/// Values that are compared at once.
-const VALUES_PER_PASS: usize = 1 << 20;
+/// Values compared at a time.
+const PASS_VALUES: usize = 1 << 20;
 
-/// A stream that holds the array.
+/// Compresses an array to a stream.
 #[pyfunction]
 #[pyo3(signature = (array, options, device=None))]
 pub fn compress<'py>(
@@ -26,8 +26,8 @@ pub fn compress<'py>(
     device: Option<&str>,
 ) -> Result<Bound<'py, PyBytes>> {
     let engine = device.map(device::engine).transpose()?;
-    // The size is known only at the end, and bytes of Python cannot grow: so the stream is made
-    // elsewhere, in memory that is warm because the thread has used it before, and copied.
+    // The size is unknown until the end, and Python bytes cannot grow: compress into a reused
+    // buffer, then copy.
     let mut stream = SCRATCH.take();
     let coded = with_array!(array, a => {
         read(a, |view| {
@@ -42,7 +42,7 @@ pub fn compress<'py>(
         })
     });
     let bytes = coded.map(|()| PyBytes::new(array.py(), &stream));
-    if stream.capacity() <= MAX_KEPT_BYTES {
+    if stream.capacity() <= MAX_CACHED_BYTES {
         SCRATCH.set(stream);
     }
     bytes
@@ -52,10 +52,10 @@ thread_local! {
     static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// The most memory that a thread keeps for its next stream.
-const MAX_KEPT_BYTES: usize = 16 << 20;
+/// Maximum size of the buffer that a thread caches for its next stream.
+const MAX_CACHED_BYTES: usize = 16 << 20;
 
-/// The array of a stream.
+/// Decompresses the array of a stream.
 #[pyfunction]
 #[pyo3(signature = (stream, threads, max_bytes, max_memory, device=None))]
 pub fn decompress<'py>(
@@ -76,14 +76,14 @@ pub fn decompress<'py>(
     read_region(py, &frame, &whole)
 }
 
-/// What is kept with the array of a stream, as JSON.
+/// The metadata of the array of a stream, as JSON.
 #[pyfunction]
 pub fn metadata(stream: Stream<'_>) -> Result<String> {
     let reader = open(stream.as_slice()?, 1, Limits::default())?;
     Ok(reader.frame(0)?.header().metadata.to_string())
 }
 
-/// The array of a stream into a contiguous array.
+/// Decompresses the array of a stream into a contiguous array.
 #[pyfunction]
 pub fn decompress_into(stream: Stream<'_>, out: &Bound<'_, PyAny>, threads: usize) -> Result<()> {
     let reader = open(stream.as_slice()?, threads, Limits::default())?;
@@ -91,7 +91,7 @@ pub fn decompress_into(stream: Stream<'_>, out: &Bound<'_, PyAny>, threads: usiz
     with_array!(out, a => write(a, |mut view| frame.read_into(&mut view)))
 }
 
-/// How far a contiguous array is from its original.
+/// Error metrics of a contiguous array against its original.
 #[pyfunction]
 pub fn compare<'py>(
     original: &Bound<'py, PyAny>,
@@ -103,7 +103,7 @@ pub fn compare<'py>(
     let fill: Fill = fill.parse()?;
     let metrics = with_array!(original, a => {
         let Ok(b) = decoded.cast() else {
-            return Err(PyTypeError::new_err("arrays of one type are needed").into());
+            return Err(PyTypeError::new_err("the arrays must have the same type").into());
         };
         measure(a, b, fill, ssim, threads)?
     });
@@ -129,7 +129,7 @@ fn measure<T: Element>(
 ) -> Result<Metrics> {
     if original.shape() != decoded.shape() {
         return Err(ebz::Error::invalid(format!(
-            "arrays of shapes {:?} and {:?} cannot be compared: give two of one shape",
+            "cannot compare arrays of shapes {:?} and {:?}: pass two of the same shape",
             original.shape(),
             decoded.shape()
         ))
@@ -137,7 +137,7 @@ fn measure<T: Element>(
     }
     let (original, decoded) = (original.readonly(), decoded.readonly());
     let shape = original.shape();
-    let gaps = |_| PyTypeError::new_err("contiguous arrays are needed");
+    let gaps = |_| PyTypeError::new_err("the arrays must be contiguous");
     let a = original.as_slice().map_err(gaps)?;
     let b = decoded.as_slice().map_err(gaps)?;
     let measured = original.py().detach(|| {
@@ -151,7 +151,7 @@ fn measure<T: Element>(
             threads,
         };
         let mut comparison = Comparison::new(shape, setup)?;
-        for (a, b) in a.chunks(VALUES_PER_PASS).zip(b.chunks(VALUES_PER_PASS)) {
+        for (a, b) in a.chunks(PASS_VALUES).zip(b.chunks(PASS_VALUES)) {
             comparison.push(a, b)?;
         }
         comparison.finish()
@@ -159,7 +159,7 @@ fn measure<T: Element>(
     Ok(measured?)
 }
 
-/// The codecs, as the table of the library has them.
+/// The table of codecs.
 #[pyfunction]
 pub fn codecs(py: Python<'_>) -> Result<Bound<'_, PyList>> {
     let list = PyList::empty(py);

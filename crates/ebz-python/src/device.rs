@@ -1,4 +1,4 @@
-//! Who encodes and decodes chunks: the CPU, or a GPU where the package was built for it.
+//! The device that encodes and decodes chunks: the CPU, or a GPU if the package was built for it.
 
 use ebz::Result;
 use ebz::engine::{Cpu, Engine};
@@ -15,7 +15,7 @@ pub fn engine(device: &str) -> Result<Arc<dyn Engine>> {
     }
 }
 
-/// Devices are opened once: that takes longer than most arrays.
+/// Opens each device only once: that takes longer than compressing most arrays.
 #[cfg(feature = "gpu")]
 fn gpu(name: &str) -> Result<Arc<dyn Engine>> {
     use std::sync::Mutex;
@@ -35,6 +35,6 @@ fn gpu(name: &str) -> Result<Arc<dyn Engine>> {
 #[cfg(not(feature = "gpu"))]
 fn gpu(_: &str) -> Result<Arc<dyn Engine>> {
     Err(ebz::Error::unsupported(
-        "this package was built without GPUs: build it with the feature gpu",
+        "this package was built without GPU support: build it with the feature gpu",
     ))
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Result of a call from Python that may fail in the library.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error on its way to Python.
+/// An error to be raised in Python.
 pub enum Error {
     Library(ebz::Error),
     File(std::io::Error, PathBuf),
@@ -17,7 +17,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error with the file that it is about, where the system has refused something.
+    /// Adds the file name to an I/O error.
     pub fn of_file(self, path: &Path) -> Self {
         match self {
             Self::Library(ebz::Error::Io(error)) => Self::File(error, path.into()),
@@ -49,7 +49,8 @@ impl From<Error> for PyErr {
     }
 }
 
-/// What Python's own `open` raises: number, reason and file name, of the class for that number.
+/// The exception that Python's `open` raises: errno, message and file name, of the subclass for
+/// that errno.
 fn os_error(py: Python<'_>, error: std::io::Error, path: PathBuf) -> PyErr {
     let Some(number) = error.raw_os_error() else {
         return error.into();
@@ -59,11 +60,11 @@ fn os_error(py: Python<'_>, error: std::io::Error, path: PathBuf) -> PyErr {
         .and_then(|os| os.getattr("strerror")?.call1((number,)))
         .and_then(|text| text.extract::<String>())
         .unwrap_or_else(|_| error.to_string());
-    // As text: a path would become an object of pathlib.
+    // As text: a path would become a pathlib object.
     PyOSError::new_err((number, reason, path.into_os_string()))
 }
 
-/// The exception of the package for an error; the exceptions are classes of `ebz.errors`.
+/// The exception of the package for an error; its class is in `ebz.errors`.
 fn exception(py: Python<'_>, error: &ebz::Error) -> PyErr {
     static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let name = match error {

@@ -1,4 +1,4 @@
-//! Files and parts of arrays.
+//! Files and regions of arrays.
 
 use crate::array::{Element, dtype, import_dtype, read, with_array, write};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// Writes an array as the only frame of a new file, or as the next frame of one that exists.
+/// Writes an array as the only frame of a new file, or appends it to an existing file.
 #[pyfunction]
 pub fn save(
     path: PathBuf,
@@ -34,7 +34,7 @@ pub fn save(
     saved.map_err(|error| error.of_file(&path))
 }
 
-/// A file, or a stream of which only pieces are at hand.
+/// A file, or a stream of which only some pieces are available.
 #[pyclass(frozen, module = "ebz._core")]
 pub struct Reader(ebz::Reader<Input>);
 
@@ -58,8 +58,8 @@ impl Reader {
         Ok(Self(open(source, threads, limits(None, max_memory))?))
     }
 
-    /// A stream of `size` bytes of which some pieces are at hand, each with its offset. Reading
-    /// what is not there is a `TruncatedError`.
+    /// A stream of `size` bytes of which some pieces are available, each with its offset. Reading
+    /// other bytes is a `TruncatedError`.
     #[staticmethod]
     fn pieces(size: u64, pieces: Vec<Piece>, threads: usize) -> Result<Self> {
         Ok(Self(open(
@@ -69,12 +69,12 @@ impl Reader {
         )?))
     }
 
-    /// Number of arrays.
+    /// Number of frames.
     fn frames(&self) -> usize {
         self.0.frames()
     }
 
-    /// What the file says about one of its arrays.
+    /// The metadata of a frame.
     fn header<'py>(&self, py: Python<'py>, frame: usize) -> Result<Bound<'py, PyDict>> {
         let frame = self.0.frame(frame)?;
         let header = frame.header();
@@ -92,7 +92,7 @@ impl Reader {
         Ok(facts)
     }
 
-    /// A region of one of the arrays: first and last-but-one index of each axis.
+    /// A region of a frame, as (start, stop) per axis.
     fn read<'py>(
         &self,
         py: Python<'py>,
@@ -102,7 +102,7 @@ impl Reader {
         read_region(py, &self.0.frame(frame)?, &ranges(region))
     }
 
-    /// Where in the stream the chunks that a region needs lie.
+    /// Byte ranges of the chunks that intersect a region.
     fn places(&self, frame: usize, region: Vec<(usize, usize)>) -> Result<Vec<(u64, u64)>> {
         let places = self.0.frame(frame)?.places(&ranges(region))?;
         Ok(places.into_iter().map(|p| (p.start, p.end)).collect())
@@ -124,7 +124,7 @@ pub fn read_region<'py, S: Source>(
     frame: &Frame<'_, S>,
     region: &[Range<usize>],
 ) -> Result<Bound<'py, PyAny>> {
-    // Before memory is reserved: the shape is only what the stream claims.
+    // Before allocating: the shape is not trusted.
     frame.check_region(region)?;
     let element = frame.header().element;
     import_dtype(py, element)?;
@@ -138,7 +138,7 @@ fn read_region_as<'py, T: Element, S: Source>(
 ) -> Result<Bound<'py, PyAny>> {
     static ZEROS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let shape: Vec<_> = region.iter().map(Range::len).collect();
-    // NumPy's own function raises MemoryError where the memory is not there.
+    // NumPy's own function raises MemoryError if it cannot allocate.
     let array = ZEROS
         .import(py, "numpy", "zeros")?
         .call1((pyo3::types::PyTuple::new(py, shape)?, dtype(T::TYPE)))?

@@ -1,13 +1,12 @@
-//! The extension module under the Python package `ebz`.
+//! The extension module of the Python package `ebz`.
 //!
 //! ```text
 //! NumPy array ─► array ─► ebz::View ─► ebz ─► bytes or file      (coding, file)
 //! NumPy array ◄─ array ◄─ ebz::ViewMut ◄─ ebz ◄─ bytes or file
 //! ```
 //!
-//! The package checks and converts what it is given (`python/ebz/arrays.py`); here arrive aligned
-//! arrays of native `float32` or `float64` only. All work is done with the interpreter's lock
-//! released.
+//! The package checks and converts its arguments (`python/ebz/arrays.py`); this module only gets
+//! aligned arrays of native element types. All work is done with the GIL released.
 
 mod array;
 mod coding;
@@ -30,8 +29,8 @@ mod _core {
     #[pymodule_export]
     use crate::options::{Options, hdf5_settings};
 
-    /// The version of the package and of the library in it.
+    /// The version of the package and its library.
     #[pymodule_export]
-    #[allow(non_upper_case_globals, reason = "the name that Python users look for")]
+    #[allow(non_upper_case_globals, reason = "the usual name in Python")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }

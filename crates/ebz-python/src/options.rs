@@ -1,4 +1,4 @@
-//! The options of a compression, as keyword arguments.
+//! Compression options as keyword arguments.
 
 use crate::error::Result;
 use ebz::{Bound as ErrorBound, BoundKind, Error};
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use serde_json::Value;
 
-/// How to compress, checked once: what the keyword arguments of `compress` and `save` say.
+/// Validated options: the keyword arguments of `compress` and `save`.
 #[pyclass(frozen, module = "ebz._core")]
 pub struct Options(pub ebz::Options);
 
@@ -70,7 +70,7 @@ impl Options {
     }
 }
 
-/// The settings that the words of an HDF5 filter hold, as JSON: keyword arguments of the codecs.
+/// Keyword arguments, as JSON, from the parameters of an HDF5 filter.
 #[pyfunction]
 pub fn hdf5_settings(words: Vec<u32>) -> Result<String> {
     let (options, _) = ebz::hdf5::from_words(&words)?;
@@ -93,24 +93,24 @@ pub fn hdf5_settings(words: Vec<u32>) -> Result<String> {
     }
     if !options.params.is_empty() {
         let params = serde_json::to_value(&options.params)
-            .map_err(|error| Error::invalid(format!("parameters of the codec: {error}")))?;
+            .map_err(|error| Error::invalid(format!("codec parameters: {error}")))?;
         settings.insert("params".into(), params);
     }
     Ok(Value::Object(settings).to_string())
 }
 
-/// The one bound that was given.
+/// The only bound given.
 fn bound(choices: &[(BoundKind, Option<f64>)]) -> ebz::Result<ErrorBound> {
     let given = |&(kind, value): &(BoundKind, Option<f64>)| Some((kind, value?));
     let mut given = choices.iter().filter_map(given);
     match (given.next(), given.next()) {
         (Some((kind, value)), None) => ErrorBound::new(kind, value),
         (None, _) => Err(Error::invalid(
-            "no bound: give one of abs, range, pointwise, psnr, ratio or precision, or \
+            "no bound: pass one of abs, range, pointwise, psnr, ratio or precision, or \
              lossless=True",
         )),
         (Some((first, _)), Some((second, _))) => Err(Error::invalid(format!(
-            "{} and {}: give one bound only",
+            "{} and {}: pass only one bound",
             first.name(),
             second.name()
         ))),

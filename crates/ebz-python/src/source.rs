@@ -1,5 +1,4 @@
-//! Where streams come from: memory of Python objects, files, objects that are like files, or pieces of a remote
-//! object.
+//! Sources of streams: Python objects, files, file-like objects, or pieces of a remote object.
 
 use ebz::Source;
 use ebz::{Error, Limits, Result};
@@ -10,12 +9,12 @@ use pyo3::sync::MutexExt;
 use std::fs::File;
 use std::sync::{Mutex, PoisonError};
 
-/// A stream in memory: `bytes`, or a contiguous array of `uint8`.
+/// A stream in memory: `bytes`, or a contiguous `uint8` array.
 #[derive(FromPyObject)]
 pub enum Stream<'py> {
     /// Immutable bytes.
     Bytes(PyBackedBytes),
-    /// Any other memory, seen through NumPy.
+    /// Any other buffer, through NumPy.
     Array(PyReadonlyArray1<'py, u8>),
 }
 
@@ -29,17 +28,17 @@ impl Stream<'_> {
     }
 }
 
-/// What a reader of the package reads.
+/// The source of a reader.
 pub enum Input {
     /// A file on disk.
     File(File),
     /// Something with `seek` and `read`; one thread at a time.
     Object(Mutex<Py<PyAny>>),
-    /// Parts of a stream of known size, each with its place.
+    /// Pieces of a stream of known size, each with its offset.
     Pieces { size: u64, pieces: Vec<Piece> },
 }
 
-/// Bytes of a stream, and where they start.
+/// Offset and bytes of a piece.
 pub type Piece = (u64, PyBackedBytes);
 
 impl Source for Input {
@@ -86,7 +85,9 @@ impl Source for Input {
                     bytes.get(skip..)?.get(..length)
                 };
                 pieces.iter().find_map(within).ok_or_else(|| {
-                    Error::truncated(format!("{length} bytes at offset {offset} are not there"))
+                    Error::truncated(format!(
+                        "{length} bytes at offset {offset} are not available"
+                    ))
                 })
             }
         }
@@ -109,14 +110,14 @@ fn locked<R>(
     })
 }
 
-/// A reader of a stream that may take so much memory.
+/// Opens a reader with limits.
 pub fn open<S: Source>(source: S, threads: usize, limits: Limits) -> ebz::Result<ebz::Reader<S>> {
     Ok(ebz::Reader::from_source(source)?
         .threads(threads)
         .limits(limits))
 }
 
-/// The limits that the caller names, and the library's own for the others.
+/// The given limits, or the defaults of the library.
 pub fn limits(max_bytes: Option<u64>, max_memory: Option<u64>) -> Limits {
     let default = Limits::default();
     Limits::new(

@@ -1,7 +1,7 @@
-//! Stores a series of frames and reads it backwards under each policy, and prints what it cost.
+//! Stores a series of frames and reads it backwards under each policy, and prints statistics.
 //!
 //! `cargo run --release -p ebz-store --example series -- [EDGE] [FRAMES] [MB/s]`: frames are cubes
-//! of that edge, made and used slab by slab by all cores. Every value is checked.
+//! with this edge, produced and consumed slab by slab on all cores. Every value is checked.
 
 use ebz::{Bound, Options, Result, View};
 use ebz_store::{FrameStore, Frames, Plan, Policy, StoreOptions, io};
@@ -49,7 +49,7 @@ fn run(
         .map(|slab| store.slab_region(slab))
         .collect();
 
-    // A frame is made slab by slab, and stored while it is in the cache.
+    // Produce a frame slab by slab, and store each while it is in the cache.
     let start = Instant::now();
     let tolerance = store.tolerance()?;
     for number in 0..count {
@@ -64,7 +64,7 @@ fn run(
     let mut frames = store.into_reader(Plan::Reverse)?;
     let forward = start.elapsed();
 
-    // Backwards, each slab is decoded into the tile of the thread that uses it.
+    // Backwards: each thread decodes slabs into its own tile.
     let start = Instant::now();
     for number in (0..count).rev() {
         use_frame(&mut frames, number, &regions, edge)?;
@@ -122,7 +122,7 @@ fn each_slab(
     })
 }
 
-/// A wave that moves from frame to frame.
+/// A moving wave.
 fn wave(number: usize, region: &[Range<usize>], edge: usize, tile: &mut [f32]) {
     let step = 12.0 / edge as f32;
     let rows = tile.chunks_mut(region[2].len());

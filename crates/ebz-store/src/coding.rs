@@ -1,4 +1,4 @@
-//! Slabs in, records out, and back: what all threads of a store share to code frames.
+//! Encoding and decoding of slabs, shared by all threads of a store.
 
 use crate::failure::lock;
 use crate::options::StoreOptions;
@@ -8,13 +8,13 @@ use ebz::{Bound, Clip, Element, Error, Fill, Options, Result, Tolerance, ValueSc
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// How the frames of a store are cut.
+/// How the frames of a store are split into slabs.
 #[derive(Debug)]
 pub(crate) struct Cut {
     pub shape: Vec<usize>,
-    /// The box of the frame that each slab holds.
+    /// The box of the frame that each slab covers.
     regions: Vec<Vec<Range<usize>>>,
-    /// Its place among the values of the frame.
+    /// The range of each slab among the values of the frame.
     pub places: Vec<Range<usize>>,
 }
 
@@ -36,7 +36,7 @@ impl Cut {
         }
     }
 
-    /// Values of a frame.
+    /// Number of values per frame.
     pub fn values(&self) -> usize {
         self.places.last().map_or(0, |place| place.end)
     }
@@ -54,36 +54,36 @@ impl Cut {
         self.regions[slab].iter().map(Range::len).collect()
     }
 
-    /// Refuses values that are not a whole frame.
+    /// An error unless this is the number of values of a frame.
     pub fn check_frame(&self, values: usize) -> Result<()> {
         if values == self.values() {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "{values} values are not a frame of shape {:?}, which has {}",
+            "{values} values for a frame of shape {:?}, which has {}",
             self.shape,
             self.values()
         )))
     }
 
-    /// Refuses a slab that does not exist.
+    /// An error if there is no such slab.
     pub fn check_slab(&self, slab: usize) -> Result<()> {
         if slab < self.slabs() {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "there is no slab {slab}: a frame has {}, numbered from 0",
+            "no slab {slab}: a frame has {}, numbered from 0",
             self.slabs()
         )))
     }
 }
 
-/// Codes slabs in any thread.
+/// Encodes and decodes slabs on any thread.
 pub(crate) struct Coding {
     pub cut: Cut,
     options: Options,
     exact: bool,
-    /// The plan of the frame before, which most often is that of the next one too.
+    /// The plan of the previous frame, which usually fits the next one too.
     last: Mutex<Option<Arc<FramePlan>>>,
     coders: Mutex<Vec<SlabCoder>>,
     pub counters: Arc<Counters>,
@@ -97,14 +97,14 @@ impl Coding {
             )));
         }
         let template = FramePlan::new::<T>(shape, Tolerance::Lossless, &options.coding)?;
-        // A bound that only a search can meet is refused now, not by a servant later.
+        // Reject bounds that need a search now rather than in a servant later.
         if !options.coding.one_pass {
             options.coding.tolerance(|| Ok(0.0))?;
         }
         Ok(Self::of(&template, options, Arc::default()))
     }
 
-    /// For frames that exist already.
+    /// For existing frames.
     pub fn of(plan: &FramePlan, options: &StoreOptions, counters: Arc<Counters>) -> Self {
         Self {
             cut: Cut::new(plan),
@@ -116,17 +116,17 @@ impl Coding {
         }
     }
 
-    /// How frames are coded.
+    /// The options for encoding frames.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// The guarantee that the bound gives whatever the values are.
+    /// The tolerance, if it does not depend on the values.
     pub fn fixed_tolerance(&self) -> Result<Tolerance> {
         self.options.tolerance(|| {
             Err(Error::invalid(
-                "a range bound needs the whole frame: give the tolerance of the frame, or put \
-                 whole frames",
+                "a range bound needs the whole frame: pass the tolerance of the frame, or put whole \
+                 frames",
             ))
         })
     }
@@ -142,7 +142,7 @@ impl Coding {
         self.plan::<T>(tolerance, scan.fill(), clip)
     }
 
-    /// The plan for frames with this guarantee, whose missing data is marked as the options say.
+    /// The plan for frames with this tolerance and the fill values of the options.
     pub fn plan_for<T: Element>(&self, asked: Tolerance) -> Result<Arc<FramePlan>> {
         self.plan::<T>(asked, self.options.fill, self.options.clip)
     }
@@ -150,7 +150,7 @@ impl Coding {
     fn plan<T: Element>(&self, asked: Tolerance, fill: Fill, clip: Clip) -> Result<Arc<FramePlan>> {
         let tolerance = match asked {
             _ if self.exact => Tolerance::Lossless,
-            // Every codec keeps every bit if it must; the plan sees to it.
+            // The plan falls back to a lossless codec if necessary.
             Tolerance::Lossless => asked,
             _ => {
                 let mut options = self.options.clone();
@@ -201,7 +201,7 @@ impl Coding {
         result
     }
 
-    /// A coder that no thread uses.
+    /// An unused coder.
     fn take(&self) -> SlabCoder {
         let spare = lock(&self.coders).pop();
         spare.unwrap_or_else(|| SlabCoder::new(self.options.simd))

@@ -1,5 +1,4 @@
-//! Storage of coded frames, in a file or in memory: written one after the other, read in any
-//! order.
+//! Storage of encoded frames in a file or in memory: written in order, read in any order.
 
 use crate::failure::lock;
 use crate::io::{AlignedBuffer, DirectFile, DirectWriter, Rate};
@@ -14,15 +13,15 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-/// Where a frame is and how to decode it.
+/// Location and plan of a frame.
 struct Entry {
     plan: Arc<FramePlan>,
-    /// Where the records of each slab are, in the file or in `memory`.
+    /// Byte range of each slab's records, in the file or in `memory`.
     slabs: Vec<Range<u64>>,
     memory: Option<Arc<Vec<u8>>>,
 }
 
-/// Stores frames.
+/// Writes encoded frames.
 pub(crate) struct FrameSink {
     file: Option<(Writer<Output>, Output)>,
     entries: Vec<Entry>,
@@ -30,7 +29,7 @@ pub(crate) struct FrameSink {
     direct: bool,
 }
 
-/// The file of a writer, within reach while the writer has it.
+/// The file of a writer, still accessible while the writer owns it.
 #[derive(Clone)]
 struct Output(Arc<Mutex<DirectWriter>>);
 
@@ -65,12 +64,12 @@ impl FrameSink {
         })
     }
 
-    /// Whether the file is past the page cache.
+    /// Whether the file uses direct I/O.
     pub fn is_direct(&self) -> bool {
         self.direct
     }
 
-    /// Stores a frame. When this returns, a file holds it even if the process is killed.
+    /// Stores a frame. Once this returns, a file contains it even if the process is killed.
     pub fn store(&mut self, coded: &Coded) -> Result<()> {
         let counters = self.counters.clone();
         let entry = counters.write.time(|| match &mut self.file {
@@ -87,7 +86,7 @@ impl FrameSink {
         Ok(())
     }
 
-    /// Completes the file; from now on it can be read.
+    /// Completes the file and opens it for reading.
     pub fn finish(self) -> Result<StoredFrames> {
         let mut file = None;
         if let Some((writer, output)) = self.file {
@@ -151,7 +150,7 @@ pub(crate) struct StoredFrames {
     counters: Arc<Counters>,
 }
 
-/// The records of a frame, in memory.
+/// The records of a frame in memory.
 pub(crate) struct Fetched {
     pub number: u32,
     pub plan: Arc<FramePlan>,
@@ -165,7 +164,7 @@ enum Bytes {
 }
 
 impl StoredFrames {
-    /// The frames of a complete file, whose every frame has the first one's shape and cutting.
+    /// The frames of a complete file, which must all have the same shape and chunks.
     pub fn open<T: Element>(path: &Path, options: &StoreOptions) -> Result<Self> {
         let reader = Reader::open(path)?;
         let mut entries: Vec<Entry> = Vec::new();
@@ -177,8 +176,8 @@ impl StoredFrames {
             let first = entries.first().map_or(header, |entry| entry.plan.header());
             if header.element != T::TYPE || header.grid != first.grid {
                 return Err(Error::unsupported(format!(
-                    "frame {number} is not like the others: a frame store reads files whose frames \
-                     all have one shape and are cut alike, of {} values here",
+                    "frame {number} differs from the others: a frame store needs frames of one shape and \
+                     chunk shape, of {} values here",
                     T::TYPE
                 )));
             }
@@ -213,12 +212,12 @@ impl StoredFrames {
         &self.counters
     }
 
-    /// Whether frames come from a file past the page cache.
+    /// Whether the file uses direct I/O.
     pub fn is_direct(&self) -> bool {
         self.file.as_ref().is_some_and(DirectFile::is_direct)
     }
 
-    /// The records of a frame, read into spare memory unless they are in memory already.
+    /// The records of a frame, read into the spare buffer unless they are in memory already.
     pub fn fetch(&self, number: usize, spare: Option<AlignedBuffer>) -> Result<Fetched> {
         let missing = || no_frame(number, self.frames());
         let entry = self.entries.get(number).ok_or_else(missing)?;
@@ -254,10 +253,10 @@ impl Fetched {
         };
         let range = self.slabs.get(slab).cloned();
         let records = range.and_then(|range| bytes.get(range));
-        records.ok_or_else(|| Error::corrupt(format!("slab {slab} lies outside its frame")))
+        records.ok_or_else(|| Error::corrupt(format!("slab {slab} exceeds its frame")))
     }
 
-    /// The memory, to be used again.
+    /// The buffer, for reuse.
     pub fn into_spare(self) -> Option<AlignedBuffer> {
         match self.bytes {
             Bytes::Read(buffer) => Some(buffer),

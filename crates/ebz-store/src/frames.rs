@@ -1,4 +1,4 @@
-//! Frames out: whole, or slab by slab into the threads that need them.
+//! Reading frames: whole, or slab by slab by the threads that need them.
 
 use crate::coding::Coding;
 use crate::frame_storage::StoredFrames;
@@ -13,60 +13,59 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What a store kept.
-pub(crate) enum Kept {
+/// Source of the frames.
+pub(crate) enum Stored {
     Values(Vec<Vec<AlignedBuffer>>),
     Coded(Arc<StoredFrames>),
 }
 
-/// A series of frames that is being read.
+/// A series of frames being read.
 ///
-/// Frames that are asked for in the order of the plan were read ahead. A frame that comes a little
-/// later in the plan is skipped to; any other is read when it is asked for, and the plan stays
-/// where it was.
+/// Servants prefetch frames in the order of the plan. A frame slightly ahead in the plan is skipped
+/// to; any other is read on request without moving the plan's position.
 pub struct Frames<T: Element> {
-    kept: Kept,
+    stored: Stored,
     coding: Arc<Coding>,
     options: StoreOptions,
     plan: Vec<usize>,
     /// Position in the plan.
     position: usize,
     prefetch: Option<Prefetch<T>>,
-    /// Memory to read into, without servants.
+    /// Buffer to read into if there are no servants.
     spare: Option<AlignedBuffer>,
     writing_pass: Duration,
 }
 
 impl<T: Element> Frames<T> {
-    /// The frames of a complete file, which must all have one shape. Of the options, servants,
-    /// buffers, direct, rate and pinning count.
+    /// The frames of a complete file, which must all have the same shape. Of the options, only
+    /// servants, buffers, direct, rate and pinning apply.
     pub fn of_file(path: impl AsRef<Path>, plan: Plan, options: StoreOptions) -> Result<Self> {
-        let library = StoredFrames::open::<T>(path.as_ref(), &options)?;
-        let first = library.first_plan();
-        let first = first.ok_or_else(|| Error::invalid("the file holds no frames"))?;
-        let coding = Coding::of(first, &options, library.counters().clone());
-        let kept = Kept::Coded(Arc::new(library));
-        Self::new(kept, Arc::new(coding), options, plan, Duration::ZERO)
+        let storage = StoredFrames::open::<T>(path.as_ref(), &options)?;
+        let first = storage.first_plan();
+        let first = first.ok_or_else(|| Error::invalid("the file has no frames"))?;
+        let coding = Coding::of(first, &options, storage.counters().clone());
+        let stored = Stored::Coded(Arc::new(storage));
+        Self::new(stored, Arc::new(coding), options, plan, Duration::ZERO)
     }
 
     pub(crate) fn new(
-        kept: Kept,
+        stored: Stored,
         coding: Arc<Coding>,
         options: StoreOptions,
         plan: Plan,
         writing_pass: Duration,
     ) -> Result<Self> {
-        let plan = plan.resolve(kept.frames())?;
+        let plan = plan.resolve(stored.frames())?;
         let mut prefetch = None;
-        if let Kept::Coded(library) = &kept
+        if let Stored::Coded(storage) = &stored
             && options.policy != Policy::CompressedDisk
             && !plan.is_empty()
         {
-            let (library, coding) = (library.clone(), coding.clone());
-            prefetch = Some(Prefetch::start(library, coding, &options, plan.clone())?);
+            let (storage, coding) = (storage.clone(), coding.clone());
+            prefetch = Some(Prefetch::start(storage, coding, &options, plan.clone())?);
         }
         Ok(Self {
-            kept,
+            stored,
             coding,
             options,
             plan,
@@ -79,7 +78,7 @@ impl<T: Element> Frames<T> {
 
     /// Number of frames.
     pub fn frames(&self) -> usize {
-        self.kept.frames()
+        self.stored.frames()
     }
 
     /// Extents of a frame.
@@ -87,18 +86,17 @@ impl<T: Element> Frames<T> {
         &self.coding.cut.shape
     }
 
-    /// Slabs that a frame is cut into.
+    /// Number of slabs per frame.
     pub fn slabs(&self) -> usize {
         self.coding.cut.slabs()
     }
 
-    /// The box of a frame that a slab holds.
+    /// The box of a frame that a slab covers.
     pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
         self.coding.cut.region(slab)
     }
 
-    /// Reads a whole frame. `out` gets its length from the frame, and may be another vector
-    /// afterwards.
+    /// Reads a whole frame. `out` is resized, and may be swapped for another vector.
     pub fn get(&mut self, frame: usize, out: &mut Vec<T>) -> Result<()> {
         if let Some(prefetch) = &mut self.prefetch {
             prefetch.decode_ahead()?;
@@ -115,7 +113,7 @@ impl<T: Element> Frames<T> {
             }
             Source::Memory(frame) => {
                 out.resize(self.coding.cut.values(), T::default());
-                if let Kept::Values(frames) = &self.kept {
+                if let Stored::Values(frames) = &self.stored {
                     for (place, buffer) in self.coding.cut.places.iter().zip(&frames[frame]) {
                         out[place.clone()].copy_from_slice(values_of(buffer, place.len()));
                     }
@@ -125,7 +123,7 @@ impl<T: Element> Frames<T> {
         Ok(())
     }
 
-    /// Opens a frame to read its slabs, each decoded in the thread that asks for it.
+    /// Opens a frame to read its slabs, each decoded on the calling thread.
     pub fn open(&mut self, frame: usize) -> Result<OpenFrame<'_, T>> {
         let source = Some(self.ready(frame)?);
         Ok(OpenFrame {
@@ -134,7 +132,7 @@ impl<T: Element> Frames<T> {
         })
     }
 
-    /// What the store did until now.
+    /// Statistics so far.
     pub fn report(&self) -> Report {
         let counters = &self.coding.counters;
         let frames = self.frames();
@@ -150,20 +148,20 @@ impl<T: Element> Frames<T> {
             write: counters.write.total(),
             read: counters.read.total(),
             writing_pass: self.writing_pass,
-            direct: match &self.kept {
-                Kept::Values(_) => false,
-                Kept::Coded(library) => library.is_direct(),
+            direct: match &self.stored {
+                Stored::Values(_) => false,
+                Stored::Coded(storage) => storage.is_direct(),
             },
             disk_rate: self.options.disk_rate,
         }
     }
 
-    /// A frame, from the servants if the plan has it next or soon, else read now.
+    /// A frame from the servants if it is next or soon in the plan, otherwise read now.
     fn ready(&mut self, frame: usize) -> Result<Source<T>> {
         if frame >= self.frames() {
             return Err(no_frame(frame, self.frames()));
         }
-        let Kept::Coded(library) = &self.kept else {
+        let Stored::Coded(storage) = &self.stored else {
             return Ok(Source::Memory(frame));
         };
         let rest = self.plan.get(self.position..).unwrap_or_default();
@@ -175,7 +173,7 @@ impl<T: Element> Frames<T> {
             return prefetch.take(position).map(Source::Ahead);
         }
         let wait = &self.coding.counters.read_wait;
-        let records = wait.time(|| library.fetch(frame, self.spare.take()))?;
+        let records = wait.time(|| storage.fetch(frame, self.spare.take()))?;
         Ok(Source::Ahead(Ready::Records(records)))
     }
 
@@ -188,36 +186,36 @@ impl<T: Element> Frames<T> {
     }
 }
 
-impl Kept {
+impl Stored {
     fn frames(&self) -> usize {
         match self {
             Self::Values(frames) => frames.len(),
-            Self::Coded(library) => library.frames(),
+            Self::Coded(storage) => storage.frames(),
         }
     }
 }
 
-/// Where the content of a frame comes from.
+/// Source of a frame's contents.
 enum Source<T> {
     Ahead(Ready<T>),
     Memory(usize),
 }
 
-/// One frame, read slab by slab by any number of threads.
+/// A frame that any number of threads read slab by slab.
 pub struct OpenFrame<'f, T: Element> {
     frames: &'f mut Frames<T>,
     source: Option<Source<T>>,
 }
 
 impl<T: Element> OpenFrame<'_, T> {
-    /// Decodes a slab into memory of exactly its size, in the thread that calls.
+    /// Decodes a slab into `out`, which must have exactly its length, on the calling thread.
     pub fn slab(&self, slab: usize, out: &mut [T]) -> Result<()> {
         let coding = &self.frames.coding;
         coding.cut.check_slab(slab)?;
         if let Some(values) = self.values(slab) {
             if values.len() != out.len() {
                 return Err(Error::invalid(format!(
-                    "slab {slab} has {} values, not {}",
+                    "slab {slab} has {} values, but the output has {}",
                     values.len(),
                     out.len()
                 )));
@@ -229,13 +227,13 @@ impl<T: Element> OpenFrame<'_, T> {
         Ok(())
     }
 
-    /// The values of a slab where they are, if they are in memory as they are: always under the
-    /// memory policy.
+    /// The values of a slab without copying, if they are in memory uncompressed, as always under
+    /// the memory policy.
     pub fn values(&self, slab: usize) -> Option<&[T]> {
         let place = self.frames.coding.cut.places.get(slab)?;
-        match (self.source.as_ref()?, &self.frames.kept) {
+        match (self.source.as_ref()?, &self.frames.stored) {
             (Source::Ahead(Ready::Values(values)), _) => values.get(place.clone()),
-            (Source::Memory(frame), Kept::Values(frames)) => {
+            (Source::Memory(frame), Stored::Values(frames)) => {
                 Some(values_of(frames.get(*frame)?.get(slab)?, place.len()))
             }
             _ => None,

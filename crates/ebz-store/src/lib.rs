@@ -1,11 +1,11 @@
-//! Frames and grids that live compressed, on disk or in memory, moved by servant threads.
+//! Compressed frames and grids, on disk or in memory, moved by servant threads.
 //!
 //! ```text
 //! application ─► slabs or whole frames ─► servants ─► file or memory      (FrameStore)
 //! application ◄─ slabs or whole frames ◄─ servants ◄─ file or memory      (Frames)
 //! ```
 //!
-//! `docs/store.md` has an example and says what the options and counters mean.
+//! `docs/store.md` has an example and explains options and statistics.
 #![forbid(unsafe_code)]
 
 mod coding;
@@ -26,7 +26,7 @@ pub use options::{Plan, Policy, StoreOptions};
 pub use report::Report;
 pub use store::{FrameStore, NewFrame};
 
-/// The example of the document is a test.
+/// Compiles the example of the document as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/store.md")]
 struct Document;

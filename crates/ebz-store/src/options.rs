@@ -1,16 +1,16 @@
-//! What a store is to do with its frames.
+//! Options of a frame store.
 
 use ebz::{Bound, Error, Options, Result};
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Where frames live, and who moves them.
+/// Where frames are stored, and which threads move them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// As they are, in memory.
+    /// Uncompressed in memory.
     Memory,
-    /// As they are, in a file; a servant writes and reads.
+    /// Uncompressed in a file; a servant writes and reads.
     Disk,
     /// Compressed in a file; the calling thread does everything and waits for the disk.
     CompressedDisk,
@@ -30,7 +30,7 @@ impl Policy {
         Self::CompressedMemory,
     ];
 
-    /// Name for commands and reports.
+    /// Name in commands and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
@@ -41,12 +41,12 @@ impl Policy {
         }
     }
 
-    /// Whether frames live in a file.
+    /// Whether frames are stored in a file.
     pub const fn needs_file(self) -> bool {
         !matches!(self, Self::Memory | Self::CompressedMemory)
     }
 
-    /// Whether frames keep every bit, whatever the bound is.
+    /// Whether frames are exact, whatever the bound.
     pub const fn is_exact(self) -> bool {
         matches!(self, Self::Memory | Self::Disk)
     }
@@ -70,32 +70,32 @@ impl FromStr for Policy {
     }
 }
 
-/// How a store works. Everything has a default but the policy, the bound, and the path of policies
-/// with a file.
+/// Options of a frame store. Everything has a default except the policy, the bound, and the path
+/// for policies with a file.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// Where frames live.
+    /// Where frames are stored.
     pub policy: Policy,
-    /// Bound, codec and cutting. Policies that keep every bit use the cutting only.
+    /// Bound, codec and chunk shape. Uncompressed policies only use the chunk shape.
     pub coding: Options,
-    /// The file, for policies that have one; a file of that name is replaced.
+    /// The file, for policies that have one; an existing file is replaced.
     pub path: Option<PathBuf>,
-    /// Threads that compress and decompress whole frames.
+    /// Number of threads that compress and decompress whole frames.
     pub servants: usize,
-    /// Frames that may be under way before the application has to wait.
+    /// Number of frames in flight before the application has to wait.
     pub buffers: usize,
-    /// Whether the file is written and read past the page cache where possible.
+    /// Whether to use direct I/O where possible.
     pub direct: bool,
-    /// The most bytes per second to and from the file.
+    /// Limit on the bytes per second to and from the file.
     pub disk_rate: Option<f64>,
-    /// Whether servants are bound to cores, the last core first.
+    /// Whether to pin servants to cores, the last core first.
     pub pin: bool,
-    /// Frames that the memory policy gets memory for at once, before time counts.
+    /// Number of frames that the memory policy allocates in advance, outside of any timing.
     pub expected_frames: usize,
 }
 
 impl StoreOptions {
-    /// Defaults: one servant, three buffers, past the page cache, no limit on the rate.
+    /// Defaults: one servant, three buffers, direct I/O, no rate limit.
     pub fn new(policy: Policy, coding: Options) -> Self {
         Self {
             policy,
@@ -122,48 +122,48 @@ impl StoreOptions {
         self
     }
 
-    /// Sets the number of frames that may be under way; at least one.
+    /// Sets the number of frames in flight; at least one.
     pub fn buffers(mut self, buffers: usize) -> Self {
         self.buffers = buffers.max(1);
         self
     }
 
-    /// Sets whether the file is written and read past the page cache where possible.
+    /// Sets whether to use direct I/O where possible.
     pub fn direct(mut self, direct: bool) -> Self {
         self.direct = direct;
         self
     }
 
-    /// Sets the most bytes per second to and from the file.
+    /// Sets the limit on the bytes per second to and from the file.
     pub fn disk_rate(mut self, bytes_per_second: Option<f64>) -> Self {
         self.disk_rate = bytes_per_second;
         self
     }
 
-    /// Sets whether servants are bound to cores.
+    /// Sets whether to pin servants to cores.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
     }
 
-    /// Sets the frames that the memory policy gets memory for at once.
+    /// Sets the number of frames that the memory policy allocates in advance.
     pub fn expected_frames(mut self, frames: usize) -> Self {
         self.expected_frames = frames;
         self
     }
 
-    /// The path, which policies with a file need.
+    /// The path; an error if the policy needs one and there is none.
     pub(crate) fn file_path(&self) -> Result<Option<&PathBuf>> {
         match &self.path {
             None if self.policy.needs_file() => Err(Error::invalid(format!(
-                "policy {} needs a file: give a path",
+                "policy {} needs a file: set a path",
                 self.policy
             ))),
             path => Ok(path.as_ref().filter(|_| self.policy.needs_file())),
         }
     }
 
-    /// How frames of this chunk shape are coded under the policy.
+    /// The options for encoding frames with this chunk shape under the policy.
     pub(crate) fn effective_coding(&self, chunk: &[usize]) -> Options {
         let mut coding = self.coding.clone();
         if self.policy.is_exact() {
@@ -174,19 +174,19 @@ impl StoreOptions {
     }
 }
 
-/// The order in which frames will be asked for.
+/// The order in which frames will be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Plan {
     /// From the first to the last.
     Forward,
     /// From the last to the first.
     Reverse,
-    /// As listed; frames may be missing and may repeat.
+    /// As listed; frames may be omitted or repeated.
     List(Vec<usize>),
 }
 
 impl Plan {
-    /// The numbers of the frames, in order.
+    /// The frame numbers in order.
     pub(crate) fn resolve(self, frames: usize) -> Result<Vec<usize>> {
         match self {
             Self::Forward => Ok((0..frames).collect()),
@@ -202,6 +202,6 @@ impl Plan {
 /// The error for a frame that does not exist.
 pub(crate) fn no_frame(frame: usize, frames: usize) -> Error {
     Error::invalid(format!(
-        "there is no frame {frame}: the store has {frames}, numbered from 0"
+        "no frame {frame}: the store has {frames}, numbered from 0"
     ))
 }

@@ -1,4 +1,4 @@
-//! A frame that is being put together from slabs, by several threads in any order.
+//! A frame being assembled from slabs, by several threads in any order.
 
 use crate::coding::Coding;
 use crate::failure::lock;
@@ -6,7 +6,7 @@ use ebz::slab::{EncodedSlab, FramePlan, OnePass};
 use ebz::{Element, Error, Result, View};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// One thing per slab, each filled by one thread.
+/// One item per slab, each filled by one thread.
 #[derive(Debug)]
 pub(crate) struct Pieces<P>(Vec<Mutex<Piece<P>>>);
 
@@ -27,12 +27,12 @@ impl<P> Pieces<P> {
         Self(contents.into_iter().map(piece).collect())
     }
 
-    /// Fills the piece of a slab that exists, once.
+    /// Fills the item of an existing slab, once.
     pub fn fill(&self, slab: usize, fill: impl FnOnce(&mut P) -> Result<()>) -> Result<()> {
         let mut piece = lock(&self.0[slab]);
         if piece.given {
             return Err(Error::invalid(format!(
-                "slab {slab} was given twice: give each slab of a frame once"
+                "slab {slab} was given twice: pass each slab of a frame once"
             )));
         }
         fill(&mut piece.content)?;
@@ -40,12 +40,12 @@ impl<P> Pieces<P> {
         Ok(())
     }
 
-    /// Refuses a frame that misses a slab.
+    /// An error if a slab is missing.
     pub fn check_complete(&self) -> Result<()> {
         match self.0.iter().position(|piece| !lock(piece).given) {
             None => Ok(()),
             Some(slab) => Err(Error::invalid(format!(
-                "slab {slab} of the frame is missing: give all {} before finishing it",
+                "slab {slab} of the frame is missing: pass all {} before finishing it",
                 self.0.len()
             ))),
         }
@@ -66,7 +66,7 @@ impl<P> Pieces<P> {
         f(&lock(&self.0[slab]).content)
     }
 
-    /// Calls `f` for the content of each slab in order.
+    /// Calls `f` for the item of each slab in order.
     pub fn each(&self, mut f: impl FnMut(&P) -> Result<()>) -> Result<()> {
         self.0.iter().try_for_each(|piece| f(&lock(piece).content))
     }
@@ -80,12 +80,12 @@ impl<P> Pieces<P> {
     }
 }
 
-/// A coded frame on its way to where frames live.
+/// An encoded frame on its way to storage.
 pub(crate) struct Coded {
     pub number: u32,
     pub plan: Option<Arc<FramePlan>>,
     pub slabs: Pieces<EncodedSlab>,
-    /// Whether the application's threads fill it, or a servant.
+    /// Whether the application's threads encode it, rather than a servant.
     pub by_slabs: bool,
 }
 
@@ -99,20 +99,20 @@ impl Coded {
         }
     }
 
-    /// Makes it an empty frame.
+    /// Starts a new frame.
     pub fn begin(&mut self, number: u32, plan: Arc<FramePlan>) {
         self.number = number;
         self.plan = Some(plan);
         self.slabs.reset();
     }
 
-    /// The plan, which every frame has from its beginning.
+    /// The plan, which is set when a frame begins.
     pub fn plan(&self) -> Result<&Arc<FramePlan>> {
-        let missing = || Error::invalid("a frame that was not begun cannot be stored");
+        let missing = || Error::invalid("the frame was not started");
         self.plan.as_ref().ok_or_else(missing)
     }
 
-    /// Codes one slab.
+    /// Encodes one slab.
     pub fn slab<T: Element>(&self, coding: &Coding, slab: usize, view: &View<'_, T>) -> Result<()> {
         let plan = self.plan()?;
         self.slabs.fill(slab, |out| {
@@ -120,7 +120,7 @@ impl Coded {
         })
     }
 
-    /// Codes a whole frame.
+    /// Encodes a whole frame.
     pub fn whole<T: Element>(&mut self, coding: &Coding, number: u32, values: &[T]) -> Result<()> {
         if coding.options().one_pass {
             return self.whole_in_one_pass(coding, number, values);

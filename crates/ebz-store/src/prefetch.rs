@@ -1,13 +1,13 @@
-//! Frames ahead of their time: one servant reads the records of the frames of a plan, others decode
-//! whole frames once the application asks for any.
+//! Prefetching: one servant reads the records of frames in the order of the plan, others decode
+//! whole frames once the application asks for one.
 //!
 //! ```text
 //! file ──► reading servant ──► fetched ──► decoding servants ──► decoded ──► get
 //!                                  └───────────────────────────────────────► open
 //! ```
 //!
-//! Both queues are bounded, which is what keeps servants from running too far ahead. Spare memory
-//! comes back when there is some; nobody waits for it.
+//! Both queues are bounded, which limits how far servants run ahead. Spare buffers are returned
+//! when available; nobody waits for them.
 
 use crate::coding::Coding;
 use crate::failure::catch;
@@ -21,23 +21,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// A frame that was read ahead.
+/// A prefetched frame.
 pub(crate) enum Ready<T> {
     Records(Fetched),
     Values(Vec<T>),
 }
 
-/// Frames by their position in the plan.
+/// Frames with their position in the plan.
 struct Queue<R>(Receiver<(usize, Result<R>)>);
 
 /// The application's side of the reading servants.
 pub(crate) struct Prefetch<T> {
     options: StoreOptions,
     coding: Arc<Coding>,
-    /// Until frames are decoded ahead.
+    /// Present until decoding ahead starts.
     fetched: Option<Queue<Fetched>>,
     decoded: Option<Queue<Vec<T>>>,
-    /// Frames that came before their turn.
+    /// Frames that arrived before their turn.
     early: BTreeMap<usize, Result<Ready<T>>>,
     give_bytes: Sender<AlignedBuffer>,
     give_values: Sender<Vec<T>>,
@@ -46,9 +46,9 @@ pub(crate) struct Prefetch<T> {
 }
 
 impl<T: Element> Prefetch<T> {
-    /// Begins to read the frames of a plan.
+    /// Starts to read the frames of a plan.
     pub fn start(
-        library: Arc<StoredFrames>,
+        storage: Arc<StoredFrames>,
         coding: Arc<Coding>,
         options: &StoreOptions,
         plan: Vec<usize>,
@@ -58,7 +58,7 @@ impl<T: Element> Prefetch<T> {
         let (send, fetched) = bounded(options.buffers - 1);
         let reader = spawn("reader", pin(options, 0), move || {
             for (position, number) in plan.into_iter().enumerate() {
-                let frame = catch(|| library.fetch(number, spare_bytes.try_recv().ok()));
+                let frame = catch(|| storage.fetch(number, spare_bytes.try_recv().ok()));
                 if send.send((position, frame)).is_err() {
                     return;
                 }
@@ -77,7 +77,7 @@ impl<T: Element> Prefetch<T> {
         })
     }
 
-    /// From now on frames are decoded ahead.
+    /// Starts to decode frames ahead.
     pub fn decode_ahead(&mut self) -> Result<()> {
         let Some(Queue(fetched)) = self.fetched.take() else {
             return Ok(());
@@ -105,7 +105,7 @@ impl<T: Element> Prefetch<T> {
         Ok(())
     }
 
-    /// The frame at a position of the plan; frames before it are dropped.
+    /// The frame at a position of the plan; earlier frames are dropped.
     pub fn take(&mut self, position: usize) -> Result<Ready<T>> {
         let mut late = self.early.split_off(&position);
         std::mem::swap(&mut late, &mut self.early);
@@ -124,7 +124,7 @@ impl<T: Element> Prefetch<T> {
         }
     }
 
-    /// The next frame that a servant has.
+    /// The next frame from a servant.
     fn receive(&self) -> Result<(usize, Result<Ready<T>>)> {
         let clock = &self.coding.counters.read_wait;
         match (&self.decoded, &self.fetched) {
@@ -134,9 +134,9 @@ impl<T: Element> Prefetch<T> {
         }
     }
 
-    /// Gives the memory of a frame back to the servants.
+    /// Returns the buffer of a frame to the servants.
     pub fn recycle(&self, frame: Ready<T>) {
-        // Servants that are through need no memory.
+        // Servants that are done need no buffers.
         match frame {
             Ready::Values(values) => drop(self.give_values.send(values)),
             Ready::Records(records) => {
@@ -175,12 +175,12 @@ pub(crate) fn decode_whole<T: Element>(
 }
 
 impl<T> Drop for Prefetch<T> {
-    /// Ends the servants: without receivers they have nothing to do.
+    /// Ends the servants by closing their queues.
     fn drop(&mut self) {
         self.fetched = None;
         self.decoded = None;
         for servant in self.servants.drain(..) {
-            // A servant that panicked has said so already.
+            // The panic of a servant has already been reported.
             let _ = servant.join();
         }
     }

@@ -1,11 +1,11 @@
-//! What a store counts, and what it says about it.
+//! Statistics of a store.
 
 use crate::options::Policy;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Time that threads spent on something, summed over threads.
+/// Time spent on an activity, summed over threads.
 #[derive(Debug, Default)]
 pub(crate) struct Clock(AtomicU64);
 
@@ -23,7 +23,7 @@ impl Clock {
     }
 }
 
-/// The clocks and sums that all threads of a store share.
+/// Statistics shared by all threads of a store.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub write_wait: Clock,
@@ -35,22 +35,22 @@ pub(crate) struct Counters {
     pub stored_bytes: AtomicU64,
 }
 
-/// What a store did.
+/// Statistics of a store.
 ///
-/// Waits are the application's: the time that its threads spent blocked in calls of the store,
-/// for a free buffer, a frame that is not there yet, or the disk. The other times are work, of
-/// whichever thread did it, and overlap with the application where servants did it.
+/// Wait times are the application's: its threads were blocked in a call, waiting for a free buffer,
+/// a frame, or the disk. The other times are work, of whichever thread did it; the work of servants
+/// overlaps with the application.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Where frames live.
+    /// Where frames are stored.
     pub policy: Policy,
-    /// Frames stored.
+    /// Number of stored frames.
     pub frames: usize,
-    /// Their bytes as values.
+    /// Their uncompressed size.
     pub raw_bytes: u64,
-    /// Their bytes as stored, with headers.
+    /// Their stored size, with headers.
     pub stored_bytes: u64,
-    /// Time that the application waited to hand frames over.
+    /// Time that the application waited to hand over frames.
     pub write_wait: Duration,
     /// Time that the application waited for frames.
     pub read_wait: Duration,
@@ -58,39 +58,39 @@ pub struct Report {
     pub encode: Duration,
     /// Time spent decompressing, summed over threads.
     pub decode: Duration,
-    /// Time spent moving coded frames to where they live.
+    /// Time spent writing encoded frames to storage.
     pub write: Duration,
-    /// Time spent reading coded frames.
+    /// Time spent reading encoded frames.
     pub read: Duration,
-    /// From the creation of the store until its last frame was stored.
+    /// From the creation of the store until the last frame was stored.
     pub writing_pass: Duration,
-    /// Whether the file was written and read past the page cache.
+    /// Whether the file used direct I/O.
     pub direct: bool,
-    /// The limit on the rate of the disk, in bytes per second.
+    /// The rate limit of the disk, in bytes per second.
     pub disk_rate: Option<f64>,
 }
 
 impl Report {
-    /// Raw bytes per stored byte.
+    /// Uncompressed size / stored size.
     pub fn ratio(&self) -> f64 {
         self.raw_bytes as f64 / (self.stored_bytes as f64).max(1.0)
     }
 
-    /// Bytes of frames that the application made per second of the writing pass in which it did not
-    /// wait: what a disk would have to take raw.
+    /// Rate at which the application produced frames, without its wait times: what a disk would
+    /// need to sustain without compression.
     pub fn raw_rate(&self) -> f64 {
         let making = self.writing_pass.saturating_sub(self.write_wait);
         self.raw_bytes as f64 / making.as_secs_f64().max(1e-9)
     }
 
-    /// Bytes per second that coded frames were written with.
+    /// Rate at which encoded frames were written, in bytes per second.
     pub fn write_rate(&self) -> f64 {
         self.stored_bytes as f64 / self.write.as_secs_f64().max(1e-9)
     }
 
-    /// Whether a disk of this many bytes per second could not take the frames as they are, so that
-    /// compression buys time. On a faster disk, it buys capacity only.
-    pub fn buys_time(&self, disk_bytes_per_second: f64) -> bool {
+    /// Whether a disk of this many bytes per second would be too slow for uncompressed frames, so
+    /// that compression saves time. On a faster disk it only saves space.
+    pub fn saves_time(&self, disk_bytes_per_second: f64) -> bool {
         self.raw_rate() > disk_bytes_per_second
     }
 }
@@ -123,12 +123,13 @@ impl fmt::Display for Report {
             "moving            {write:.3} s writing, {read:.3} s reading"
         )?;
         if self.policy.needs_file() && self.frames > 0 {
-            let how = if self.direct { "past" } else { "through" };
+            let how = if self.direct {
+                "direct I/O"
+            } else {
+                "page cache"
+            };
             let rate = self.write_rate() / 1e9;
-            write!(
-                f,
-                "disk              {rate:.2} GB/s written {how} the page cache"
-            )?;
+            write!(f, "disk              {rate:.2} GB/s written, {how}")?;
             match self.disk_rate {
                 Some(limit) => writeln!(f, ", limited to {:.2} GB/s", limit / 1e9)?,
                 None => writeln!(f)?,
@@ -137,12 +138,15 @@ impl fmt::Display for Report {
                 .disk_rate
                 .unwrap_or(f64::INFINITY)
                 .min(self.write_rate());
-            let what = match self.buys_time(disk) {
-                true => "faster than the disk takes them raw, so compression buys time",
-                false => "slower than the disk takes them raw, so compression buys capacity only",
+            let what = match self.saves_time(disk) {
+                true => "faster than the disk could write them, so compression saves time",
+                false => "slower than the disk could write them, so compression only saves space",
             };
             let made = self.raw_rate() / 1e9;
-            writeln!(f, "balance           frames made at {made:.2} GB/s: {what}")?;
+            writeln!(
+                f,
+                "balance           frames produced at {made:.2} GB/s: {what}"
+            )?;
         }
         Ok(())
     }
@@ -152,7 +156,7 @@ impl fmt::Display for Report {
 mod tests {
     use super::*;
 
-    /// A gigabyte in four seconds, of which the application waited for two.
+    /// One gigabyte in four seconds, of which the application waited for two.
     fn report() -> Report {
         Report {
             policy: Policy::Disk,
@@ -172,27 +176,27 @@ mod tests {
     }
 
     #[test]
-    fn time_is_bought_from_disks_that_are_slower_than_the_frames() {
+    fn compression_saves_time_on_disks_slower_than_the_frame_rate() {
         let report = report();
         assert_eq!(report.ratio(), 2.0);
         assert_eq!(report.raw_rate(), 5e8);
-        assert!(report.buys_time(4.9e8));
-        assert!(!report.buys_time(5.1e8));
+        assert!(report.saves_time(4.9e8));
+        assert!(!report.saves_time(5.1e8));
     }
 
     #[test]
-    fn the_text_takes_the_slower_of_the_limit_and_the_disk() {
+    fn the_text_uses_the_slower_of_limit_and_disk() {
         // The file was written at 0.25 GB/s.
-        assert!(report().to_string().contains("buys time"));
+        assert!(report().to_string().contains("saves time"));
         let faster = Report {
             write: Duration::from_millis(500),
             ..report()
         };
-        assert!(faster.to_string().contains("capacity only"));
+        assert!(faster.to_string().contains("only saves space"));
         let limited = Report {
             disk_rate: Some(1e8),
             ..faster
         };
-        assert!(limited.to_string().contains("buys time"));
+        assert!(limited.to_string().contains("saves time"));
     }
 }

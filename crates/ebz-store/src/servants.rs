@@ -1,17 +1,17 @@
-//! The threads that take frames over: some compress whole frames, one moves coded frames.
+//! The threads that take over frames: some compress whole frames, one writes encoded frames.
 //!
 //! ```text
-//! put ──► values ──► coding servants ──┐
-//!   ◄──── spare values ◄───────────────┤
-//!                                      ├──► coded ──► moving servant ──► file or memory
-//! begin/finish ────────────────────────┘
-//!   ◄──── spare coded frames ◄─────────────────────────────┘
+//! put ──► values ──► encoding servants ─┐
+//!   ◄──── spare values ◄────────────────┤
+//!                                       ├──► encoded ──► writing servant ──► file or memory
+//! begin/finish ─────────────────────────┘
+//!   ◄──── spare encoded frames ◄────────────────────────────┘
 //! ```
 //!
-//! Nobody waits in a circle. A coding servant takes a spare before it takes a frame, so that the
-//! oldest frame always has one; frames of the application's own threads have spares of their own.
-//! After an error the servants go on taking frames and giving buffers back, without touching them,
-//! so that nobody waits for ever.
+//! Deadlocks are impossible: an encoding servant takes a spare before it takes a frame, so that the
+//! oldest frame always has one; frames of the application's own threads have their own spares.
+//! After an error the servants keep accepting frames and returning buffers, unprocessed, so that
+//! nobody waits forever.
 
 use crate::coding::Coding;
 use crate::failure::Failure;
@@ -31,16 +31,15 @@ struct Whole<T> {
     values: Vec<T>,
 }
 
-/// What servants wait for.
+/// Inputs of the servants.
 struct Queues<T> {
     wholes: Sender<Whole<T>>,
     coded: Sender<Coded>,
 }
 
-/// The application's side of the servants. Dropping it ends them, once they are through with what
-/// they were given.
+/// The application's side of the servants. Dropping it ends them after they finish their work.
 pub(crate) struct Servants<T> {
-    /// The ways in; closed when the store ends.
+    /// The input queues; closed when the store ends.
     queues: Option<Queues<T>>,
     spare_values: Receiver<Vec<T>>,
     spare_coded: Receiver<Coded>,
@@ -61,7 +60,7 @@ impl<T: Element> Servants<T> {
         let (give_coded, spare_coded) = unbounded();
         let (give_internal, spare_internal) = unbounded();
         for _ in 0..options.buffers {
-            // Receivers are all here: these cannot fail.
+            // The receivers exist, so this cannot fail.
             let _ = give_values.send(Vec::new());
             let _ = give_coded.send(Coded::new(slabs, true));
         }
@@ -80,7 +79,7 @@ impl<T: Element> Servants<T> {
                     let Ok(whole) = queue.recv() else { return };
                     failure.guard(|| out.whole(&coding, whole.number, &whole.values));
                     out.number = whole.number;
-                    // A store that is gone needs neither.
+                    // If the store is gone, nobody needs the buffer.
                     let _ = give_values.send(whole.values);
                     let _ = coded.send(out);
                 }
@@ -89,7 +88,7 @@ impl<T: Element> Servants<T> {
         let shared = failure.clone();
         let give_back = give_coded.clone();
         let mover = spawn("mover", pin(options, 0), move || {
-            move_frames(storage, coded_queue, &shared, |coded| {
+            store_frames(storage, coded_queue, &shared, |coded| {
                 let home = if coded.by_slabs {
                     &give_coded
                 } else {
@@ -110,12 +109,12 @@ impl<T: Element> Servants<T> {
         })
     }
 
-    /// The error of a servant, if there was one.
+    /// Returns the error of a servant, if there was one.
     pub fn check(&self) -> Result<()> {
         self.failure.check()
     }
 
-    /// Takes a whole frame over and leaves a spare one of the same length in its place.
+    /// Takes over a whole frame and leaves a spare vector of the same length.
     pub fn put(&self, number: u32, frame: &mut Vec<T>) -> Result<()> {
         let mut values = self.wait(&self.spare_values)?;
         values.resize(frame.len(), T::default());
@@ -124,19 +123,19 @@ impl<T: Element> Servants<T> {
         self.queues()?.wholes.send(whole).map_err(|_| gone())
     }
 
-    /// A spare frame for the application's threads to code into.
+    /// A spare frame for the application's threads to encode into.
     pub fn spare(&self) -> Result<Coded> {
         self.wait(&self.spare_coded)
     }
 
-    /// Takes a frame over that the application's threads have coded.
+    /// Takes over a frame that the application's threads encoded.
     pub fn hand_over(&self, coded: Coded) -> Result<()> {
         self.queues()?.coded.send(coded).map_err(|_| gone())
     }
 
-    /// Takes a frame back that will not be finished.
+    /// Takes back a frame that will not be finished.
     pub fn give_back(&self, coded: Coded) {
-        // The servants keep the other end for as long as they live.
+        // The servants hold the receiving end as long as they live.
         let _ = self.give_coded.send(coded);
     }
 
@@ -148,7 +147,7 @@ impl<T: Element> Servants<T> {
                 clock.time(|| spares.recv()).map_err(|_| gone())?
             }
         };
-        // What the servants did meanwhile may have failed.
+        // A servant may have failed meanwhile.
         self.check()?;
         Ok(spare)
     }
@@ -167,11 +166,11 @@ impl<T: Element> Servants<T> {
 }
 
 impl<T> Servants<T> {
-    /// Ends the servants, once they are through.
+    /// Ends the servants after they finish their work.
     fn stop(&mut self) -> Option<FrameSink> {
         self.queues = None;
         for coder in self.coders.drain(..) {
-            // Its work is guarded; a panic elsewhere has been printed, and its frame is missing.
+            // Its work is guarded; any other panic was printed, and its frame is missing.
             coder.join().ok()?;
         }
         self.mover.take()?.join().ok()
@@ -184,8 +183,8 @@ impl<T> Drop for Servants<T> {
     }
 }
 
-/// Moves coded frames in the order of their numbers, until nobody can send any more.
-fn move_frames(
+/// Stores encoded frames in order until all senders are gone.
+fn store_frames(
     mut storage: FrameSink,
     queue: Receiver<Coded>,
     failure: &Failure,
@@ -204,7 +203,7 @@ fn move_frames(
     storage
 }
 
-/// Starts a thread, bound to a core if there is one for it.
+/// Starts a thread, pinned to a core if one is given.
 pub(crate) fn spawn<R: Send + 'static>(
     name: &str,
     core: Option<core_affinity::CoreId>,
@@ -213,21 +212,21 @@ pub(crate) fn spawn<R: Send + 'static>(
     let builder = thread::Builder::new().name(format!("ebz-{name}"));
     Ok(builder.spawn(move || {
         if let Some(core) = core {
-            // Without the right to choose a core, any core does.
+            // Pinning is best effort.
             core_affinity::set_for_current(core);
         }
         work()
     })?)
 }
 
-/// The core of a servant: the last ones first.
+/// The core of a servant, the last core first.
 pub(crate) fn pin(options: &StoreOptions, servant: usize) -> Option<core_affinity::CoreId> {
     let cores = options.pin.then(core_affinity::get_core_ids).flatten()?;
     let place = (cores.len()).checked_sub(1 + servant % cores.len().max(1))?;
     cores.get(place).copied()
 }
 
-/// The error for a servant that is not there any more.
+/// The error for a servant that has exited unexpectedly.
 pub(crate) fn gone() -> Error {
     io::Error::other("a servant thread of the frame store is gone: this is a bug").into()
 }

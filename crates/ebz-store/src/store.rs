@@ -1,9 +1,9 @@
-//! Frames in: whole, or slab by slab from the threads that made them.
+//! Storing frames: whole, or slab by slab from the threads that produce them.
 
 use crate::coding::Coding;
 use crate::failure::{Failure, lock};
 use crate::frame_storage::FrameSink;
-use crate::frames::{Frames, Kept};
+use crate::frames::{Frames, Stored};
 use crate::io::AlignedBuffer;
 use crate::options::{Plan, Policy, StoreOptions};
 use crate::pieces::{Coded, Pieces};
@@ -15,10 +15,11 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// A series of frames that is being written.
+/// A series of frames being written.
 ///
-/// Dropping it ends its threads. What was handed over until then is in the file, which has no index
-/// without [`FrameStore::into_reader`] or [`FrameStore::finish`]; `ebz recover` gives it one.
+/// Dropping it ends its threads. The frames so far are in the file, but without
+/// [`FrameStore::into_reader`] or [`FrameStore::finish`] it has no index; `ebz recover` restores
+/// it.
 pub struct FrameStore<T> {
     options: StoreOptions,
     coding: Arc<Coding>,
@@ -28,31 +29,31 @@ pub struct FrameStore<T> {
     start: Instant,
 }
 
-/// What takes the frames.
+/// Destination of the frames.
 enum Place<T> {
     Memory(Arena),
     InLine(Box<Mutex<InLine>>),
     Served(Servants<T>),
 }
 
-/// Frames as they are, one buffer per slab.
+/// Uncompressed frames in memory, one buffer per slab.
 #[derive(Default)]
 struct Arena {
     frames: Vec<Vec<AlignedBuffer>>,
-    /// Memory that was touched beforehand.
+    /// Buffers that were allocated and touched in advance.
     spare: Vec<Pieces<AlignedBuffer>>,
 }
 
-/// Without servants there is one coded frame at a time.
+/// Without servants: one encoded frame at a time.
 struct InLine {
     storage: FrameSink,
     spare: Option<Coded>,
-    /// Behind an error within a frame nothing more can be written.
+    /// After an error within a frame, nothing more can be written.
     failure: Failure,
 }
 
 impl<T: Element> FrameStore<T> {
-    /// A store for frames of one shape.
+    /// Creates a store for frames of one shape.
     pub fn create(shape: &[usize], options: StoreOptions) -> Result<Self> {
         let coding = Arc::new(Coding::new::<T>(shape, &options)?);
         let mut direct = false;
@@ -95,34 +96,34 @@ impl<T: Element> FrameStore<T> {
         &self.coding.cut.shape
     }
 
-    /// Frames so far.
+    /// Number of frames so far.
     pub fn frames(&self) -> usize {
         self.frames as usize
     }
 
-    /// Slabs that a frame is cut into.
+    /// Number of slabs per frame.
     pub fn slabs(&self) -> usize {
         self.coding.cut.slabs()
     }
 
-    /// The box of a frame that a slab holds; all axes but the first few are whole.
+    /// The box of a frame that a slab covers; all axes but the first few are complete.
     pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
         self.coding.cut.region(slab)
     }
 
-    /// Whether the file is written past the page cache.
+    /// Whether the file uses direct I/O.
     pub fn is_direct(&self) -> bool {
         self.direct
     }
 
-    /// The guarantee that the bound of the options gives whatever the values are, for
-    /// [`FrameStore::begin`]. A `range` bound gives none.
+    /// The tolerance for [`FrameStore::begin`], if it does not depend on the values; an error for a
+    /// `range` bound.
     pub fn tolerance(&self) -> Result<Tolerance> {
         self.coding.fixed_tolerance()
     }
 
-    /// Stores a whole frame. With servants it is taken over as it is, and `frame` is another
-    /// vector of the same length afterwards; in any case its values mean nothing any more.
+    /// Stores a whole frame. With servants, `frame` is swapped for another vector of the same
+    /// length; in any case its values are unspecified afterwards.
     pub fn put(&mut self, frame: &mut Vec<T>) -> Result<()> {
         self.coding.cut.check_frame(frame.len())?;
         let next = self.next_number()?;
@@ -152,8 +153,8 @@ impl<T: Element> FrameStore<T> {
         Ok(())
     }
 
-    /// Begins a frame that arrives slab by slab, with this guarantee. Policies that keep every bit
-    /// give a better one.
+    /// Starts a frame that arrives slab by slab, with this tolerance. Uncompressed policies are
+    /// lossless.
     pub fn begin(&mut self, tolerance: Tolerance) -> Result<NewFrame<'_, T>> {
         let next = self.next_number()?;
         let coding = &self.coding;
@@ -179,37 +180,42 @@ impl<T: Element> FrameStore<T> {
         })
     }
 
-    /// Completes the store; every frame is where it belongs afterwards, and a file is an ordinary
-    /// `.ebz` file.
+    /// Completes the store; a file is then an ordinary `.ebz` file.
     pub fn finish(self) -> Result<Report> {
         Ok(self.into_reader(Plan::List(Vec::new()))?.report())
     }
 
-    /// Completes the store and reads it; the plan is what servants read ahead.
+    /// Completes the store and reads it; servants prefetch in the order of the plan.
     pub fn into_reader(self, plan: Plan) -> Result<Frames<T>> {
-        let kept = match self.place {
-            Place::Memory(arena) => Kept::Values(arena.frames),
+        let stored = match self.place {
+            Place::Memory(arena) => Stored::Values(arena.frames),
             Place::InLine(line) => {
                 let line = line.into_inner();
                 let line = line.unwrap_or_else(std::sync::PoisonError::into_inner);
                 line.failure.check()?;
-                Kept::Coded(Arc::new(line.storage.finish()?))
+                Stored::Coded(Arc::new(line.storage.finish()?))
             }
-            Place::Served(servants) => Kept::Coded(Arc::new(servants.finish()?)),
+            Place::Served(servants) => Stored::Coded(Arc::new(servants.finish()?)),
         };
         let counters = &self.coding.counters;
         let raw_bytes = u64::from(self.frames) * (self.coding.cut.values() * T::SIZE) as u64;
-        if let Kept::Values(_) = kept {
+        if let Stored::Values(_) = stored {
             counters.stored_bytes.store(raw_bytes, Ordering::Relaxed);
         }
-        Frames::new(kept, self.coding, self.options, plan, self.start.elapsed())
+        Frames::new(
+            stored,
+            self.coding,
+            self.options,
+            plan,
+            self.start.elapsed(),
+        )
     }
 
-    /// The number of frames when there is one more.
+    /// The number of the next frame.
     fn next_number(&self) -> Result<u32> {
         self.frames
             .checked_add(1)
-            .ok_or_else(|| Error::invalid("a store holds at most 2^32 - 1 frames"))
+            .ok_or_else(|| Error::invalid("a store can have at most 2^32 - 1 frames"))
     }
 }
 
@@ -225,7 +231,7 @@ impl Arena {
     }
 }
 
-/// Memory for a frame.
+/// Buffers for a frame.
 fn arena_frame<T: Element>(coding: &Coding) -> Result<Pieces<AlignedBuffer>> {
     let slab = |place: &Range<usize>| AlignedBuffer::new(place.len() * T::SIZE);
     let slabs: Result<Vec<_>> = coding.cut.places.iter().map(slab).collect();
@@ -252,8 +258,8 @@ impl InLine {
     }
 }
 
-/// A frame that arrives slab by slab, from any thread, in any order. Without
-/// [`NewFrame::finish`] it is not stored.
+/// A frame that arrives slab by slab, from any thread, in any order. Without [`NewFrame::finish`]
+/// it is not stored.
 pub struct NewFrame<'s, T: Element> {
     store: &'s mut FrameStore<T>,
     next: u32,
@@ -266,8 +272,8 @@ enum Content {
 }
 
 impl<T: Element> NewFrame<'_, T> {
-    /// Stores one slab, whose shape is that of its region. Compression happens here, in the thread
-    /// that calls, while the values are in its cache.
+    /// Stores one slab, whose shape is that of its region. Compresses on the calling thread, while
+    /// the values are in its cache.
     pub fn slab(&self, slab: usize, values: &View<'_, T>) -> Result<()> {
         let coding = &self.store.coding;
         coding.cut.check_slab(slab)?;
@@ -277,7 +283,7 @@ impl<T: Element> NewFrame<'_, T> {
                 let shape = coding.cut.slab_shape(slab);
                 if values.shape() != shape {
                     return Err(Error::invalid(format!(
-                        "slab {slab} has shape {shape:?}, not {:?}",
+                        "slab {slab} has shape {shape:?}, but the values have {:?}",
                         values.shape()
                     )));
                 }
@@ -288,7 +294,7 @@ impl<T: Element> NewFrame<'_, T> {
         }
     }
 
-    /// Hands the frame over; every slab must be there.
+    /// Hands over the frame; every slab must be present.
     pub fn finish(mut self) -> Result<()> {
         match &self.content {
             Some(Content::Values(pieces)) => pieces.check_complete()?,
@@ -312,7 +318,7 @@ impl<T: Element> NewFrame<'_, T> {
 }
 
 impl<T: Element> Drop for NewFrame<'_, T> {
-    /// A frame that was not finished gives its memory back.
+    /// Returns the buffers of an unfinished frame.
     fn drop(&mut self) {
         match (&mut self.store.place, self.content.take()) {
             (Place::Memory(arena), Some(Content::Values(mut pieces))) => {

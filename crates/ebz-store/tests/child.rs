@@ -1,5 +1,5 @@
-//! Stores in a process of their own, which is killed or not allowed to write more. The process is
-//! this test program: one of its tests does the work if the parent asks for it.
+//! Stores in a child process that is killed or runs out of disk space. The child is this test
+//! program: one of its tests does the work if the parent requests it.
 #![cfg(target_os = "linux")]
 
 mod series;
@@ -16,13 +16,13 @@ const TASK: &str = "EBZ_STORE_TEST_TASK";
 const FOLDER: &str = "EBZ_STORE_TEST_FOLDER";
 const POLICY: &str = "EBZ_STORE_TEST_POLICY";
 
-/// Starts this program again to do `task`.
+/// Starts this program again to run `task`.
 fn child(task: &str, policy: Policy, folder: &Path) -> Result<Child> {
-    // A limit on the size of files ends a process by a signal, unless it is ignored from outside.
+    // Exceeding the file size limit kills a process by a signal unless its parent ignores it.
     Ok(Command::new("sh")
         .args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"])
         .arg(std::env::current_exe()?)
-        .args(["--exact", "does_what_the_parent_asks", "--nocapture"])
+        .args(["--exact", "runs_the_task_of_the_parent", "--nocapture"])
         .env(TASK, task)
         .env(FOLDER, folder)
         .env(POLICY, policy.name())
@@ -30,23 +30,23 @@ fn child(task: &str, policy: Policy, folder: &Path) -> Result<Child> {
         .spawn()?)
 }
 
-/// In the parent's run there is no task, and nothing to test.
+/// Does nothing in the parent's run, where there is no task.
 #[test]
-fn does_what_the_parent_asks() -> Result<()> {
+fn runs_the_task_of_the_parent() -> Result<()> {
     let Ok(task) = std::env::var(TASK) else {
         return Ok(());
     };
     let policy: Policy = std::env::var(POLICY).unwrap_or_default().parse()?;
     let folder = std::env::var_os(FOLDER).unwrap_or_default();
     match task.as_str() {
-        "write for ever" => write_for_ever(policy, Path::new(&folder)),
+        "write forever" => write_forever(policy, Path::new(&folder)),
         "fill the disk" => fill_the_disk(policy, Path::new(&folder)),
         other => panic!("unknown task {other}"),
     }
 }
 
-/// Says how many frames were handed over, until it is killed.
-fn write_for_ever(policy: Policy, folder: &Path) -> Result<()> {
+/// Prints the number of frames handed over, until it is killed.
+fn write_forever(policy: Policy, folder: &Path) -> Result<()> {
     let mut store = FrameStore::create(&SHAPE, options(policy, folder))?;
     for frames in 1.. {
         write(&mut store, Way::Mixed, frames)?;
@@ -63,11 +63,11 @@ fn a_killed_process_leaves_every_completed_frame() -> Result<()> {
         Policy::CompressedDiskServants,
     ] {
         let folder = folder()?;
-        let mut child = child("write for ever", policy, folder.path())?;
+        let mut child = child("write forever", policy, folder.path())?;
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let handed_over = loop {
             let line = lines.next().expect("the child writes until it is killed")?;
-            // The test harness may print before it on the same line.
+            // The test harness may print on the same line.
             let count = line.split("frames ").nth(1).and_then(|n| n.parse().ok());
             if let Some(count @ 30..) = count {
                 break count;
@@ -78,7 +78,7 @@ fn a_killed_process_leaves_every_completed_frame() -> Result<()> {
         let path = folder.path().join("frames.ebz");
         assert!(ebz::Reader::open(&path).is_err());
         let (report, saved) = ebz::recover(&File::open(&path)?, Vec::new())?;
-        // With servants, a few frames were still under way: three buffers on each of two ways.
+        // With servants, some frames were still in flight: three buffers in each of two queues.
         let complete = report.iter().take_while(|f| f.lost.is_empty()).count();
         let under_way = if policy == Policy::CompressedDisk {
             0
@@ -91,7 +91,7 @@ fn a_killed_process_leaves_every_completed_frame() -> Result<()> {
         );
         assert!(
             report.len() <= complete + 1,
-            "only the last frame may have gaps"
+            "only the last frame may be incomplete"
         );
         let reader = ebz::Reader::from_source(&saved[..])?;
         for number in 0..complete {
@@ -103,7 +103,7 @@ fn a_killed_process_leaves_every_completed_frame() -> Result<()> {
     Ok(())
 }
 
-/// The system refuses to let the file grow; every way to store must end in that error.
+/// The system does not let the file grow; every way to store must return that error.
 fn fill_the_disk(policy: Policy, folder: &Path) -> Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = Rlimit {
@@ -115,14 +115,14 @@ fn fill_the_disk(policy: Policy, folder: &Path) -> Result<()> {
         let mut store = FrameStore::create(&SHAPE, options(policy, folder))?;
         let error = write(&mut store, way, 1000).expect_err("1000 frames do not fit");
         assert!(matches!(error, Error::Io(_)), "{error}");
-        // It stays an error, and the end of the store is one too.
+        // The error persists, also at the end of the store.
         assert!(write(&mut store, way, 1000).is_err());
         assert!(store.into_reader(Plan::Reverse).is_err());
-        // What was complete before is there.
+        // Frames completed before are intact.
         let file = File::open(folder.join("frames.ebz"))?;
         let (report, _) = ebz::recover(&file, std::io::sink())?;
         assert!(report[0].lost.is_empty());
-        // Without another call, the end of the store says it.
+        // Without another call, the end of the store returns the error.
         let mut store = FrameStore::create(&SHAPE, options(policy, folder).buffers(100))?;
         let written = write(&mut store, way, 60);
         assert!(written.is_err() || store.finish().is_err());

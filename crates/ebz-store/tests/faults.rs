@@ -1,4 +1,4 @@
-//! What goes wrong is said, at once or at the next call; nothing hangs and nothing is lost unsaid.
+//! Errors are reported at once or at the next call; nothing hangs, and nothing is lost silently.
 
 mod series;
 
@@ -27,7 +27,7 @@ fn damage(path: &std::path::Path, number: usize) -> Result<()> {
 }
 
 #[test]
-fn a_damaged_chunk_is_found_and_the_other_frames_are_read() -> Result<()> {
+fn a_damaged_chunk_is_detected_and_other_frames_are_readable() -> Result<()> {
     let folder = folder()?;
     for policy in FILE_POLICIES {
         for whole in [true, false] {
@@ -56,14 +56,14 @@ fn a_damaged_chunk_is_found_and_the_other_frames_are_read() -> Result<()> {
 }
 
 #[test]
-fn a_file_cut_off_between_the_passes_is_an_error() -> Result<()> {
+fn a_file_truncated_between_passes_is_an_error() -> Result<()> {
     let folder = folder()?;
     for policy in FILE_POLICIES {
         let options = options(policy, folder.path()).buffers(2);
         let path = options.path.clone().unwrap_or_default();
         let mut store = FrameStore::<f32>::create(&SHAPE, options)?;
         write(&mut store, Way::Slabs(2), 6)?;
-        // Nothing is read before it is asked for by a plan.
+        // Nothing is read before a plan requests it.
         let mut frames = store.into_reader(Plan::List(vec![]))?;
         DirectFile::open(&path, false, Arc::new(Rate::UNLIMITED))?.set_size(5000)?;
         let mut out = Vec::new();
@@ -74,7 +74,7 @@ fn a_file_cut_off_between_the_passes_is_an_error() -> Result<()> {
 }
 
 #[test]
-fn a_store_dropped_in_the_middle_ends_its_threads() -> Result<()> {
+fn dropping_a_store_ends_its_threads() -> Result<()> {
     let folder = folder()?;
     for policy in Policy::ALL {
         for (frames, servants, buffers) in [(0, 3, 1), (1, 1, 1), (5, 2, 3), (4, 4, 2)] {
@@ -84,7 +84,7 @@ fn a_store_dropped_in_the_middle_ends_its_threads() -> Result<()> {
             let path = options.path.clone().unwrap_or_default();
             let mut store = FrameStore::<f32>::create(&SHAPE, options.clone())?;
             write(&mut store, Way::Mixed, frames)?;
-            // A frame that is begun and never finished is not there.
+            // An unfinished frame is not stored.
             let tolerance = store.tolerance()?;
             let new = store.begin(tolerance)?;
             new.slab(0, &View::new(&frame(0)[..3600], &[3, 30, 40])?)?;
@@ -96,7 +96,7 @@ fn a_store_dropped_in_the_middle_ends_its_threads() -> Result<()> {
                 assert_eq!(report.len(), frames);
                 assert!(report.iter().all(|frame| frame.lost.is_empty()));
             }
-            // And one that is read, whole or by slabs, and dropped on the way.
+            // Also while reading, whole or by slabs.
             let mut store = FrameStore::<f32>::create(&SHAPE, options)?;
             write(&mut store, Way::Whole, 8)?;
             let mut reader = store.into_reader(Plan::Forward)?;
@@ -110,7 +110,7 @@ fn a_store_dropped_in_the_middle_ends_its_threads() -> Result<()> {
 }
 
 #[test]
-fn an_unfinished_frame_leaves_the_store_as_it_was() -> Result<()> {
+fn an_unfinished_frame_does_not_affect_the_store() -> Result<()> {
     let folder = folder()?;
     for policy in Policy::ALL {
         let mut store =
@@ -136,7 +136,7 @@ fn an_unfinished_frame_leaves_the_store_as_it_was() -> Result<()> {
 }
 
 #[test]
-fn nonsense_is_refused_with_words() -> Result<()> {
+fn invalid_calls_return_clear_errors() -> Result<()> {
     let folder = folder()?;
     let says = |result: Result<()>, words: &str| {
         let error = result.err().map(|e| e.to_string()).unwrap_or_default();

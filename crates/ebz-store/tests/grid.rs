@@ -1,4 +1,4 @@
-//! Grids in every state: streams, random access, budgets.
+//! Grids in every state: passes, random access, memory limits.
 
 use ebz::{Bound, Error, Options, Result, Tolerance};
 use ebz_store::grid::{Grid, Layout, Settings, State};
@@ -37,7 +37,7 @@ fn assert_plane(state: State, at: usize, plane: &[f64]) {
 }
 
 #[test]
-fn planes_come_back_within_the_bound_in_several_streams_at_once() -> Result<()> {
+fn concurrent_lanes_keep_the_bound() -> Result<()> {
     let folder = tempfile::tempdir()?;
     for state in State::ALL {
         let grid = Grid::create(settings(state, folder.path())?, 3, truth)?;
@@ -93,7 +93,7 @@ fn an_unfinished_pass_changes_nothing() -> Result<()> {
 }
 
 #[test]
-fn a_grid_that_outgrows_its_memory_is_refused() -> Result<()> {
+fn exceeding_the_memory_limit_is_an_error() -> Result<()> {
     let tight = Settings {
         memory: 2000,
         ..settings(State::CompressedMemory, Path::new("unused"))?

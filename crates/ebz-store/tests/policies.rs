@@ -1,4 +1,4 @@
-//! Every policy, every way in, every way out: frames come back as promised.
+//! Round trips under every policy, for every way to write and read.
 
 mod series;
 
@@ -45,7 +45,7 @@ fn every_policy_returns_every_frame() -> Result<()> {
 }
 
 #[test]
-fn frames_out_of_the_plan_are_read_all_the_same() -> Result<()> {
+fn frames_outside_of_the_plan_are_readable() -> Result<()> {
     let folder = folder()?;
     for policy in Policy::ALL {
         for order in [
@@ -62,7 +62,7 @@ fn frames_out_of_the_plan_are_read_all_the_same() -> Result<()> {
 }
 
 #[test]
-fn a_file_has_the_same_bytes_whoever_coded_it() -> Result<()> {
+fn a_file_does_not_depend_on_the_encoding_thread() -> Result<()> {
     let folder = folder()?;
     for policy in [
         Policy::Disk,
@@ -107,7 +107,7 @@ fn a_file_has_the_same_bytes_whoever_coded_it() -> Result<()> {
 }
 
 #[test]
-fn a_finished_file_is_read_again_by_another_store() -> Result<()> {
+fn a_finished_file_is_readable_by_another_store() -> Result<()> {
     let folder = folder()?;
     let policy = Policy::CompressedDiskServants;
     let options = options(policy, folder.path());
@@ -145,7 +145,7 @@ fn a_range_bound_is_resolved_for_each_frame() -> Result<()> {
 }
 
 #[test]
-fn slabs_of_one_frame_come_from_a_grid_with_a_halo() -> Result<()> {
+fn slabs_can_be_views_of_a_grid_with_a_halo() -> Result<()> {
     let folder = folder()?;
     let [nz, ny, nx] = SHAPE;
     let (sy, sz) = (nx + 8, (nx + 8) * (ny + 8));

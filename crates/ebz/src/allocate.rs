@@ -1,21 +1,20 @@
-//! Memory that is asked for such that a refusal is an error and not the end of the process.
+//! Fallible allocation: out of memory is an error, not an abort.
 
 use crate::error::{Error, Result};
 
 pub(crate) fn no_memory(bytes: u64) -> Error {
     Error::LimitExceeded(format!(
-        "reading this takes {bytes} bytes of memory, which the system does not give: read a \
-         smaller region"
+        "cannot allocate {bytes} bytes of memory: read a smaller region"
     ))
 }
 
-/// Cleared values.
+/// Allocates `length` zeroed values.
 pub(crate) fn zeroed<T: bytemuck::Zeroable>(length: usize) -> Result<Vec<T>> {
     bytemuck::allocation::try_zeroed_vec(length)
         .map_err(|()| no_memory((length as u64).saturating_mul(size_of::<T>() as u64)))
 }
 
-/// Gives `values` this length.
+/// Resizes `values`, filling with the default value.
 pub(crate) fn resize<T: Copy + Default>(values: &mut Vec<T>, length: usize) -> Result<()> {
     let more = length.saturating_sub(values.len());
     values

@@ -1,8 +1,8 @@
-//! What the user allows to change: the bound as asked, and as a codec sees it.
+//! Error bounds: as the user states them, and as a codec checks them.
 
 use crate::error::{Error, Result};
 
-/// The bound that a user asks for.
+/// The error bound, or the size or quality target, that a user asks for.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
@@ -12,9 +12,9 @@ pub enum Bound {
     Range(f64),
     /// |x − x′| ≤ e · |x|.
     Pointwise(f64),
-    /// Range-based PSNR of the whole array of at least this many dB.
+    /// PSNR of the whole array, relative to its range, of at least this many dB.
     Psnr(f64),
-    /// Raw size / compressed size of at least this.
+    /// Raw size / compressed size of at least this value.
     Ratio(f64),
     /// Bit planes (zfp family) or mantissa bits (fre) to keep.
     Precision(u32),
@@ -22,7 +22,7 @@ pub enum Bound {
     Lossless,
 }
 
-/// The kind of a bound, with its number in the format.
+/// The kind of a bound, with its id in the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
@@ -44,7 +44,7 @@ pub enum BoundKind {
 }
 
 impl BoundKind {
-    /// Every kind, in the order of their numbers.
+    /// Every kind, by ascending id.
     pub const ALL: [Self; 7] = [
         Self::Abs,
         Self::Range,
@@ -55,7 +55,7 @@ impl BoundKind {
         Self::Lossless,
     ];
 
-    /// Name as used by the command and the other front ends.
+    /// Name in the command line and the other front ends.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Abs => "abs",
@@ -70,7 +70,7 @@ impl BoundKind {
 }
 
 impl Bound {
-    /// Its kind.
+    /// The kind of the bound.
     pub const fn kind(self) -> BoundKind {
         match self {
             Self::Abs(_) => BoundKind::Abs,
@@ -83,7 +83,7 @@ impl Bound {
         }
     }
 
-    /// Its number (0 for lossless).
+    /// The number of the bound (0 for lossless).
     pub fn value(self) -> f64 {
         match self {
             Self::Abs(e) | Self::Range(e) | Self::Pointwise(e) | Self::Psnr(e) | Self::Ratio(e) => {
@@ -94,7 +94,7 @@ impl Bound {
         }
     }
 
-    /// The bound of this kind with this number; an error if the number makes no sense.
+    /// A bound from its kind and number; an error if the number is out of range.
     pub fn new(kind: BoundKind, value: f64) -> Result<Self> {
         let name = kind.name();
         let bad = |why: &str| Err(Error::invalid(format!("{name} {value}: {why}")));
@@ -106,8 +106,8 @@ impl Bound {
                 bad("the bound must not be negative")
             }
             BoundKind::Range if value > 1.0 => bad(
-                "the bound must be at most 1, the whole range, or all values may become one; a \
-                 bound in units of the data is abs",
+                "the bound must be at most 1 (the whole range); for a bound in units of the data use \
+                 abs",
             ),
             BoundKind::Pointwise if value >= 1.0 => bad("the bound must be below 1"),
             BoundKind::Psnr if value <= 0.0 => bad("the target must be above 0 dB"),
@@ -125,7 +125,7 @@ impl Bound {
         }
     }
 
-    /// Checks the number; the same rules as [`Bound::new`].
+    /// Checks the number by the rules of [`Bound::new`].
     pub fn validate(self) -> Result<()> {
         Self::new(self.kind(), self.value()).map(|_| ())
     }
@@ -140,7 +140,7 @@ impl std::fmt::Display for Bound {
     }
 }
 
-/// A bound resolved to what a codec can check value by value.
+/// A bound resolved to a condition on single values.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tolerance {

@@ -1,50 +1,50 @@
-//! Physical limits: values that decoders give lie between them wherever the original's did.
+//! Physical limits: decoded values stay within them wherever the original values did.
 //!
-//! A value outside of the limits is moved to the nearer one when it is decoded, which brings it closer
-//! to any original value between them: no bound is broken. Only values that lie closer to a limit than
-//! an error can take them are moved, so that fill values and infinities stay.
+//! The decoder clamps a value that lies just outside of the limits. This only brings it closer to
+//! any original value within them, so the error bound still holds. Values farther away than an
+//! error can reach are left alone, so that fill values and infinities survive.
 
 use crate::array::FiniteRange;
 use crate::bound::Tolerance;
 use crate::element::Element;
 use crate::error::{Error, Result};
 
-/// Errors beyond a limit that decoders mend, in multiples of the largest there can be: one would do,
-/// but for roundings.
-const MENDED: f64 = 2.0;
-/// Where the original may have no values beyond a limit, in the same unit: far enough that none of
-/// them is mended, whatever its own error and the roundings of its type.
-const RESERVED: f64 = 16.0;
+/// Width of the window beyond a limit in which decoders clamp, in multiples of the largest possible
+/// error. 1 would do but for rounding.
+const CLAMP_WINDOW: f64 = 2.0;
+/// Width of the window in which encoders store original values exactly, in the same unit: wide
+/// enough that no original value decodes into the clamp window, whatever its error and rounding.
+const EXACT_WINDOW: f64 = 16.0;
 
-/// Which limits to keep.
+/// Which limits decoded values respect.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Clip {
-    /// None below zero, where a pass over all values finds that zero is the smallest. Bounds without
-    /// such a pass have no limits.
+    /// At least zero, if the bound needs a scan of all values and their minimum is zero; otherwise
+    /// no limits.
     #[default]
     Auto,
     /// No limits.
     None,
-    /// Smallest and largest value of the data, for which all values are looked at first.
+    /// Minimum and maximum of the data; needs a scan of all values.
     Data,
-    /// These; an infinity is no limit.
+    /// The given limits; an infinity means no limit.
     Between(f64, f64),
 }
 
 impl Clip {
-    /// These limits; an error if they leave no room or limit nothing.
+    /// The given limits; an error if they are empty or limit nothing.
     pub fn between(min: f64, max: f64) -> Result<Self> {
         match (ValueLimits { min, max }).is_valid() {
             true => Ok(Self::Between(min, max)),
             false => Err(Error::invalid(format!(
-                "{min} to {max} are not limits of values"
+                "{min}..{max} is not a valid range of values"
             ))),
         }
     }
 
-    /// The same, once the range of the values is known.
+    /// Resolves `Auto` and `Data` once the range of the values is known.
     pub fn resolve(self, range: FiniteRange) -> Self {
         match self {
             Self::Auto if range.min == 0.0 => Self::Between(0.0, f64::INFINITY),
@@ -54,7 +54,7 @@ impl Clip {
         }
     }
 
-    /// The limits for values with this guarantee, if there are any: exact values need none.
+    /// The limits to apply under this tolerance; lossless values need none.
     pub fn limits(self, tolerance: Tolerance) -> Option<ValueLimits> {
         match (self, tolerance) {
             (Self::Between(min, max), Tolerance::Abs(_) | Tolerance::Pointwise(_)) => {
@@ -68,7 +68,7 @@ impl Clip {
 impl std::str::FromStr for Clip {
     type Err = Error;
 
-    /// `auto`, `none`, `data`, or limits as in `0..1`, of which one may be missing.
+    /// `auto`, `none`, `data`, or limits such as `0..1`, of which one may be omitted.
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
             Error::invalid(format!(
@@ -102,12 +102,12 @@ impl std::fmt::Display for Clip {
     }
 }
 
-/// The limits of a frame; an infinity is none.
+/// The limits of a frame; an infinity means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct ValueLimits {
-    /// No value is below.
+    /// Lower limit.
     pub min: f64,
-    /// No value is above.
+    /// Upper limit.
     pub max: f64,
 }
 
@@ -125,7 +125,7 @@ impl std::fmt::Display for ValueLimits {
 }
 
 impl ValueLimits {
-    /// Whether they leave room, and limit something.
+    /// Whether the interval is not empty and limits something.
     pub(crate) fn is_valid(&self) -> bool {
         let open = self.min == f64::NEG_INFINITY && self.max == f64::INFINITY;
         let ordered =
@@ -133,9 +133,9 @@ impl ValueLimits {
         ordered && !open
     }
 
-    /// Brings decoded values between the limits.
+    /// Clamps decoded values that lie just outside of the limits.
     pub(crate) fn apply<T: Element>(&self, tolerance: Tolerance, values: &mut [T]) {
-        let edges = self.edges::<T>(tolerance, MENDED);
+        let edges = self.edges::<T>(tolerance, CLAMP_WINDOW);
         for x in values {
             if edges.is_just_below(*x) {
                 *x = edges.min;
@@ -146,15 +146,15 @@ impl ValueLimits {
         }
     }
 
-    /// The values that decoders would take for errors, although the original has them.
+    /// Original values outside of the limits that decoders could clamp.
     pub(crate) fn conflicts<T: Element>(
         &self,
         tolerance: Tolerance,
         values: &[T],
     ) -> impl Iterator<Item = T> {
-        let edges = self.edges::<T>(tolerance, RESERVED);
+        let edges = self.edges::<T>(tolerance, EXACT_WINDOW);
         let conflict = move |x: T| edges.is_just_below(x) | edges.is_just_above(x);
-        // Most often there are none, which a loop without branches finds fastest.
+        // There are usually none, which a branch-free loop finds fastest.
         let any = values.iter().fold(false, |any, &x| any | conflict(x));
         let all = if any { values } else { &[] };
         all.iter().copied().filter(move |&x| conflict(x))
@@ -177,7 +177,7 @@ impl ValueLimits {
     }
 }
 
-/// The limits, and how far beyond them values count as errors.
+/// The limits, and the ends of the windows beyond them.
 #[derive(Clone, Copy)]
 struct Edges<T> {
     below: T,
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_comes_back() {
+    fn text_round_trip() {
         for text in ["auto", "none", "data", "0..1", "-1.5..", "..100"] {
             assert_eq!(text.parse::<Clip>().unwrap().to_string(), text);
         }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn only_errors_are_mended() {
+    fn only_values_near_a_limit_are_clamped() {
         let limits = ValueLimits { min: 0.0, max: 1.0 };
         let specials = [
             f32::NEG_INFINITY,
@@ -234,7 +234,7 @@ mod tests {
         assert!(values[10].is_nan());
         let conflicts: Vec<_> = limits.conflicts(Tolerance::Abs(0.1), &specials).collect();
         assert_eq!(conflicts, [-0.25, 1.25]);
-        // A window that reaches infinity does not take infinities in.
+        // A window that extends to infinity does not include it.
         let mut values = [f64::NEG_INFINITY, -1e308, 0.5];
         limits.apply(Tolerance::Abs(f64::MAX), &mut values);
         assert_eq!(values, [f64::NEG_INFINITY, 0.0, 0.5]);

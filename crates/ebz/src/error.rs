@@ -1,49 +1,49 @@
-//! The one error type of the library.
+//! The error type of the library.
 
-/// What went wrong, and what to do about it.
+/// What went wrong and, where possible, what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused a read or a write.
+    /// An I/O operation failed.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// The bytes are not what a writer of this format produces.
+    /// The bytes are not a valid stream.
     #[error("corrupt stream: {0}")]
     Corrupt(String),
-    /// The bytes end too early.
+    /// The stream ends too early.
     #[error("truncated stream: {0}")]
     Truncated(String),
-    /// The caller asked for something that makes no sense.
+    /// An argument is invalid.
     #[error("{0}")]
     InvalidArgument(String),
-    /// The request is sensible, but not available here.
+    /// A valid request that this codec, build or machine does not support.
     #[error("{0}")]
     Unsupported(String),
-    /// The stream asks for more memory than the caller allows.
+    /// The stream needs more memory than the caller allows.
     #[error("{0}")]
     LimitExceeded(String),
 }
 
-/// Result with the library's error.
+/// Result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// A stream that no writer produces.
+    /// A [`Error::Corrupt`] with this message.
     pub fn corrupt(what: impl Into<String>) -> Self {
         Self::Corrupt(what.into())
     }
 
-    /// A stream that ends too early.
+    /// A [`Error::Truncated`] with this message.
     pub fn truncated(what: impl Into<String>) -> Self {
         Self::Truncated(what.into())
     }
 
-    /// An argument that makes no sense.
+    /// A [`Error::InvalidArgument`] with this message.
     pub fn invalid(what: impl Into<String>) -> Self {
         Self::InvalidArgument(what.into())
     }
 
-    /// A request that is not available here.
+    /// A [`Error::Unsupported`] with this message.
     pub fn unsupported(what: impl Into<String>) -> Self {
         Self::Unsupported(what.into())
     }

@@ -1,8 +1,8 @@
-//! The values that mark missing data: kept exactly, and left out of the range.
+//! Fill values, which mark missing data: stored exactly and excluded from the range.
 
 use crate::error::{Error, Result};
 
-/// The most values that may mark missing data in one array.
+/// Maximum number of fill values per array.
 pub const MAX_FILL_VALUES: usize = 8;
 
 /// Which values mark missing data.
@@ -10,22 +10,22 @@ pub const MAX_FILL_VALUES: usize = 8;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Fill {
-    /// They are looked for. Where a bound needs a pass over all values first, that pass finds them
-    /// ([`ValueScan`](crate::ValueScan)); otherwise each chunk looks for its own.
+    /// Detected. If the bound needs a scan of all values, the scan finds them
+    /// ([`ValueScan`](crate::ValueScan)); otherwise each chunk detects its own.
     #[default]
     Auto,
     /// None: every finite value is data.
     None,
-    /// These, and others are looked for as well.
+    /// The given values, plus detected ones.
     AutoAnd(FillValues),
-    /// These, named by the user.
+    /// The given values.
     Values(FillValues),
-    /// These, found by a pass over all values.
+    /// Values found by a scan.
     Found(FillValues),
 }
 
 impl Fill {
-    /// The values that are known to mark missing data.
+    /// The fill values known so far.
     pub fn values(&self) -> FillValues {
         match self {
             Self::Auto | Self::None => FillValues::NONE,
@@ -33,12 +33,12 @@ impl Fill {
         }
     }
 
-    /// Whether values are still to be looked for.
+    /// Whether fill values are still to be detected.
     pub const fn is_auto(&self) -> bool {
         matches!(self, Self::Auto | Self::AutoAnd(_))
     }
 
-    /// The same with more values.
+    /// Adds fill values.
     pub fn and(self, more: FillValues) -> Result<Self> {
         let values = self.values().and(more)?;
         Ok(match self {
@@ -65,8 +65,7 @@ impl From<f64> for Fill {
 impl std::str::FromStr for Fill {
     type Err = Error;
 
-    /// `auto`, `none`, or one or several numbers with commas between them; with `auto` among them,
-    /// others are looked for as well.
+    /// `auto`, `none`, or numbers separated by commas; `auto` among them detects further values.
     fn from_str(text: &str) -> Result<Self> {
         let (mut auto, mut values) = (false, FillValues::NONE);
         if text == "none" {
@@ -101,12 +100,12 @@ impl std::fmt::Display for Fill {
     }
 }
 
-/// A list of values that mark missing data. NaN and infinities need not be in it: they are always
-/// kept exactly, and never count for the range.
+/// A list of fill values. NaN and infinities need not be listed: they are always stored exactly and
+/// never count for the range.
 #[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Vec<f64>", into = "Vec<f64>")]
 pub struct FillValues {
-    /// NaN behind those that are there.
+    /// Unused slots hold NaN.
     values: [f64; MAX_FILL_VALUES],
     count: usize,
 }
@@ -124,7 +123,7 @@ impl FillValues {
         count: 0,
     };
 
-    /// These values; an error if they are more than [`MAX_FILL_VALUES`].
+    /// A list of these values; an error if there are more than [`MAX_FILL_VALUES`].
     pub fn new(values: &[f64]) -> Result<Self> {
         let mut all = Self::NONE;
         for &value in values {
@@ -133,7 +132,7 @@ impl FillValues {
         Ok(all)
     }
 
-    /// The values of both.
+    /// The union of both lists.
     pub fn and(mut self, more: Self) -> Result<Self> {
         for &value in more.as_slice() {
             self.push(value)?;
@@ -141,14 +140,14 @@ impl FillValues {
         Ok(self)
     }
 
-    /// Adds a value, unless it is there already.
+    /// Adds a value unless it is listed already.
     pub fn push(&mut self, value: f64) -> Result<()> {
         if !value.is_finite() || self.as_slice().contains(&value) {
             return Ok(());
         }
         let Some(place) = self.values.get_mut(self.count) else {
             return Err(Error::invalid(format!(
-                "at most {MAX_FILL_VALUES} values can mark missing data"
+                "at most {MAX_FILL_VALUES} fill values are supported"
             )));
         };
         *place = value;
@@ -161,12 +160,12 @@ impl FillValues {
         &self.values[..self.count]
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The list as numbers of another type, to compare elements with.
+    /// The list converted to an element type.
     pub(crate) fn typed<T: Copy + PartialEq>(&self, convert: impl Fn(f64) -> T) -> TypedFill<T> {
         TypedFill {
             values: self.values.map(convert),
@@ -212,7 +211,7 @@ impl std::fmt::Debug for FillValues {
 }
 
 impl std::fmt::Display for FillValues {
-    /// With few digits: those of single precision where that is exact.
+    /// As single precision, which is shorter, where that is exact.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (i, &value) in self.as_slice().iter().enumerate() {
             if i > 0 {
@@ -245,30 +244,30 @@ impl<T: Copy + PartialEq> TypedFill<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The first value; what NaN became if there is none.
+    /// The first value; the converted NaN if the list is empty.
     #[inline(always)]
     pub const fn first(&self) -> T {
         self.values[0]
     }
 
-    /// The values behind the first.
+    /// All values but the first.
     pub fn others(&self) -> &[T] {
         self.values[..self.count].get(1..).unwrap_or_default()
     }
 
-    /// Whether a value is one of them.
+    /// Whether the list contains a value.
     #[inline(always)]
     pub fn contains(&self, x: T) -> bool {
         self.values[..self.count].contains(&x)
     }
 
-    /// Whether this is so for one of them.
+    /// Whether the test is true for any value.
     pub fn any(&self, test: impl FnMut(T) -> bool) -> bool {
         self.values[..self.count].iter().copied().any(test)
     }
@@ -279,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_comes_back() {
+    fn text_round_trip() {
         for (text, shown) in [
             ("auto", "auto"),
             ("none", "none"),
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn json_comes_back() {
+    fn json_round_trip() {
         for fill in [
             Fill::Auto,
             Fill::None,

@@ -1,19 +1,18 @@
-//! Options as the words ("client data") that an HDF5 file keeps with a filter.
+//! Options as HDF5 filter parameters: the 32-bit words ("client data") that a file stores per
+//! filter.
 //!
 //! | word | content |
 //! |---|---|
 //! | 0 | version of this layout: 1 |
-//! | 1 | kind of bound, plus 65536 · number of the codec, 65535 for `auto` |
+//! | 1 | bound kind, plus 65536 · codec id, 65535 for `auto` |
 //! | 2, 3 | the bound: low and high half of an IEEE 754 double |
-//! | 4 | number of values that mark missing data (at most 8), plus 2¹⁶ if others are looked for, plus 2¹⁷ if
-//!       zeros are kept exactly, plus 2¹⁸ if there are no limits, 2¹⁹ if they are those of the data, 2²⁰ if they
-//!       are given, plus 2²¹ if `auto` favors speed, 2²² if it favors the ratio |
-//! | 5 | bytes of the codec's parameters as JSON; 0 if there are none |
-//! | 6… | these values: low and high half of a double each |
-//! | … | if they are given: the lower and the upper limit, low and high half of a double each |
-//! | … | these bytes, four to a word, the first lowest |
+//! | 4 | number of fill values (at most 8), plus flags: 2¹⁶ detect others, 2¹⁷ keep zeros exactly, 2¹⁸ no limits, 2¹⁹ limits of the data, 2²⁰ given limits, 2²¹ `auto` favors speed, 2²² `auto` favors the ratio |
+//! | 5 | length in bytes of the codec parameters as JSON; 0 without parameters |
+//! | 6… | the fill values: low and high half of a double each |
+//! | … | given limits: lower and upper, low and high half of a double each |
+//! | … | the JSON, four bytes to a word, little-endian |
 //!
-//! Decoding needs none of them. What follows belongs to the filter.
+//! Decoding needs none of these. Words that follow belong to the filter.
 
 use crate::bound::{Bound, BoundKind};
 use crate::clip::Clip;
@@ -23,17 +22,17 @@ use crate::favor::Favor;
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
 use crate::options::Options;
 
-/// The number of the filter, of those that need no registration.
+/// The filter id, from the range that needs no registration.
 pub const FILTER_ID: u16 = 60192;
 
-/// The version of the layout.
+/// Version of the layout.
 const VERSION: u32 = 1;
 
-/// Beside the number of values that mark missing data: others are looked for.
+/// Flag in the word of the fill count: detect further fill values.
 const FILL_AUTO: u32 = 1 << 16;
-/// In the same word: zeros are kept exactly.
+/// Flag: zeros are stored exactly.
 const KEEP_ZEROS: u32 = 1 << 17;
-/// In the same word: where limits come from, unless it is for the range to say.
+/// Flags: which limits to apply; `Clip::Auto` without any of them.
 const CLIP_NONE: u32 = 1 << 18;
 const CLIP_DATA: u32 = 1 << 19;
 const CLIP_GIVEN: u32 = 1 << 20;
@@ -46,12 +45,12 @@ const FLAGS: u32 =
 /// In place of a codec's number: it is chosen for each chunk.
 const AUTO: u16 = u16::MAX;
 
-/// The most bytes of parameters: HDF5 hands at most 256 words to a filter, of which the shape of a
-/// chunk takes up to 36, fill values up to 16 and limits up to 4.
-const MAX_TEXT: usize = 720;
+/// Maximum length of the parameters: HDF5 passes at most 256 words to a filter, of which the chunk
+/// shape takes up to 36, fill values 16 and limits 4.
+const MAX_PARAM_BYTES: usize = 720;
 
-/// Bound, codec, its parameters and the fill value as words; an error if the options make no sense
-/// for single chunks.
+/// Encodes bound, codec, parameters, fill values and limits; an error if the options do not work
+/// chunk by chunk.
 pub fn to_words(options: &Options) -> Result<Vec<u32>> {
     let entry = options.check()?;
     if options.bound.kind() == BoundKind::Psnr {
@@ -84,11 +83,11 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
     let mut text = String::new();
     if !options.params.is_empty() {
         text = serde_json::to_string(&options.params)
-            .map_err(|error| Error::invalid(format!("parameters of the codec: {error}")))?;
+            .map_err(|error| Error::invalid(format!("codec parameters: {error}")))?;
     }
-    if text.len() > MAX_TEXT {
+    if text.len() > MAX_PARAM_BYTES {
         return Err(Error::invalid(
-            "the parameters of the codec are too long for an HDF5 filter",
+            "the codec parameters are too long for an HDF5 filter",
         ));
     }
     words.push(text.len() as u32);
@@ -102,18 +101,20 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
     Ok(words)
 }
 
-/// The options that [`to_words`] wrote, and the words behind them.
+/// Decodes the words of [`to_words`]; also returns the words that follow them.
 pub fn from_words(words: &[u32]) -> Result<(Options, &[u32])> {
-    let advice = "let `ebz hdf5-args` or ebz.hdf5 in Python write the filter's values";
+    let advice = "create the filter parameters with `ebz hdf5-args` or with ebz.hdf5 in Python";
     let Some((&version, rest)) = words.split_first() else {
-        return Err(Error::invalid(format!("the filter has no bound: {advice}")));
+        return Err(Error::invalid(format!(
+            "the filter has no parameters: {advice}"
+        )));
     };
     if version != VERSION {
         return Err(Error::unsupported(format!(
-            "version {version} of the filter's values is unknown: {advice}"
+            "unknown version {version} of the filter parameters: {advice}"
         )));
     }
-    let short = || Error::invalid(format!("the filter's values end too early: {advice}"));
+    let short = || Error::invalid(format!("the filter parameters are too short: {advice}"));
     let (&[kind, b0, b1, fill, length], rest) = rest.split_first_chunk::<5>().ok_or_else(short)?;
     let values = (fill & !FLAGS) as usize;
     let (values, rest) = rest
@@ -125,12 +126,12 @@ pub fn from_words(words: &[u32]) -> Result<(Options, &[u32])> {
     let length = length as usize;
     let (text, rest) = rest
         .split_at_checked(length.div_ceil(4))
-        .filter(|_| length <= MAX_TEXT)
+        .filter(|_| length <= MAX_PARAM_BYTES)
         .ok_or_else(short)?;
     let bound = BoundKind::ALL
         .into_iter()
         .find(|known| *known as u32 == kind & 0xffff)
-        .ok_or_else(|| Error::invalid(format!("unknown kind of bound: {advice}")))?;
+        .ok_or_else(|| Error::invalid(format!("unknown bound kind: {advice}")))?;
     let codec = match (kind >> 16) as u16 {
         AUTO => codec::AUTO,
         number => codec::by_id(number)?.info.name,
@@ -163,19 +164,19 @@ pub fn from_words(words: &[u32]) -> Result<(Options, &[u32])> {
     if length > 0 {
         let bytes: Vec<u8> = text.iter().flat_map(|word| word.to_le_bytes()).collect();
         options.params = serde_json::from_slice::<Params>(&bytes[..length])
-            .map_err(|error| Error::invalid(format!("parameters of the codec: {error}")))?;
+            .map_err(|error| Error::invalid(format!("codec parameters: {error}")))?;
     }
     options.check()?;
     Ok((options, rest))
 }
 
-/// The halves of a double, the low one first.
+/// The low and high half of a double.
 pub fn halves(value: f64) -> [u32; 2] {
     let bits = value.to_bits();
     [bits as u32, (bits >> 32) as u32]
 }
 
-/// The double of two halves.
+/// The double with this low and high half.
 pub fn double(low: u32, high: u32) -> f64 {
     f64::from_bits(u64::from(high) << 32 | u64::from(low))
 }
@@ -185,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_as_documented() {
+    fn words_match_the_documented_layout() {
         let options = Options::new(Bound::Abs(0.1)).codec("fz").fill(-1.0);
         let words = to_words(&options).unwrap();
         let codec = u32::from(codec::by_name("fz").unwrap().info.id);
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn every_codec_and_parameter_comes_back() {
+    fn options_of_every_codec_round_trip() {
         for entry in codec::TABLE {
             let kind = entry.info.tolerances[0];
             let value = if kind == BoundKind::Precision {
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_an_error() {
+    fn invalid_words_are_rejected() {
         let good = to_words(&Options::new(Bound::Range(1e-3)).param("lag", "1"));
         assert!(good.is_err(), "an unknown parameter");
         assert!(to_words(&Options::new(Bound::Psnr(60.0))).is_err());

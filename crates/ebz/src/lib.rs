@@ -17,16 +17,16 @@
 //! | compress and decompress arrays in memory | [`compress`], [`decompress`], [`Options`], [`Bound`] |
 //! | write a file of one or several arrays, append to it | [`Writer`], [`LockedFile`] |
 //! | read an array or a part of it | [`Reader`], [`Frame`]; from a pipe [`StreamReader`] |
-//! | know the codecs and their parameters, have one chosen | [`codec`], [`Favor`], [`choose`] |
+//! | list the codecs and their parameters, choose one automatically | [`codec`], [`Favor`], [`choose`] |
 //! | measure errors | [`metrics`] |
-//! | encode and decode frames piece by piece | [`slab`] |
-//! | bring another device | [`engine`] |
+//! | encode and decode frames slab by slab | [`slab`] |
+//! | add a GPU or another device | [`engine`] |
 //!
-//! Bytes are the same for every thread count, instruction set and way to call. Decoders trust nothing:
-//! whatever the bytes, the result is `Ok` or `Err`, and [`Limits`] bound the memory.
+//! The output is byte-identical for every thread count, instruction set and entry point. Decoders
+//! never trust their input: any bytes give `Ok` or `Err`, and [`Limits`] cap the memory.
 
 #[cfg(not(target_endian = "little"))]
-compile_error!("ebz streams are little-endian and are written as memory holds them");
+compile_error!("ebz writes values as they lie in memory, and the format is little-endian");
 
 mod allocate;
 mod array;
@@ -69,18 +69,19 @@ pub use fill::{Fill, FillValues, MAX_FILL_VALUES};
 pub use options::Options;
 pub use search::{Landing, Searched};
 
-/// Frames piece by piece, for programs that hold them in parts.
+/// Encode and decode a frame in slabs, for programs that never hold all of it.
 pub mod slab {
     pub use crate::chunk::FramePlan;
     pub use crate::container::{EncodedSlab, FrameWriter, SlabCoder};
     pub use crate::search::OnePass;
 }
 
-/// Who encodes and decodes chunks: the seam for a GPU.
+/// The interface for encoding and decoding chunks on another device, such as a GPU.
 pub mod engine {
     pub use crate::chunk::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
     pub use crate::workspace::Context;
-    /// The parts of codec `fz` that an engine needs: choices and the side list are the library's own.
+    /// The parts of codec `fz` that an engine reuses: the library chooses the mode and builds the
+    /// side list.
     #[doc(hidden)]
     pub mod fz {
         pub use crate::array::may_be_missing;
@@ -93,7 +94,7 @@ pub mod engine {
     }
 }
 
-/// Parts that the project's own tests, benchmarks and tools reach for; not stable.
+/// Used by the project's own tests, benchmarks and tools; not stable.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::codec::Codec;
@@ -109,14 +110,14 @@ pub mod internals {
     }
 }
 
-/// Compresses an array to a stream of its own.
+/// Compresses an array into a new buffer.
 pub fn compress<T: Element>(view: &View<'_, T>, options: &Options) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     compress_into(view, options, &mut out)?;
     Ok(out)
 }
 
-/// Compresses an array, replacing the contents of `out` but keeping its memory.
+/// Compresses an array into `out`, replacing its contents and reusing its allocation.
 pub fn compress_into<T: Element>(
     view: &View<'_, T>,
     options: &Options,
@@ -126,17 +127,17 @@ pub fn compress_into<T: Element>(
     Writer::write_one(out, options.clone(), view)
 }
 
-/// Decompresses the array of a stream, with all cores.
+/// Decompresses the first array of a stream, on all cores.
 pub fn decompress<T: Element>(bytes: &[u8]) -> Result<Array<T>> {
     Reader::from_source(bytes)?.read()
 }
 
-/// Decompresses the array of a stream into memory of the caller, with all cores.
+/// Decompresses the first array of a stream into the caller's memory, on all cores.
 pub fn decompress_into<T: Element>(bytes: &[u8], out: &mut ViewMut<'_, T>) -> Result<()> {
     Reader::from_source(bytes)?.frame(0)?.read_into(out)
 }
 
-// What users share between threads.
+// Types that callers share between threads.
 const _: () = {
     const fn shared<T: Send + Sync>() {}
     shared::<Options>();
@@ -148,7 +149,7 @@ const _: () = {
     shared::<slab::FramePlan>();
 };
 
-/// The examples of the README are tests.
+/// Compiles the examples of the README as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

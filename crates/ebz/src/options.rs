@@ -1,4 +1,4 @@
-//! What to do with an array: the one place where users' choices come together.
+//! Compression options, shared by all front ends.
 
 use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::clip::Clip;
@@ -12,7 +12,7 @@ use crate::simd::Level;
 #[non_exhaustive]
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What may change.
+    /// The error bound or target.
     pub bound: Bound,
     /// Name of the codec; [`codec::AUTO`] stands for the one that suits the array best.
     pub codec: String,
@@ -22,19 +22,19 @@ pub struct Options {
     pub params: Params,
     /// Whether a `ratio` is met in one pass over the array: about, instead of at least.
     pub one_pass: bool,
-    /// Extents of a chunk, one per axis; chosen by the library if absent.
+    /// Chunk extents, one per axis; chosen by the library if absent.
     pub chunk: Option<Vec<usize>>,
-    /// Threads; 0 means all cores.
+    /// Number of threads; 0 means all cores.
     pub threads: usize,
-    /// The values that mark missing data: kept exactly and left out of the range.
+    /// The fill values, which mark missing data: stored exactly and excluded from the range.
     pub fill: Fill,
-    /// Limits that decoded values keep to where the original did.
+    /// Limits that decoded values respect where the original values did.
     pub clip: Clip,
-    /// Whether values that are exactly zero stay so.
+    /// Whether exact zeros stay exactly zero.
     pub keep_zeros: bool,
-    /// Anything the user wants to keep with the array.
+    /// User metadata, stored with the array.
     pub metadata: Option<serde_json::Value>,
-    /// Instructions that the kernels may use; the output does not depend on it.
+    /// Instruction set for the kernels; does not affect the output.
     pub simd: Level,
 }
 
@@ -57,7 +57,7 @@ impl Options {
         }
     }
 
-    /// Sets the codec.
+    /// Sets the codec by name.
     pub fn codec(mut self, name: impl Into<String>) -> Self {
         self.codec = name.into();
         self
@@ -88,7 +88,7 @@ impl Options {
         self
     }
 
-    /// Sets the extents of a chunk.
+    /// Sets the chunk extents.
     pub fn chunk(mut self, extents: &[usize]) -> Self {
         self.chunk = Some(extents.to_vec());
         self
@@ -100,39 +100,40 @@ impl Options {
         self
     }
 
-    /// Sets the values that mark missing data.
+    /// Sets the fill values.
     pub fn fill(mut self, fill: impl Into<Fill>) -> Self {
         self.fill = fill.into();
         self
     }
 
-    /// Sets the limits that decoded values keep to.
+    /// Sets the limits that decoded values respect.
     pub fn clip(mut self, clip: Clip) -> Self {
         self.clip = clip;
         self
     }
 
-    /// Keeps values that are exactly zero as they are.
+    /// Sets whether exact zeros stay exactly zero.
     pub fn keep_zeros(mut self, keep: bool) -> Self {
         self.keep_zeros = keep;
         self
     }
 
-    /// Sets what is kept with the array.
+    /// Sets the user metadata.
     pub fn metadata(mut self, metadata: serde_json::Value) -> Self {
         self.metadata = Some(metadata);
         self
     }
 
-    /// Sets the instructions that the kernels may use.
+    /// Sets the instruction set for the kernels.
     pub fn simd(mut self, level: Level) -> Self {
         self.simd = level;
         self
     }
 
-    /// For arrays that are read, changed in part and compressed again, such as the chunks of Zarr and
-    /// HDF5: values that did not change come back bit for bit, if the codec can do that at all. Only
-    /// under `abs` and `pointwise`, which stay the same each time; parameters that are set stay.
+    /// For arrays that are read, modified in part and compressed again, such as Zarr and HDF5
+    /// chunks: unmodified values decode to the same bits each time, if the codec supports it. Only
+    /// affects `abs` and `pointwise`, whose tolerance does not depend on the data; explicitly set
+    /// parameters stay.
     pub fn for_rewriting(mut self) -> Self {
         let kind = self.bound.kind();
         if matches!(kind, BoundKind::Abs | BoundKind::Pointwise)
@@ -178,11 +179,11 @@ impl Options {
                 .map(|e| e.info.name)
                 .collect();
             return Err(Error::unsupported(format!(
-                "codec {} does not offer {}: use {}",
+                "codec {} does not support {}: use {}",
                 self.codec,
                 kind.name(),
                 if able.is_empty() {
-                    "another bound (no codec of this version offers it)".into()
+                    "another bound (no codec of this version supports it)".into()
                 } else {
                     able.join(" or ")
                 }
@@ -216,7 +217,7 @@ impl Options {
         offered.filter_map(move |entry| Some((entry, entry.quarters.filter(|_| comparable)?)))
     }
 
-    /// The guarantee for every value, given the range (max − min) of the finite values if asked for.
+    /// Resolves the bound to a tolerance; calls `range` (max − min of the finite values) if needed.
     pub fn tolerance(&self, range: impl FnOnce() -> Result<f64>) -> Result<Tolerance> {
         let abs = |e: f64| match e {
             e if e > 0.0 && e.is_finite() => Tolerance::Abs(e),
@@ -230,34 +231,34 @@ impl Options {
             Bound::Pointwise(_) | Bound::Lossless => Tolerance::Lossless,
             Bound::Psnr(_) | Bound::Ratio(_) => {
                 return Err(Error::unsupported(format!(
-                    "{} needs the whole array before the first byte is written, which a stream \
-                     does not give: use abs",
+                    "{} needs the whole array before the first byte is written, so it cannot be \
+                     streamed: use abs",
                     self.bound.kind().name()
                 )));
             }
         })
     }
 
-    /// Whether all values are looked at before the first chunk is encoded.
+    /// Whether encoding starts with a scan of all values.
     pub(crate) fn scans(&self) -> bool {
         let kind = self.bound.kind();
         matches!(kind, BoundKind::Range | BoundKind::Psnr | BoundKind::Ratio)
             || self.clip == Clip::Data
     }
 
-    /// Whether resolving the bound or the limits needs a pass over the whole array first.
+    /// Whether resolving the bound or the limits needs the range of the whole array.
     pub fn needs_range(&self) -> bool {
         let known_anyway = matches!(self.bound, Bound::Psnr(_) | Bound::Ratio(_));
         self.bound.kind() == BoundKind::Range || self.clip == Clip::Data && !known_anyway
     }
 }
 
-/// A number that is not above a · b, and the largest such one unless the product is tiny.
+/// a · b, rounded down.
 fn product_down(a: f64, b: f64) -> f64 {
-    // Below this the error of the product may be too small to be seen.
-    const TINY: f64 = 1e-280;
+    // Below this, the rounding error of the product may underflow.
+    const MIN_PRODUCT_WITH_EXACT_ERROR: f64 = 1e-280;
     let product = a * b;
-    if product < TINY || a.mul_add(b, -product) < 0.0 {
+    if product < MIN_PRODUCT_WITH_EXACT_ERROR || a.mul_add(b, -product) < 0.0 {
         product.next_down()
     } else {
         product

@@ -1,14 +1,14 @@
-//! Work on a sequence of jobs by several threads, with bounded memory.
+//! Processes a sequence of jobs on several threads with bounded memory.
 //!
-//! Each thread owns one state (buffers, scratch) and loops: take the next job, work, and, where
-//! order matters, wait for its turn to emit. There are never more jobs under way than states.
+//! Each thread owns one state (buffers, scratch) and loops: take the next job, process it and, if
+//! order matters, wait for its turn to emit. At most one job per state is in flight.
 
 use crate::error::{Error, Result};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Number of threads for a request, where 0 means all cores.
+/// Resolves a requested thread count, where 0 means all cores.
 pub(crate) fn threads(requested: usize) -> usize {
-    // Asked once: the system takes longer to answer than a small array takes to decode.
+    // Cached: the system call takes longer than decoding a small array.
     static CORES: OnceLock<usize> = OnceLock::new();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     match requested {
@@ -21,19 +21,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `work` on every job of `next`, in any order, on one thread per state.
+/// Runs `work` on every job from `next`, in any order, on one thread per state.
 pub(crate) fn unordered<S: Send, J: Send>(
     states: &mut [S],
     next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
     work: impl Fn(&mut S, J) -> Result<()> + Sync,
 ) -> Result<()> {
     if let [state] = states {
-        return alone(state, next, work);
+        return run_single(state, next, work);
     }
     run(states, next, |state, _, job| work(state, job), || ())
 }
 
-/// Runs `work` on every job of `next` on one thread per state, and `emit` in the order of the jobs.
+/// Runs `work` on every job from `next` on one thread per state, and `emit` in job order.
 pub(crate) fn ordered<S: Send, J: Send>(
     states: &mut [S],
     next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
@@ -41,8 +41,8 @@ pub(crate) fn ordered<S: Send, J: Send>(
     mut emit: impl FnMut(&mut S) -> Result<()> + Send,
 ) -> Result<()> {
     if let [state] = states {
-        // Nobody waits for a turn, and nobody needs to be woken.
-        return alone(state, next, |state, job| {
+        // A single thread needs no synchronization.
+        return run_single(state, next, |state, job| {
             work(state, job)?;
             emit(state)
         });
@@ -78,8 +78,8 @@ pub(crate) fn ordered<S: Send, J: Send>(
     run(states, next, finish, fail)
 }
 
-/// The loop of this thread, if there is no other.
-fn alone<S, J>(
+/// The loop on the calling thread only.
+fn run_single<S, J>(
     state: &mut S,
     mut next: impl FnMut(&mut S) -> Result<Option<J>>,
     mut work: impl FnMut(&mut S, J) -> Result<()>,
@@ -90,8 +90,8 @@ fn alone<S, J>(
     Ok(())
 }
 
-/// The loop of every thread, of which this is one; `work` also gets the job's number, `fail` wakes
-/// those who wait.
+/// Runs the loop on one thread per state, including the calling one. `work` also gets the job
+/// number; `fail` wakes threads that wait for their turn.
 fn run<S: Send, J: Send>(
     states: &mut [S],
     next: impl FnMut(&mut S) -> Result<Option<J>> + Send,
@@ -142,7 +142,7 @@ fn run<S: Send, J: Send>(
         for state in others {
             let thread = std::thread::Builder::new();
             if thread.spawn_scoped(scope, move || jobs(state)).is_err() {
-                // The system gives no more threads: those that there are do the work.
+                // No more threads available: the ones already running do the work.
                 break;
             }
         }

@@ -1,28 +1,28 @@
-//! What one worker thread keeps between chunks.
+//! Per-worker state that outlives a chunk.
 
 use crate::simd::Level;
 use std::any::Any;
 use std::cell::Cell;
 
-/// Instruction set and scratch memory of one worker.
+/// Instruction set and scratch buffers of one worker.
 ///
-/// Scratch memory is kept from chunk to chunk, because fresh memory costs more than the codecs
-/// themselves: every page is cleared and mapped on first touch.
+/// Scratch buffers are reused between chunks: page faults on fresh memory cost more than the codecs
+/// themselves.
 pub struct Context {
     simd: Level,
-    /// Decoded values go past the caches, because the output is too large to be found there later.
+    /// Decoded values bypass the caches: the output is too large to stay in them anyway.
     pub streaming: bool,
-    /// Intervals in which the least and the largest value of the last encoded chunk lie; `None` if the codec
-    /// does not know, or if values are not finite.
+    /// Intervals that contain the minimum and the maximum of the last encoded chunk; `None` if the
+    /// codec does not know them or if some values are not finite.
     pub(crate) extremes: Option<[(f64, f64); 2]>,
-    /// The last encoded chunk had missing data that was not named. No byte of output depends on it.
+    /// Whether fill values were detected in the last encoded chunk; does not affect the output.
     pub(crate) found_fill: bool,
     scratch: Vec<Box<dyn Any + Send + Sync>>,
 }
 
 thread_local! {
-    /// What the last read of this thread left for the next one.
-    static KEPT: Cell<Option<Context>> = const { Cell::new(None) };
+    /// The context that the last read on this thread left for the next one.
+    static CACHED: Cell<Option<Context>> = const { Cell::new(None) };
 }
 
 impl Default for Context {
@@ -32,7 +32,7 @@ impl Default for Context {
 }
 
 impl Context {
-    /// A context without scratch memory yet.
+    /// A context without scratch buffers.
     pub fn new(simd: Level) -> Self {
         Self {
             simd,
@@ -43,34 +43,35 @@ impl Context {
         }
     }
 
-    /// The context that [`Context::keep`] left in this thread if it is for the same instructions, else
-    /// a new one.
-    pub(crate) fn kept(simd: Level) -> Self {
-        // A thread that is ending has nothing left, and can keep nothing.
-        let kept = KEPT.try_with(Cell::take).ok().flatten();
-        kept.filter(|context| context.simd == simd)
+    /// Takes the context that [`Context::cache`] stored on this thread, if its instruction set
+    /// matches; otherwise a new one.
+    pub(crate) fn cached(simd: Level) -> Self {
+        // Thread-local storage may be gone while the thread exits.
+        let cached = CACHED.try_with(Cell::take).ok().flatten();
+        cached
+            .filter(|context| context.simd == simd)
             .unwrap_or_else(|| Self::new(simd))
     }
 
-    /// Leaves scratch memory for the next read of this thread.
-    pub(crate) fn keep(mut self) {
+    /// Stores the context for the next read on this thread.
+    pub(crate) fn cache(mut self) {
         self.streaming = false;
-        let _ = KEPT.try_with(|kept| kept.set(Some(self)));
+        let _ = CACHED.try_with(|cached| cached.set(Some(self)));
     }
 
-    /// The instructions that kernels may use. No byte of output depends on it.
+    /// Instruction set for the kernels; does not affect the output.
     pub fn simd(&self) -> Level {
         self.simd
     }
 
-    /// Takes this worker's scratch of type `S`, as the last user put it back, or a default one.
+    /// Takes this worker's scratch of type `S`, or a default one if there is none.
     pub fn take<S: Any + Send + Sync + Default>(&mut self) -> Box<S> {
         let at = self.scratch.iter().position(|s| s.is::<S>());
         at.and_then(|i| self.scratch.swap_remove(i).downcast().ok())
             .unwrap_or_default()
     }
 
-    /// Puts scratch back for the next chunk.
+    /// Returns scratch for the next chunk.
     pub fn put_back<S: Any + Send + Sync>(&mut self, scratch: Box<S>) {
         self.scratch.push(scratch);
     }
@@ -81,20 +82,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scratch_outlives_a_read_of_the_same_instruction_set() {
-        let mut context = Context::kept(Level::Portable);
+    fn scratch_is_reused_by_the_next_read_with_the_same_instruction_set() {
+        let mut context = Context::cached(Level::Portable);
         context.streaming = true;
         context.put_back(Box::new(vec![1u8, 2, 3]));
-        context.keep();
-        let mut again = Context::kept(Level::Portable);
+        context.cache();
+        let mut again = Context::cached(Level::Portable);
         assert!(!again.streaming);
         assert_eq!(*again.take::<Vec<u8>>(), [1, 2, 3]);
-        // It was taken: a second reader at the same time starts with nothing.
-        assert!(Context::kept(Level::Portable).take::<Vec<u8>>().is_empty());
+        // The cache is empty now: a nested read starts without scratch.
+        assert!(
+            Context::cached(Level::Portable)
+                .take::<Vec<u8>>()
+                .is_empty()
+        );
         again.put_back(Box::new(vec![4u8]));
-        again.keep();
+        again.cache();
         for level in Level::available().filter(|level| *level != Level::Portable) {
-            assert!(Context::kept(level).take::<Vec<u8>>().is_empty());
+            assert!(Context::cached(level).take::<Vec<u8>>().is_empty());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Appending: one writer at a time, readers meanwhile, and what a writer leaves that does not finish.
+//! Appending: exclusive writers, concurrent readers, and interrupted appends.
 
 use ebz::LockedFile;
 use ebz::{Bound, Error, Options, Reader, StreamReader, View, Writer};
@@ -24,7 +24,7 @@ fn add(writer: &mut Writer<std::fs::File>, step: usize) {
         .unwrap();
 }
 
-/// A file of some frames.
+/// A file with this many frames.
 fn series(frames: usize) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("series.ebz");
@@ -34,7 +34,7 @@ fn series(frames: usize) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Every frame is there, by index and front to back.
+/// Checks that every frame is readable, by index and sequentially.
 fn check(path: &Path, frames: usize) {
     let reader = Reader::open(path).unwrap();
     assert_eq!(reader.frames(), frames);
@@ -51,7 +51,7 @@ fn check(path: &Path, frames: usize) {
 }
 
 #[test]
-fn readers_see_the_frames_from_before_at_every_byte_of_an_append() {
+fn readers_see_the_previous_frames_at_every_byte_of_an_append() {
     let (_folder, path) = series(2);
     let before = std::fs::read(&path).unwrap();
     let mut writer = Writer::append(&path, options()).unwrap();
@@ -65,7 +65,7 @@ fn readers_see_the_frames_from_before_at_every_byte_of_an_append() {
         assert_eq!(reader.frames(), 2, "{length} bytes");
         let last = reader.frame(1).unwrap().read::<f32>().unwrap();
         assert_eq!(last.values(), values(1));
-        // From a pipe the same.
+        // The same from a pipe.
         let mut stream = StreamReader::new(bytes).unwrap();
         let mut raw = Vec::new();
         while stream.next_frame().unwrap().is_some() {
@@ -81,13 +81,13 @@ fn readers_see_the_frames_from_before_at_every_byte_of_an_append() {
     check(&path, 4);
     assert!(!Reader::open(&path).unwrap().is_unfinished());
 
-    // A complete file is cut off like any other.
+    // A truncated complete file is rejected like any other.
     let all = std::fs::read(&path).unwrap();
     for length in before.len() + 1..all.len() {
         assert!(Reader::from_source(&all[..length]).is_err(), "{length}");
     }
     assert!(Reader::from_source(&all[..before.len()]).is_ok());
-    // The second append notes the index of the first.
+    // The second append stores the offset of the first one's index.
     let mut writer = Writer::append(&path, options()).unwrap();
     add(&mut writer, 4);
     assert_eq!(Reader::open(&path).unwrap().frames(), 4);
@@ -96,7 +96,7 @@ fn readers_see_the_frames_from_before_at_every_byte_of_an_append() {
 }
 
 #[test]
-fn every_flipped_bit_of_the_note_is_noticed() {
+fn every_bit_flip_in_the_previous_index_offset_is_detected() {
     let (_folder, path) = series(1);
     let mut writer = Writer::append(&path, options()).unwrap();
     add(&mut writer, 1);
@@ -122,9 +122,9 @@ fn every_flipped_bit_of_the_note_is_noticed() {
 }
 
 #[test]
-fn an_index_that_values_imitate_is_not_taken_for_one() {
+fn an_index_within_chunk_data_is_ignored() {
     let (_folder, path) = series(1);
-    // The whole file again as values of a raw chunk: records, index, tail.
+    // The whole file as values of a raw chunk: records, index, tail.
     let mut image = std::fs::read(&path).unwrap();
     image.resize(image.len().next_multiple_of(4), 0);
     let words: Vec<f32> = image
@@ -149,10 +149,10 @@ fn an_index_that_values_imitate_is_not_taken_for_one() {
 }
 
 #[test]
-fn a_writer_that_is_dropped_leaves_whole_frames_and_a_complete_file() {
+fn a_dropped_writer_leaves_a_complete_file() {
     let (_folder, path) = series(2);
     let before = std::fs::read(&path).unwrap();
-    // Nothing whole was added: the file is what it was, byte for byte.
+    // No complete frame was added: the file is unchanged, byte for byte.
     let mut writer = Writer::append(&path, options()).unwrap();
     let short = &[0u8; 1000][..];
     assert!(
@@ -163,7 +163,7 @@ fn a_writer_that_is_dropped_leaves_whole_frames_and_a_complete_file() {
     assert!(std::fs::metadata(&path).unwrap().len() > before.len() as u64);
     drop(writer);
     assert!(std::fs::read(&path).unwrap() == before);
-    // Of two frames, one is whole.
+    // One of two frames is complete.
     let mut writer = Writer::append(&path, options()).unwrap();
     add(&mut writer, 2);
     assert!(
@@ -176,17 +176,17 @@ fn a_writer_that_is_dropped_leaves_whole_frames_and_a_complete_file() {
 }
 
 #[test]
-fn a_file_whose_append_was_killed_is_recovered_before_it_grows() {
+fn an_append_to_a_file_with_a_killed_append_is_refused_until_recovery() {
     let (_folder, path) = series(2);
     let mut writer = Writer::append(&path, options()).unwrap();
     add(&mut writer, 2);
-    // As after a kill: no end, and nobody holds the lock.
+    // The state after a kill: no index, and no lock.
     let killed = path.with_extension("killed");
     std::fs::copy(&path, &killed).unwrap();
     drop(writer);
     assert_eq!(Reader::open(&killed).unwrap().frames(), 2);
     let Err(error) = Writer::append(&killed, options()) else {
-        panic!("the frame of the killed writer would be lost");
+        panic!("the append would lose the frame of the killed writer");
     };
     assert!(matches!(error, Error::Truncated(_)), "{error}");
     assert!(error.to_string().contains("ebz recover"), "{error}");
@@ -197,7 +197,7 @@ fn a_file_whose_append_was_killed_is_recovered_before_it_grows() {
 }
 
 #[test]
-fn one_writer_at_a_time_and_no_frame_is_lost() {
+fn concurrent_appends_lose_no_frame() {
     let (_folder, path) = series(0);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -209,7 +209,7 @@ fn one_writer_at_a_time_and_no_frame_is_lost() {
                         let step = writer.frames();
                         add(&mut writer, step);
                         if step % 3 == 0 {
-                            // A failure after a whole frame does not harm it.
+                            // A failure after a complete frame does not affect it.
                             let mut short = &[0u8; 10][..];
                             assert!(
                                 writer
@@ -244,11 +244,11 @@ fn one_writer_at_a_time_and_no_frame_is_lost() {
 }
 
 #[test]
-fn a_locked_file_can_be_asked_for_without_waiting() {
+fn try_open_does_not_wait_for_the_lock() {
     let (_folder, path) = series(1);
     let locked = LockedFile::try_open(&path).unwrap().unwrap();
     assert!(LockedFile::try_open(&path).unwrap().is_none());
-    // The name means another file when the lock is free.
+    // The path refers to another file when the lock is released.
     let waiting = std::thread::spawn({
         let path = path.clone();
         move || {

@@ -1,4 +1,4 @@
-//! What `ceaz` promises beyond what every codec does.
+//! Tests specific to `ceaz`.
 
 use ebz::codec::{Params, by_name};
 use ebz::engine::Context;
@@ -6,7 +6,7 @@ use ebz::internals::{Dims, Task};
 use ebz::simd::Level;
 use ebz::{Element, FillValues, Tolerance};
 
-/// Reproducible numbers.
+/// Reproducible random numbers.
 struct Random(u64);
 
 impl Random {
@@ -17,7 +17,7 @@ impl Random {
         self.0
     }
 
-    /// From −1 to 1.
+    /// Uniform in −1 to 1.
     fn real(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
@@ -72,7 +72,7 @@ fn decode_array<T: Element>(bytes: &[u8], dims: Dims, level: Level) -> ebz::Resu
     Ok(out)
 }
 
-/// The values of an array from their places.
+/// The values of a function on a grid.
 fn array(dims: Dims, value: impl Fn(f64, f64, f64) -> f64) -> Vec<f32> {
     let at = |i: usize| {
         let (z, y, x) = (i / (dims.nx * dims.ny), i / dims.nx % dims.ny, i % dims.nx);
@@ -81,7 +81,7 @@ fn array(dims: Dims, value: impl Fn(f64, f64, f64) -> f64) -> Vec<f32> {
     (0..dims.len()).map(at).collect()
 }
 
-/// Calm and busy stretches, zeros, jumps, and values that no lattice holds.
+/// Smooth and noisy stretches, zeros, jumps, and values that cannot be quantized.
 fn signal(length: usize) -> Vec<f64> {
     let mut random = Random(9);
     let mut values: Vec<f64> = (0..length)
@@ -113,7 +113,7 @@ fn within(value: f64, decoded: f64, bound: f64) -> bool {
 }
 
 #[test]
-fn every_rule_and_sort_keeps_the_bound_on_every_instruction_set() {
+fn every_codebook_rule_and_sort_keeps_the_bound_at_every_level() {
     for length in [1, 3, 255, 256, 257, 5000, 40_000] {
         let values = signal(length);
         for (symbols, books, sort) in [
@@ -172,8 +172,8 @@ fn lossless_is_exact() {
 }
 
 #[test]
-fn zeros_do_not_cost_a_bit_each() {
-    // A spike in every 64 values: one bit per value would be a ratio of 32.
+fn zeros_take_less_than_a_bit_each() {
+    // One spike per 64 values: at one bit per value the ratio would be 32.
     let mut values = vec![0f32; 1 << 18];
     values.iter_mut().step_by(64).for_each(|v| *v = 1.0);
     let params = Params::default();
@@ -185,14 +185,14 @@ fn zeros_do_not_cost_a_bit_each() {
 }
 
 #[test]
-fn mostly_constant_fields_cost_few_bytes() {
+fn mostly_constant_fields_take_few_bytes() {
     let dims = Dims {
         nz: 3,
         ny: 160,
         nx: 200,
     };
     let disc = |y: f64, x: f64| (y - 80.0).hypot(x - 90.0) < 60.0;
-    // What each field may cost, in bytes.
+    // Maximum size of each field in bytes.
     let fields: [(&str, Vec<f32>, f64, usize); 4] = [
         ("constant", array(dims, |_, _, _| 7.25), 1e-3, 40),
         (
@@ -216,11 +216,11 @@ fn mostly_constant_fields_cost_few_bytes() {
             300,
         ),
     ];
-    for (name, values, bound, most) in fields {
+    for (name, values, bound, max_bytes) in fields {
         for level in Level::available() {
             let tolerance = Tolerance::Abs(bound);
             let bytes = encode_array(&values, dims, tolerance, &Params::default(), level);
-            assert!(bytes.len() <= most, "{name}: {}", bytes.len());
+            assert!(bytes.len() <= max_bytes, "{name}: {}", bytes.len());
             let decoded = decode_array::<f32>(&bytes, dims, level).unwrap();
             let near = |(v, d): (&f32, &f32)| within(f64::from(*v), f64::from(*d), bound);
             assert!(values.iter().zip(&decoded).all(near), "{name}");
@@ -229,7 +229,7 @@ fn mostly_constant_fields_cost_few_bytes() {
 }
 
 #[test]
-fn smooth_fields_are_halved_and_keep_the_bound() {
+fn smooth_fields_use_halving_and_keep_the_bound() {
     let shapes = [[1, 200, 333], [40, 41, 42], [5, 64, 65], [300, 1, 70]];
     for [nz, ny, nx] in shapes {
         let dims = Dims { nz, ny, nx };
@@ -278,12 +278,12 @@ fn smooth_fields_are_halved_and_keep_the_bound() {
             let _ = decode_array::<f32>(&broken, dims, Level::detect());
         }
     }
-    // A halved chunk of an array that cannot be halved.
+    // A halved chunk with extents that cannot be halved.
     assert!(decode::<f32>(&[255; 64], 5000, Level::detect()).is_err());
 }
 
 #[test]
-fn new_books_pay_and_offline_books_serve_small_chunks() {
+fn own_codebooks_pay_off_and_small_chunks_use_offline_ones() {
     let mut random = Random(4);
     let values: Vec<f32> = (0..200_000)
         .map(|_| (random.real() + random.real() + random.real()) as f32)
@@ -341,7 +341,7 @@ fn chi_needs_update_units() {
 }
 
 #[test]
-fn broken_chunks_are_errors_or_values_but_never_panics() {
+fn damaged_chunks_never_panic() {
     let mut random = Random(12);
     let values = signal(3000);
     let mut centred = Params::default();

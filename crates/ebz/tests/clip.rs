@@ -1,4 +1,4 @@
-//! Limits of values and exact zeros: every codec keeps them, and no bound is broken by it.
+//! Value limits and exact zeros: every codec respects them within the bound.
 
 use ebz::codec::TABLE;
 use ebz::{Bound, BoundKind, Clip, Element, Fill, Options, Reader, ValueLimits, View};
@@ -6,7 +6,7 @@ use ebz_testkit::exact;
 
 const SHAPE: [usize; 3] = [20, 31, 47];
 
-/// Fractions: zero in large parts, never negative, one at most.
+/// Fractions: zero in large areas, between zero and one elsewhere.
 fn fractions() -> Vec<f32> {
     let wave = |i: usize, period: f32| (i as f32 / period).sin();
     (0..SHAPE.iter().product())
@@ -14,17 +14,21 @@ fn fractions() -> Vec<f32> {
         .collect()
 }
 
-/// What becomes of the values, with the limits that the file records.
+/// The decoded values, and the limits that the file stores.
 fn coded<T: Element>(values: &[T], options: &Options) -> (Vec<T>, Option<ValueLimits>) {
     let view = View::new(values, &SHAPE).unwrap();
     let bytes = ebz::compress(&view, options).unwrap();
-    let most = ebz::max_compressed_size(&SHAPE, T::TYPE, options).unwrap();
-    assert!(bytes.len() <= most, "{options:?}: {} > {most}", bytes.len());
+    let max_bytes = ebz::max_compressed_size(&SHAPE, T::TYPE, options).unwrap();
+    assert!(
+        bytes.len() <= max_bytes,
+        "{options:?}: {} > {max_bytes}",
+        bytes.len()
+    );
     let reader = Reader::from_source(&bytes[..]).unwrap();
     let header = reader.frame(0).unwrap().header().clone();
     let decoded = ebz::decompress::<T>(&bytes).unwrap().into_values();
     exact::check(values, &decoded, header.tolerance, &header.fill.values()).unwrap();
-    // Parts are what the whole is.
+    // Regions equal the same part of the whole.
     let part = reader
         .frame(0)
         .unwrap()
@@ -48,7 +52,7 @@ fn lossy() -> impl Iterator<Item = (&'static str, Bound)> {
 }
 
 #[test]
-fn no_fraction_becomes_negative() {
+fn decoded_fractions_stay_within_limits() {
     let values = fractions();
     let mut spoilt_without = 0;
     for (codec, bound) in lossy() {
@@ -72,11 +76,11 @@ fn no_fraction_becomes_negative() {
         let (decoded, _) = coded(&values, &Options::new(bound).codec(codec).clip(Clip::None));
         spoilt_without += usize::from(decoded.iter().any(|&x| x < 0.0));
     }
-    assert!(spoilt_without > 0, "the field shows nothing");
+    assert!(spoilt_without > 0, "the field does not exercise the limits");
 }
 
 #[test]
-fn zeros_stay_zeros() {
+fn zeros_stay_exact() {
     let mut values = fractions();
     values[5] = -0.0;
     values[6] = f32::NAN;
@@ -90,8 +94,8 @@ fn zeros_stay_zeros() {
 }
 
 #[test]
-fn values_that_are_not_data_stay() {
-    // Beside the limits, closer than the bound, and far away.
+fn special_values_are_preserved() {
+    // Values outside of the limits: within the bound of them, and far away.
     for fill in [-0.01f32, -999.0, 1e20] {
         let mut values = fractions();
         for i in (0..values.len()).step_by(97) {
@@ -113,7 +117,7 @@ fn values_that_are_not_data_stay() {
 }
 
 #[test]
-fn limits_that_do_not_hold_are_refused() {
+fn data_outside_of_the_limits_is_rejected() {
     let values = fractions();
     let view = View::new(&values, &SHAPE).unwrap();
     let options = Options::new(Bound::Abs(0.02)).clip(Clip::Between(0.0, 0.99));
@@ -123,13 +127,13 @@ fn limits_that_do_not_hold_are_refused() {
             .to_string()
             .contains("0..0.99")
     );
-    // Exact values need none.
+    // Lossless frames need no limits.
     let options = Options::new(Bound::Lossless).clip(options.clip);
     assert_eq!(coded(&values, &options).1, None);
 }
 
 #[test]
-fn searches_keep_limits() {
+fn searches_respect_limits() {
     let values = fractions();
     for bound in [Bound::Ratio(6.0), Bound::Psnr(40.0)] {
         for clip in [Clip::Auto, Clip::Data] {
@@ -145,7 +149,7 @@ fn searches_keep_limits() {
 }
 
 #[test]
-fn narrow_fractions_keep_limits() {
+fn sixteen_bit_fractions_respect_limits() {
     let values: Vec<ebz::f16> = fractions()
         .into_iter()
         .map(|x| Element::from_f64(x.into()))

@@ -5,7 +5,7 @@ use ebz::{Bound, Element, ElementType, Options, bf16, f16, with_type};
 use ebz_testkit::conformance::{self, Bench, Verdict};
 use ebz_testkit::fields::{AnyField, Content, Field, shared_fields};
 
-/// Shapes of chunks: lengths around blocks and vectors, primes, long and thin ones.
+/// Chunk shapes: lengths around block and vector sizes, primes, long and thin shapes.
 const CHUNKS: &[&[usize]] = &[
     &[1],
     &[3],
@@ -31,7 +31,7 @@ const CHUNKS: &[&[usize]] = &[
     &[2, 3, 2, 3, 5],
 ];
 
-/// Shapes of files, with empty axes and up to the most axes, and how to chunk some of them.
+/// File shapes, with empty axes and up to the maximum number of axes, and chunk extents for some.
 const FILES: &[(&[usize], Option<&[usize]>)] = &[
     (&[], None),
     (&[0], None),
@@ -70,7 +70,7 @@ fn every_type(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Co
 }
 
 #[test]
-fn every_chunk_keeps_every_promise() {
+fn small_chunks_conform() {
     let mut verdict = Verdict::default();
     for entry in TABLE {
         for shape in CHUNKS {
@@ -83,7 +83,7 @@ fn every_chunk_keeps_every_promise() {
 }
 
 #[test]
-fn large_chunks_keep_every_promise() {
+fn large_chunks_conform() {
     let mut verdict = Verdict::default();
     for entry in TABLE {
         for shape in [&[40_009][..], &[150, 257], &[33, 35, 37]] {
@@ -101,7 +101,7 @@ fn large_chunks_keep_every_promise() {
 }
 
 #[test]
-fn every_file_keeps_every_promise() {
+fn files_conform() {
     fn of<T: Element>(verdict: &mut Verdict, entry: &Entry) {
         let bounds = [
             Bound::Abs(1e-2),
@@ -172,7 +172,7 @@ fn real_fields_keep_their_bounds() {
     }
     let mut fields = shared_fields().unwrap();
     println!("{} real fields", fields.len());
-    // Synthetic ones of several chunks beside them, so that the check also runs where there are none.
+    // Plus synthetic fields of several chunks, so that the check also runs without real data.
     fields.push(AnyField::F32(Content::Waves.field(&[40, 150, 200], 3)));
     fields.push(AnyField::F64(Content::Smooth.field(&[700, 1001], 3)));
     let mut verdict = Verdict::default();
@@ -190,21 +190,25 @@ fn real_fields_keep_their_bounds() {
 }
 
 #[test]
-fn codecs_are_told_apart_and_say_what_they_offer() {
+fn codec_descriptions_are_unique_and_complete() {
     for (i, entry) in TABLE.iter().enumerate() {
         let info = &entry.info;
         for other in &TABLE[..i] {
             assert_ne!(info.id, other.info.id);
             assert_ne!(info.name, other.info.name);
         }
-        assert!(!info.tolerances.is_empty(), "{} offers nothing", info.name);
+        assert!(
+            !info.tolerances.is_empty(),
+            "{} supports no bound",
+            info.name
+        );
         assert!(!info.summary.is_empty());
         let unknown = Options::new(Bound::Lossless)
             .codec(info.name)
             .param("no such", "1");
         assert!(
             unknown.check().is_err(),
-            "{} takes any parameter",
+            "{} accepts an unknown parameter",
             info.name
         );
     }

@@ -1,11 +1,11 @@
-//! Constant and mostly constant fields of real sizes, cut by default: whatever is written can be
-//! read, by path, by pipe and in regions.
+//! Constant and mostly constant fields of realistic sizes with default chunks: whatever is written
+//! can be read, from a file, a pipe and in regions.
 
 use ebz::codec::{Entry, TABLE};
 use ebz::{Bound, BoundKind, Element, Options, Reader, StreamReader, View};
 use std::ops::Range;
 
-/// A value that marks missing data in many files.
+/// A common fill value.
 const FILL: f64 = 9.969_209_968_386_869e36;
 
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ impl Content {
     }
 }
 
-/// Whether a value came back as the bound promises.
+/// Whether a decoded value meets the bound.
 fn holds<T: Element>(bound: Bound, original: T, decoded: T) -> bool {
     if original.to_word() == decoded.to_word() {
         return true;
@@ -49,7 +49,7 @@ fn holds<T: Element>(bound: Bound, original: T, decoded: T) -> bool {
     match bound {
         Bound::Abs(e) => (x - y).abs() <= e,
         Bound::Pointwise(e) => (x - y).abs() <= e * x.abs(),
-        // Kept bits: of a whole block for some codecs.
+        // Bits kept: for some codecs those of a whole block.
         Bound::Precision(_) => (x - y).abs() <= 0.1,
         _ => false,
     }
@@ -88,7 +88,7 @@ fn round_trip<T: Element>(entry: &Entry, kind: BoundKind, shape: &[usize], conte
     assert!(stream.next_frame().unwrap().is_none());
     assert!(
         raw == bytemuck::cast_slice::<T, u8>(decoded.values()),
-        "{label}: by pipe other values"
+        "{label}: different values from a pipe"
     );
 
     // The last rows, and a few values in the middle.
@@ -108,7 +108,7 @@ fn round_trip<T: Element>(entry: &Entry, kind: BoundKind, shape: &[usize], conte
     }
 }
 
-/// Every codec × bound of one element type, each with all contents in turn over the shapes.
+/// Every codec × bound for one element type, alternating contents over the shapes.
 fn every_codec<T: Element>(shapes: &[&[usize]]) {
     let contents = [
         Content::LateStart,

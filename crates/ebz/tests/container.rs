@@ -1,4 +1,4 @@
-//! The container by itself: frames, regions, appending, pipes, recovery.
+//! The container: frames, regions, appending, pipes, recovery.
 
 use ebz::{Bound, Options, Reader, StreamReader, View, ViewMut, Writer};
 use std::io::{Cursor, Write};
@@ -43,10 +43,10 @@ fn a_region_equals_the_same_part_of_the_array() {
 }
 
 #[test]
-fn views_with_strides_go_in_and_out() {
+fn strided_views_round_trip() {
     let (rows, columns) = (9, 14);
     let memory = ramp(rows * columns * 2);
-    // Fortran order with a gap, and rows backwards.
+    // Fortran order with a gap, and reversed rows.
     let strides = [-2, 2 * rows as isize];
     let view = View::strided(&memory, &[rows, columns], &strides, 2 * (rows - 1)).unwrap();
     let bytes = ebz::compress(&view, &options().chunk(&[2, 5])).unwrap();
@@ -111,7 +111,7 @@ fn frames_are_appended_and_read_from_a_pipe() {
 }
 
 #[test]
-fn a_stream_in_is_the_same_as_an_array_in() {
+fn streamed_input_gives_the_same_bytes() {
     let values = ramp(6 * 10 * 10);
     for chunk in [[2, 10, 10], [4, 3, 7]] {
         let options = options().chunk(&chunk);
@@ -125,7 +125,7 @@ fn a_stream_in_is_the_same_as_an_array_in() {
 }
 
 #[test]
-fn a_stopped_writer_leaves_everything_that_was_flushed() {
+fn a_file_without_index_is_recovered_up_to_the_last_chunk() {
     let values = ramp(8 * 100);
     let options = options().chunk(&[1, 100]);
     let mut writer = Writer::new(Vec::new(), options).unwrap();
@@ -134,7 +134,7 @@ fn a_stopped_writer_leaves_everything_that_was_flushed() {
     let complete = writer.frame(&view).unwrap().stored_bytes as usize;
     let bytes = writer.finish().unwrap();
 
-    // Cut in the middle of the sixth chunk of the second frame.
+    // Truncate in the middle of the sixth chunk of the second frame.
     let cut = &bytes[..16 + complete + complete * 6 / 9];
     assert!(matches!(
         Reader::from_source(cut),
@@ -164,7 +164,7 @@ fn a_stopped_writer_leaves_everything_that_was_flushed() {
         }
     }
 
-    // Damage in the middle loses one chunk only.
+    // Damage in the middle loses only one chunk.
     let mut damaged = bytes.clone();
     damaged[16 + complete / 2] ^= 1;
     let (report, _) = ebz::recover(&&damaged[..], Vec::new()).unwrap();
@@ -173,7 +173,7 @@ fn a_stopped_writer_leaves_everything_that_was_flushed() {
 }
 
 #[test]
-fn the_worst_case_size_is_exact_for_noise() {
+fn the_maximum_size_is_exact_for_noise() {
     let mut state = 1u64;
     let noise: Vec<f32> = (0..5000)
         .map(|_| {
@@ -224,7 +224,7 @@ fn a_full_disk_is_an_error_on_any_number_of_threads() {
 }
 
 #[test]
-fn places_are_all_that_a_region_needs() {
+fn a_region_reads_only_its_places() {
     let values: Vec<f32> = (0..6 * 8 * 10).map(|i| (i as f32).sin()).collect();
     let view = View::new(&values, &[6, 8, 10]).unwrap();
     let options = Options::new(Bound::Lossless).chunk(&[2, 4, 5]).threads(1);
@@ -236,7 +236,7 @@ fn places_are_all_that_a_region_needs() {
     assert_eq!(places.len(), 3);
     let expected = frame.region::<f32>(&region).unwrap();
 
-    // Everything else of the chunks may be damaged.
+    // All other chunks may be damaged.
     let first = frame.places(&[0..2, 0..4, 0..5]).unwrap()[0].start as usize;
     let all = frame.places(&[0..6, 0..8, 0..10]).unwrap();
     assert_eq!(all.len(), 12);

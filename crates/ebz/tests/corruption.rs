@@ -1,4 +1,4 @@
-//! Damage of every kind to small files of every codec, and garbage for every decoder.
+//! All kinds of damage to small files of every codec, and random bytes for every decoder.
 
 use ebz::codec::TABLE;
 use ebz::{ElementType, Error, Limits, Reader, with_type};
@@ -8,7 +8,7 @@ use ebz_testkit::{fuzz, layout};
 use std::time::{Duration, Instant};
 
 #[test]
-fn every_single_bit_flip_is_noticed() {
+fn every_bit_flip_is_detected() {
     let mut verdict = Verdict::default();
     for file in small_files().unwrap() {
         let mut damaged = file.bytes.clone();
@@ -23,7 +23,7 @@ fn every_single_bit_flip_is_noticed() {
 }
 
 #[test]
-fn every_truncation_is_noticed() {
+fn every_truncation_is_detected() {
     let mut verdict = Verdict::default();
     for file in small_files().unwrap() {
         for length in 0..file.bytes.len() {
@@ -39,7 +39,7 @@ fn recovery_invents_nothing() {
     let mut verdict = Verdict::default();
     for file in small_files().unwrap() {
         let mut damaged = file.bytes.clone();
-        // Every byte, one bit of it, and every third truncation.
+        // One bit flip in every byte, and every third truncation.
         for at in 0..damaged.len() {
             damaged[at] ^= 1 << (at % 8);
             let label = || format!("{}, byte {at}", file.name);
@@ -55,7 +55,7 @@ fn recovery_invents_nothing() {
 }
 
 #[test]
-fn garbage_harms_no_decoder() {
+fn decoders_survive_random_bytes() {
     let mut verdict = Verdict::default();
     for entry in TABLE {
         for shape in [&[1][..], &[700], &[20, 33], &[9, 8, 17]] {
@@ -76,7 +76,7 @@ fn garbage_harms_no_decoder() {
                     || garbage(entry, params, shape, 200, &mut observe),
                 );
             }
-            // A good chunk of this size takes microseconds.
+            // A valid chunk of this size takes microseconds.
             assert!(
                 slowest < Duration::from_secs(2),
                 "{}: {slowest:?}",
@@ -84,10 +84,10 @@ fn garbage_harms_no_decoder() {
             );
         }
     }
-    verdict.finish("garbage for decoders");
+    verdict.finish("random bytes for decoders");
 }
 
-/// A file of one frame that claims `shape` by `chunk`, with one small chunk.
+/// A file of one frame that claims this shape and these chunks, with one small chunk.
 fn claim(shape: &[u64], chunk: &[u64], index: Option<&[u8]>) -> Vec<u8> {
     layout::file(
         &layout::frame_body(shape, chunk),
@@ -97,7 +97,7 @@ fn claim(shape: &[u64], chunk: &[u64], index: Option<&[u8]>) -> Vec<u8> {
 }
 
 #[test]
-fn claims_of_hostile_files_are_not_believed() {
+fn false_claims_in_headers_are_rejected() {
     let huge = 1u64 << 60;
     let endless = [u64::MAX - 40; 4].map(u64::to_le_bytes).concat();
     for (what, file) in [
@@ -119,7 +119,7 @@ fn claims_of_hostile_files_are_not_believed() {
         ("no chunk extent", claim(&[3], &[0], None)),
         ("17 axes", claim(&[1; 17], &[1; 17], None)),
         (
-            "chunks longer than all numbers",
+            "chunks longer than the index allows",
             claim(&[2], &[1], Some(&endless)),
         ),
         ("an index of nothing", claim(&[1], &[1], Some(&[]))),
@@ -135,7 +135,7 @@ fn claims_of_hostile_files_are_not_believed() {
 }
 
 #[test]
-fn limits_hold_before_memory_is_reserved() {
+fn limits_are_checked_before_allocation() {
     let raw = vec![0u8; 4000];
     let file = layout::file(&layout::frame_body(&[2, 500], &[2, 500]), &[(3, raw)], None);
     let open = || Reader::from_source(&file[..]).unwrap();

@@ -1,4 +1,4 @@
-//! Missing data must not spoil the rest: a masked field takes little more than the same field whole.
+//! Fill values must not affect the rest: a masked field takes little more than the unmasked one.
 
 use ebz::codec::TABLE;
 use ebz::{Bound, BoundKind, Options, View};
@@ -38,25 +38,25 @@ fn size(values: &[f32], options: &Options) -> usize {
     bytes.len()
 }
 
-/// A fifth of a byte for each value pays for the mask, where the values themselves take four.
+/// The mask may take a fifth of a byte per value; the values themselves take four.
 fn check(codec: &str, found: usize, whole: usize, fill: f32) {
-    let most = whole + SHAPE.iter().product::<usize>() / 5;
+    let max_bytes = whole + SHAPE.iter().product::<usize>() / 5;
     assert!(
-        found < most,
+        found < max_bytes,
         "{codec}: {found} bytes with {fill}, {whole} without"
     );
 }
 
 #[test]
-fn fill_values_cost_little() {
+fn fill_values_take_little_space() {
     let codecs = TABLE
         .iter()
         .filter(|c| c.offers(BoundKind::Abs) && c.info.name != "raw");
     for codec in codecs {
         let options = Options::new(Bound::Abs(0.03)).codec(codec.info.name);
-        // With a fill value that does not occur, because `ceaz` predicts in another way without one.
+        // With a fill value that does not occur, because `ceaz` predicts differently without one.
         let whole = size(&ocean(), &options.clone().fill(-1e30));
-        // Declared, whatever they are; undeclared, far away or not numbers.
+        // Declared fill values, whatever they are; undeclared ones that are far away or not finite.
         for fill in [-999.0, 1e20, 9.96921e36] {
             let found = size(&masked(fill), &options.clone().fill(f64::from(fill)));
             check(codec.info.name, found, whole, fill);
@@ -69,8 +69,8 @@ fn fill_values_cost_little() {
 }
 
 #[test]
-fn data_does_not_become_missing() {
-    // Values around marks that are lattice points of the bounds, or near them.
+fn data_never_decodes_to_a_fill_value() {
+    // Values around fill values that are on the lattice of the bound, or near it.
     let values: Vec<f32> = (0..20_000)
         .map(|i| ((i as f32 * 0.7).sin() + (i as f32 * 0.013).cos()) * 2.0 + 0.5)
         .collect();

@@ -1,5 +1,5 @@
-//! `docs/format.md` says what the library does: the listing in it, the layout of every file, and
-//! the registry of codecs.
+//! Checks `docs/format.md` against the library: its listing, the layout of every file, and the
+//! codec registry.
 
 use ebz::codec::TABLE;
 use ebz::{Bound, BoundKind, Options, View};
@@ -12,10 +12,14 @@ fn document() -> String {
     text.replace("\r\n", "\n")
 }
 
-/// A field of the listing: its length and what it is.
+/// A field of the listing: length and description.
 type Row = (usize, &'static str);
 
-const FILE_ROWS: [Row; 3] = [(8, "signature"), (2, "format version"), (6, "note: none")];
+const FILE_ROWS: [Row; 3] = [
+    (8, "signature"),
+    (2, "format version"),
+    (6, "previous index: none"),
+];
 const FRAME_ROWS: [Row; 17] = [
     (3, "marker"),
     (1, "kind"),
@@ -25,8 +29,8 @@ const FRAME_ROWS: [Row; 17] = [
     (1, "flags: metadata"),
     (1, "element type: f32"),
     (1, "codec: raw"),
-    (1, "bound: lossless, asked for and kept"),
-    (8, "number of the guarantee"),
+    (1, "bound kinds: lossless, requested and resolved"),
+    (8, "number of the resolved bound"),
     (1, "axes"),
     (1, "extent of the array"),
     (1, "length"),
@@ -51,14 +55,14 @@ const INDEX_ROWS: [Row; 10] = [
     (1, "frames"),
     (1, "length of the body"),
     (4, "checksum"),
-    (1, "bytes in front of the frame"),
+    (1, "bytes before the frame"),
     (1, "frame record: length of the body"),
     (1, "chunk records: bytes"),
     (1, "end record: length of the body: none"),
     (6, "tail: offset of the index record"),
 ];
 
-/// Appends lines of at most eight bytes; returns where the fields end.
+/// Appends lines of at most eight bytes; returns the end of the fields.
 fn list(out: &mut String, bytes: &[u8], mut at: usize, rows: &[Row]) -> usize {
     for &(length, what) in rows {
         for (line, part) in bytes[at..at + length].chunks(8).enumerate() {
@@ -74,7 +78,7 @@ fn list(out: &mut String, bytes: &[u8], mut at: usize, rows: &[Row]) -> usize {
 }
 
 #[test]
-fn the_listing_is_the_file_that_is_written() {
+fn the_listing_matches_a_written_file() {
     let options = Options::new(Bound::Lossless)
         .codec("raw")
         .metadata(serde_json::json!({"unit": "m"}));
@@ -90,7 +94,7 @@ fn the_listing_is_the_file_that_is_written() {
         listing.push_str(&format!("\n      {name}\n"));
         at = list(&mut listing, &bytes, at, rows);
     }
-    assert_eq!(at, bytes.len(), "the listing leaves bytes out");
+    assert_eq!(at, bytes.len(), "the listing is incomplete");
     let expected =
         format!("<!-- file listing: begin -->\n```text\n{listing}```\n<!-- file listing: end -->");
     assert!(
@@ -100,7 +104,7 @@ fn the_listing_is_the_file_that_is_written() {
 }
 
 #[test]
-fn files_consist_of_the_records_that_the_document_describes() {
+fn files_consist_of_the_documented_records() {
     for file in small_files().unwrap() {
         let bytes = &file.bytes;
         let records = layout::records(bytes);
@@ -150,7 +154,7 @@ fn files_consist_of_the_records_that_the_document_describes() {
 }
 
 #[test]
-fn a_stream_of_one_chunk_costs_at_most_a_hundred_bytes() {
+fn a_stream_of_one_chunk_has_at_most_100_bytes_overhead() {
     for entry in TABLE {
         let kinds = [BoundKind::Range, BoundKind::Abs, BoundKind::Pointwise];
         for kind in kinds.into_iter().filter(|&kind| entry.offers(kind)) {
@@ -179,7 +183,7 @@ fn a_stream_of_one_chunk_costs_at_most_a_hundred_bytes() {
 }
 
 #[test]
-fn every_codec_has_its_number_in_the_registry() {
+fn every_codec_id_is_in_the_registry() {
     let document = document();
     for entry in TABLE {
         let row = format!("| {} | {} |", entry.info.id, entry.info.name);

@@ -1,4 +1,4 @@
-//! `fre` against a count of its words that knows nothing of its coder.
+//! `fre` against an independent count of its words.
 
 use ebz::{Bound, Options, View};
 use ebz_testkit::fields::{Content, Field};
@@ -11,7 +11,7 @@ fn compressed(field: &Field<f32>, bound: Bound, rounding: &str) -> Vec<u8> {
 }
 
 #[test]
-fn size_is_within_two_per_cent_of_the_words() {
+fn size_is_within_two_percent_of_the_words() {
     for content in [
         Content::Smooth,
         Content::Waves,
@@ -23,7 +23,7 @@ fn size_is_within_two_per_cent_of_the_words() {
         for kept in [6, 10] {
             let ideal = Count::of(&field.values, kept).bits as f64 / 8.0;
             let bytes = compressed(&field, Bound::Precision(kept), "truncate").len() as f64;
-            // The container takes some hundred bytes.
+            // The container adds some hundred bytes.
             assert!(
                 bytes < ideal * 1.02 + 512.0,
                 "{content:?}: {bytes} of {ideal}"
@@ -34,7 +34,7 @@ fn size_is_within_two_per_cent_of_the_words() {
 }
 
 #[test]
-fn roundings_keep_the_bound_and_differ_by_a_bit() {
+fn rounding_modes_keep_the_bound_and_differ_by_one_bit() {
     let field: Field<f32> = Content::Waves.field(&[300, 300], 5);
     let bound = 1.0 / 64.0;
     let sizes = ["nearest", "truncate"].map(|rounding| {
@@ -52,7 +52,7 @@ fn roundings_keep_the_bound_and_differ_by_a_bit() {
 }
 
 #[test]
-fn powers_of_two_are_exact_and_runs_are_cheap() {
+fn powers_of_two_are_exact_and_runs_are_short() {
     let values: Vec<f32> = (0..100_000)
         .map(|i| [0.0, 1.0, -4.0][i / 5000 % 3])
         .collect();
@@ -66,7 +66,7 @@ fn powers_of_two_are_exact_and_runs_are_cheap() {
 }
 
 #[test]
-fn an_unknown_rounding_is_refused() {
+fn an_unknown_rounding_mode_is_rejected() {
     let options = Options::new(Bound::Pointwise(0.1)).codec("fre");
     let error = options.param("rounding", "up").check().err().unwrap();
     assert!(error.to_string().contains("nearest, truncate"), "{error}");

@@ -1,4 +1,4 @@
-//! The fuzz bodies on a stable compiler: committed inputs, and some thousands of generated ones.
+//! The fuzz targets on a stable compiler: committed inputs, and thousands of generated ones.
 
 use ebz_testkit::corruption::small_files;
 use ebz_testkit::fields::workspace;
@@ -6,7 +6,7 @@ use ebz_testkit::fuzz::BODIES;
 use ebz_testkit::random::Random;
 
 #[test]
-fn committed_inputs_harm_nothing() {
+fn committed_inputs_pass() {
     let folder = workspace().join("fuzz/corpus-regress");
     let mut count = 0;
     for file in std::fs::read_dir(folder).unwrap() {
@@ -21,7 +21,7 @@ fn committed_inputs_harm_nothing() {
 }
 
 #[test]
-fn generated_inputs_harm_nothing() {
+fn generated_inputs_pass() {
     let files = small_files().unwrap();
     for (name, body) in BODIES {
         let mut random = Random::new(name.len() as u64);

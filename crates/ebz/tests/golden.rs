@@ -4,7 +4,7 @@ use ebz_testkit::conformance::Verdict;
 use ebz_testkit::golden;
 
 #[test]
-fn every_codec_has_its_files() {
+fn every_codec_has_golden_files() {
     let missing: Vec<_> = golden::all()
         .into_iter()
         .flat_map(|file| {
@@ -25,7 +25,7 @@ fn every_codec_has_its_files() {
 }
 
 #[test]
-fn every_file_decodes_as_ever() {
+fn every_golden_file_decodes_as_before() {
     let mut verdict = Verdict::default();
     for file in std::fs::read_dir(golden::folder()).unwrap() {
         let path = file.unwrap().path();

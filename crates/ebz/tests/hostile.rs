@@ -1,4 +1,4 @@
-//! Files made by hand to do harm, with valid checksums: refused, or read within the limits.
+//! Hostile files with valid checksums: rejected, or read within the limits.
 
 use ebz::Recovered;
 use ebz::{Error, Limits, Reader, StreamReader};
@@ -27,7 +27,7 @@ fn by_path(file: &[u8], limits: Limits) -> Result<Vec<f32>, Error> {
 }
 
 #[test]
-fn recovery_of_many_lost_chunks_is_quick_and_small() {
+fn recovery_of_many_lost_chunks_is_fast_and_small() {
     for name in ["hostile-recover-slow", "hostile-rb"] {
         let file = hostile(name);
         let start = Instant::now();
@@ -44,8 +44,8 @@ fn recovery_of_many_lost_chunks_is_quick_and_small() {
 }
 
 #[test]
-fn recovery_leaves_out_frames_that_are_nothing_but_claims() {
-    // One good frame, one of which no chunk is left, one of 2^26 chunks with one of them left.
+fn recovery_skips_frames_without_enough_chunks() {
+    // A valid frame, one without chunks, and one with 2^26 chunks of which one is left.
     let good = layout::file(&layout::frame_body(&[2], &[2]), &[(3, vec![0; 8])], None);
     let mut file = good;
     file.extend(layout::record(1, 1, 0, &layout::frame_body(&[9], &[3])));
@@ -71,8 +71,8 @@ fn recovery_leaves_out_frames_that_are_nothing_but_claims() {
 }
 
 #[test]
-fn recovery_is_not_slowed_down_by_false_records() {
-    // Headers everywhere that claim all that follows.
+fn recovery_is_fast_despite_invalid_records() {
+    // Headers everywhere that claim the rest of the file.
     let size = 4 << 20;
     let mut file = b"\x89EBZ\r\n\x1a\n\x01\0\0\0\0\0\0\0".to_vec();
     let mut record = layout::record(2, 0, 0, &[]);
@@ -88,7 +88,7 @@ fn recovery_is_not_slowed_down_by_false_records() {
 }
 
 #[test]
-fn a_slab_that_is_larger_than_the_limit_is_refused() {
+fn a_slab_beyond_the_limit_is_rejected() {
     let file = hostile("hostile-slab2");
     let refused = |what: Result<(), Error>| match what {
         Err(Error::LimitExceeded(text)) => {
@@ -107,8 +107,8 @@ fn a_slab_that_is_larger_than_the_limit_is_refused() {
 }
 
 #[test]
-fn workers_share_the_memory() {
-    // A hundred slabs of 40 kB: one fits, all at once do not.
+fn the_memory_limit_reduces_the_number_of_workers() {
+    // A hundred slabs of 40 kB: one fits into the limit, all at once do not.
     let values = vec![1.5f32; 1_000_000];
     let options = ebz::Options::new(ebz::Bound::Abs(0.1))
         .chunk(&[10_000])
@@ -129,18 +129,18 @@ fn workers_share_the_memory() {
 }
 
 #[test]
-fn an_index_that_names_other_records_is_refused_by_path_and_by_pipe() {
+fn an_index_that_does_not_match_the_records_is_rejected() {
     let file = hostile("hostile-poly");
     for read in [
         by_path(&file, SMALL).map(drop),
         by_pipe(&file, SMALL).map(drop),
     ] {
         assert!(
-            matches!(&read, Err(Error::Corrupt(text)) if text.contains("other places")),
+            matches!(&read, Err(Error::Corrupt(text)) if text.contains("does not match")),
             "{read:?}"
         );
     }
-    // A second frame hidden in a raw chunk of the first, with an index that names it.
+    // A second frame hidden in a raw chunk of the first, with an index that points to it.
     let hidden = layout::record(1, 1, 0, &layout::frame_body(&[0], &[1]));
     let mut body = hidden.clone();
     body.resize(hidden.len().next_multiple_of(4), 0);
@@ -154,7 +154,7 @@ fn an_index_that_names_other_records_is_refused_by_path_and_by_pipe() {
     let [frame, chunk, index] = &records[..] else {
         panic!("{records:?}");
     };
-    // The first frame ends within its chunk, the second one follows, and nothing is left.
+    // The first frame ends within its chunk, the second follows, and nothing is left over.
     let mut table = Vec::new();
     let header = layout::record(1, 1, 0, &[]).len();
     let (first, all) = (chunk.body().start - frame.bytes.end, chunk.bytes.len());
@@ -182,30 +182,30 @@ fn an_index_that_names_other_records_is_refused_by_path_and_by_pipe() {
 }
 
 #[test]
-fn bytes_behind_the_end_are_called_so() {
+fn trailing_bytes_are_reported() {
     let values: Vec<f32> = (0..500).map(|i| i as f32).collect();
     let options = ebz::Options::new(ebz::Bound::Abs(0.1)).chunk(&[100]);
     let file = ebz::compress(&ebz::View::new(&values, &[500]).unwrap(), &options).unwrap();
-    for behind in [&[0][..], b"E BZ", &[7; 100], &file] {
+    for trailing in [&[0][..], b"E BZ", &[7; 100], &file] {
         let mut longer = file.clone();
-        longer.extend_from_slice(behind);
-        // A whole stream behind it is found by its own end.
+        longer.extend_from_slice(trailing);
+        // A whole stream after the end is found by its own tail.
         let by_path = by_path(&longer, SMALL).map(drop);
         let results = [by_path, by_pipe(&longer, SMALL).map(drop)];
         for (result, way) in results.into_iter().zip(["path", "pipe"]) {
             let text = result.unwrap_err().to_string();
-            let told = text.contains("behind its end") && text.contains(&file.len().to_string());
-            let tail = behind.len() == file.len() && way == "path";
-            assert!(told || tail, "{way}, {} bytes: {text}", behind.len());
+            let reported = text.contains("after its end") && text.contains(&file.len().to_string());
+            let tail = trailing.len() == file.len() && way == "path";
+            assert!(reported || tail, "{way}, {} bytes: {text}", trailing.len());
         }
     }
-    // A writer that was stopped is something else.
+    // An interrupted append is reported as truncated.
     for cut in [3, 20, 50] {
-        let mut stopped = file.clone();
-        stopped.extend_from_slice(&layout::record(1, 1, 0, &[1; 60])[..cut]);
+        let mut interrupted = file.clone();
+        interrupted.extend_from_slice(&layout::record(1, 1, 0, &[1; 60])[..cut]);
         for result in [
-            by_path(&stopped, SMALL).map(drop),
-            by_pipe(&stopped, SMALL).map(drop),
+            by_path(&interrupted, SMALL).map(drop),
+            by_pipe(&interrupted, SMALL).map(drop),
         ] {
             assert!(matches!(result, Err(Error::Truncated(_))), "{result:?}");
         }

@@ -1,4 +1,5 @@
-//! The choice of a mode: per chunk from its own values, the same on every path, and near the best.
+//! The mode decision: per chunk from its own values, independent of the API path, and close to the
+//! best.
 
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Bound, Options, Tolerance, View, Writer};
@@ -7,7 +8,7 @@ use ebz::{Bound, Options, Tolerance, View, Writer};
 const SHAPE: [usize; 3] = [24 * 16, 33, 40];
 const PLANE: usize = SHAPE[1] * SHAPE[2];
 
-/// Waves up to a plane, steps with noise from there on: the best modes differ.
+/// Waves up to a plane, noisy steps from there on: the best modes differ.
 fn two_kinds(border: usize) -> Vec<f32> {
     let value = |i: usize| {
         let (z, y, x) = (i / PLANE, i / SHAPE[2] % SHAPE[1], i % SHAPE[2]);
@@ -26,7 +27,7 @@ fn options(bound: Bound, chunk: &[usize]) -> Options {
     Options::new(bound).codec("interp").chunk(chunk)
 }
 
-/// Whole planes, parts of planes, and more parts than a group has chunks.
+/// Whole planes, parts of planes, and many small parts.
 const CHUNKS: [[usize; 3]; 3] = [[16, 33, 40], [32, 17, 40], [192, 8, 11]];
 
 #[test]
@@ -59,7 +60,7 @@ fn threads_and_streams_do_not_change_a_byte() {
 }
 
 #[test]
-fn a_stream_that_ends_early_leaves_nobody_waiting() {
+fn a_truncated_input_stream_does_not_deadlock() {
     let values = two_kinds(128);
     let bytes: &[u8] = bytemuck::cast_slice(&values);
     for chunk in CHUNKS {
@@ -72,7 +73,7 @@ fn a_stream_that_ends_early_leaves_nobody_waiting() {
     }
 }
 
-/// The file as a slab coder writes it, which sees one chunk at a time.
+/// The file written by a slab coder, which sees one chunk at a time.
 fn by_slabs(values: &[f32], options: &Options, bound: f64) -> Vec<u8> {
     let plan = FramePlan::new::<f32>(&SHAPE, Tolerance::Abs(bound), options).unwrap();
     let mut coder = SlabCoder::new(options.simd);
@@ -92,7 +93,7 @@ fn by_slabs(values: &[f32], options: &Options, bound: f64) -> Vec<u8> {
 }
 
 #[test]
-fn an_array_of_two_kinds_is_smaller_than_with_any_one_mode() {
+fn modes_per_chunk_beat_any_single_mode() {
     for border in [200, 300] {
         let values = two_kinds(border);
         let view = View::new(&values, &SHAPE).unwrap();

@@ -1,5 +1,5 @@
-//! Memory of decoders under attack: at most a constant times the output, whatever the bytes claim.
-//! The only test of its program, so that nothing else allocates meanwhile.
+//! Peak memory of decoders on hostile input: at most a constant times the output. The only test of
+//! its program, so that nothing else allocates meanwhile.
 
 use ebz::codec::{Entry, Params, TABLE};
 use ebz::engine::Context;
@@ -13,23 +13,22 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Tables of fixed size that a codec may keep, and how often it may hold the output: readers count
-/// with it (`container/limits.rs`).
-const FIXED: usize = 4 << 20;
-const TIMES: usize = 10;
+/// Limits that readers rely on (`container/limits.rs`): fixed tables, and a multiple of the output.
+const MAX_FIXED_BYTES: usize = 4 << 20;
+const MAX_FACTOR: usize = 10;
 
 #[test]
-fn garbage_takes_no_more_memory_than_a_good_chunk_may() {
+fn decoders_stay_within_their_memory_limit() {
     for entry in TABLE {
-        let mut most = 0;
+        let mut max_bytes = 0;
         let mut observe = |output: usize, decode: &mut dyn FnMut()| {
             let before = MEMORY.current_usage();
             MEMORY.reset_peak_usage();
             decode();
             let taken = MEMORY.peak_usage().saturating_sub(before);
-            most = most.max(taken);
+            max_bytes = max_bytes.max(taken);
             assert!(
-                taken <= FIXED + TIMES * output,
+                taken <= MAX_FIXED_BYTES + MAX_FACTOR * output,
                 "{}: {taken} bytes for an output of {output}",
                 entry.info.name
             );
@@ -43,8 +42,8 @@ fn garbage_takes_no_more_memory_than_a_good_chunk_may() {
                 decode_garbage::<f16>(entry, params, shape, 100, &mut widened).unwrap();
             }
         }
-        println!("{}: at most {most} bytes", entry.info.name);
-        // Good chunks, large enough that the tables do not matter.
+        println!("{}: at max_bytes {max_bytes} bytes", entry.info.name);
+        // Valid chunks, large enough that fixed tables do not matter.
         let mut times: f64 = 0.0;
         for shape in [&[400_001][..], &[600, 701], &[51, 80, 102]] {
             for content in [Content::Waves, Content::Specials] {
@@ -57,13 +56,13 @@ fn garbage_takes_no_more_memory_than_a_good_chunk_may() {
     }
 }
 
-/// Memory of a decoder that has none yet, in multiples of the output.
+/// Peak memory of a fresh decoder, as a multiple of the output.
 fn times_output<T: Element>(entry: &Entry, content: Content, shape: &[usize]) -> f64 {
     let field: Field<T> = content.field(shape, 3);
     let mut out = vec![T::default(); field.values.len()];
-    // Of the type that codecs compute in.
+    // In the type that codecs compute in.
     let output = out.len() * size_of::<T::Wide>();
-    let mut most = 0;
+    let mut max_bytes = 0;
     for tolerance in tolerances(entry, &field) {
         let task = Task {
             dims: dims(shape),
@@ -76,7 +75,7 @@ fn times_output<T: Element>(entry: &Entry, content: Content, shape: &[usize]) ->
         let encoded = entry.encode(&field.values, &task, &mut context, &mut good);
         encoded.unwrap();
         if good.len() >= size_of_val(&out[..]) {
-            // Would be stored raw.
+            // The container would store it raw.
             continue;
         }
         drop(context);
@@ -87,11 +86,11 @@ fn times_output<T: Element>(entry: &Entry, content: Content, shape: &[usize]) ->
         decoded.unwrap();
         let taken = MEMORY.peak_usage().saturating_sub(before);
         assert!(
-            taken <= FIXED + TIMES * output,
+            taken <= MAX_FIXED_BYTES + MAX_FACTOR * output,
             "{} {tolerance:?}: {taken} bytes for an output of {output}",
             entry.info.name
         );
-        most = most.max(taken);
+        max_bytes = max_bytes.max(taken);
     }
-    most as f64 / output as f64
+    max_bytes as f64 / output as f64
 }

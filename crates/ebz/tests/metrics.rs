@@ -1,4 +1,4 @@
-//! Metrics against formulas written down plainly.
+//! Metrics against straightforward formulas.
 
 use ebz::metrics::{Comparison, Setup, compare};
 use ebz::{Fill, FillValues, FiniteRange, Tolerance};
@@ -13,7 +13,7 @@ fn noise(count: usize, seed: u64) -> impl Iterator<Item = f64> {
     })
 }
 
-/// A smooth field around 300 and the same with an error of up to 0.05.
+/// A smooth field around 300, and a copy with errors of up to 0.05.
 fn fields(count: usize) -> (Vec<f32>, Vec<f32>) {
     let original: Vec<f32> = (0..count)
         .map(|i| 300.0 + 5.0 * (i as f32 * 0.013).sin())
@@ -34,7 +34,7 @@ fn assert_close(a: f64, b: f64, what: &str) {
 }
 
 #[test]
-fn sums_and_extremes_equal_the_formulas() {
+fn sums_and_extremes_match_the_formulas() {
     let (original, decoded) = fields(3 * 40 * 50);
     let metrics = compare(&original, &decoded, &[3, 40, 50], Fill::None).unwrap();
     let errors: Vec<f64> = original
@@ -108,7 +108,7 @@ fn naive_ssim(x: &[f32], y: &[f32], rows: usize, columns: usize, range: f64) -> 
 }
 
 #[test]
-fn ssim_equals_the_naive_one_in_pieces_of_any_size() {
+fn ssim_matches_the_naive_one_for_any_piece_size() {
     for shape in [
         vec![4, 45, 33],
         vec![45, 80],
@@ -153,7 +153,7 @@ fn ssim_equals_the_naive_one_in_pieces_of_any_size() {
 }
 
 #[test]
-fn long_slices_do_not_depend_on_how_they_arrive() {
+fn ssim_of_long_slices_does_not_depend_on_piece_size() {
     let shape = [2, 800, 700];
     let (original, decoded) = fields(2 * 800 * 700);
     let range = FiniteRange::of(&original, &FillValues::NONE);
@@ -180,7 +180,7 @@ fn long_slices_do_not_depend_on_how_they_arrive() {
 }
 
 #[test]
-fn special_values_are_told_from_errors() {
+fn special_values_are_not_errors() {
     let original = [1.0f32, f32::NAN, f32::INFINITY, -9999.0, 2.0, 0.0];
     let same = compare(&original, &original, &[6], (-9999.0).into()).unwrap();
     assert_eq!((same.ordinary, same.exact, same.lost_specials), (3, 6, 0));
@@ -200,10 +200,10 @@ fn special_values_are_told_from_errors() {
 }
 
 #[test]
-fn bounds_are_checked_without_rounding() {
+fn bounds_are_checked_exactly() {
     let holds = |e, x: f64, y: f64| Tolerance::Abs(e).holds(x, y);
     assert!(holds(0.5, 1.0, 1.5));
-    // The difference rounds to the bound, but is larger.
+    // The difference rounds to the bound but exceeds it.
     let (x, y) = (1.0, -(2f64.powi(-60)));
     assert_eq!(x - y, 1.0);
     assert!(!holds(1.0, x, y));
@@ -217,7 +217,7 @@ fn bounds_are_checked_without_rounding() {
         assert!(holds(0.25, scale, 0.75 * scale));
         assert!(!holds(0.25, scale, (0.75 * scale).next_down()));
     }
-    // The product rounds up, to what y differs by.
+    // The product rounds up to the difference.
     let (e, x) = (0.9, 3.0);
     let y = x - e * x;
     assert_eq!(x - y, e * x);

@@ -1,11 +1,11 @@
-//! Arrays of the `ndarray` crate go in as they are.
+//! Arrays of the `ndarray` crate are taken without copying.
 #![cfg(feature = "ndarray")]
 
 use ebz::{Bound, Options, View};
 use ndarray::{Array3, ShapeBuilder, s};
 
 #[test]
-fn every_order_of_memory_gives_the_same_file() {
+fn every_memory_order_gives_the_same_file() {
     let value = |(z, y, x): (usize, usize, usize)| (z * 100 + y * 10 + x) as f32;
     let options = Options::new(Bound::Lossless);
     let compress = |view: View<'_, f32>| ebz::compress(&view, &options).unwrap();

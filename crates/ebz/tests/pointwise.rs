@@ -1,4 +1,4 @@
-//! The pointwise bound of every codec that offers it, on bit patterns of every kind.
+//! The pointwise bound of every codec that supports it, on bit patterns of every kind.
 
 use ebz::codec::{Entry, Params, TABLE};
 use ebz::engine::Context;
@@ -8,7 +8,7 @@ use ebz::{BoundKind, Element, FillValues, Tolerance, bf16, f16};
 use ebz_testkit::exact;
 use proptest::prelude::*;
 
-/// Largest bound below 1, usual ones, the resolution of each type, and far below.
+/// The largest bound below 1, typical ones, the resolution of each type, and far below.
 const BOUNDS: [f64; 10] = [
     1.0 - f64::EPSILON / 2.0,
     0.5,
@@ -27,7 +27,7 @@ fn codecs() -> impl Iterator<Item = &'static Entry> {
     TABLE.iter().filter(offered)
 }
 
-/// Encodes, decodes and judges; returns the size.
+/// Encodes, decodes and checks; returns the size.
 fn coded<T: Element>(entry: &Entry, values: &[T], bound: f64, fill: FillValues) -> usize {
     let params = Params::default();
     let dims = Dims {
@@ -65,8 +65,8 @@ fn every_codec<T: Element>(values: &[T], bound: f64, fill: FillValues) {
     }
 }
 
-/// A value of any sign and fraction, from one of `binades` that begin at `exponent`; a value of
-/// any bits at all if there are none.
+/// A value of any sign and mantissa in one of `binades` binades starting at `exponent`; any bit
+/// pattern if `binades` is 0.
 fn value<T: Element>(bits: u64, exponent: u64, binades: u64) -> T {
     let fraction = T::FRACTION_BITS;
     let exponents = 8 * T::SIZE as u32 - 1 - fraction;
@@ -94,7 +94,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn any_bits_keep_the_bound(
+    fn any_bit_pattern_keeps_the_bound(
         bits in prop::collection::vec(any::<u64>(), 1..1200),
         exponent in 0..2048u64,
         binades in prop::sample::select(&[1, 2, 8, 40, 2048][..]),
@@ -108,10 +108,10 @@ proptest! {
     }
 }
 
-/// Neighbouring floats around every power of two of an interval, so that each falls just beside a
-/// change of the exponent, of either sign.
+/// Adjacent floats around every power of two in an interval, where the exponent changes, of either
+/// sign.
 #[test]
-fn ends_of_binades_keep_the_bound() {
+fn binade_boundaries_keep_the_bound() {
     fn check<T: Element>(one: u64, fraction: u32) {
         let around = |binade: u64| (0..16).map(move |i| (one + (binade << fraction)) + i - 8);
         let words: Vec<u64> = (0..100).flat_map(around).collect();
@@ -128,9 +128,9 @@ fn ends_of_binades_keep_the_bound() {
     check::<f64>(1.0f64.to_bits(), 52);
 }
 
-/// What must not be quantized is exact, whatever surrounds it.
+/// Values that cannot be quantized are exact, whatever surrounds them.
 #[test]
-fn awkward_values_are_exact_or_within() {
+fn special_values_are_exact_or_within_the_bound() {
     let awkward = [
         0.0,
         -0.0,
@@ -164,9 +164,10 @@ fn awkward_values_are_exact_or_within() {
     check::<f64>(&awkward);
 }
 
-/// A smooth field of either sign that spans many orders of magnitude is quantized, not stored.
+/// A smooth field of both signs over many orders of magnitude is quantized rather than stored
+/// exactly.
 #[test]
-fn many_magnitudes_of_either_sign_shrink() {
+fn wide_dynamic_range_of_both_signs_compresses() {
     fn check<T: Element>() {
         let value = |i: i32| (f64::from(i) * 1e-3).sin() * (f64::from(i) * 3e-4).exp();
         let values: Vec<T> = (0..100_000).map(|i| T::from_f64(value(i))).collect();

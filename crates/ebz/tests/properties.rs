@@ -1,4 +1,4 @@
-//! Random arrays, bounds, chunks, regions and strides, with shrinking where one breaks a promise.
+//! Property tests: random arrays, bounds, chunks, regions and strides.
 
 use ebz::codec::TABLE;
 use ebz::{Bound, BoundKind, Element, ElementType, Options, Reader, View, ViewMut, with_type};
@@ -6,7 +6,7 @@ use ebz_testkit::conformance;
 use ebz_testkit::fields::{Content, Field};
 use proptest::prelude::*;
 
-/// An array to compress and how.
+/// A random array and options.
 #[derive(Debug, Clone)]
 struct Case {
     codec: &'static str,
@@ -36,24 +36,21 @@ fn cases() -> impl Strategy<Value = Case> {
         -9.0..2.0f64,
         1..=64u32,
     );
-    let bound = bound.prop_filter_map(
-        "a bound that makes sense",
-        |(codec, kind, exponent, bits)| {
-            let entry = &TABLE[codec];
-            let kinds: Vec<_> = BoundKind::ALL
-                .into_iter()
-                // These two search for a bound, which the abs cases already cover.
-                .filter(|&kind| !matches!(kind, BoundKind::Psnr | BoundKind::Ratio))
-                .filter(|&kind| entry.offers(kind))
-                .collect();
-            let kind = *kind.get(&kinds);
-            let value = match kind {
-                BoundKind::Precision => f64::from(bits),
-                _ => 10f64.powf(exponent),
-            };
-            Some((entry.info.name, Bound::new(kind, value).ok()?))
-        },
-    );
+    let bound = bound.prop_filter_map("a valid bound", |(codec, kind, exponent, bits)| {
+        let entry = &TABLE[codec];
+        let kinds: Vec<_> = BoundKind::ALL
+            .into_iter()
+            // These two search for an abs bound, which other cases cover.
+            .filter(|&kind| !matches!(kind, BoundKind::Psnr | BoundKind::Ratio))
+            .filter(|&kind| entry.offers(kind))
+            .collect();
+        let kind = *kind.get(&kinds);
+        let value = match kind {
+            BoundKind::Precision => f64::from(bits),
+            _ => 10f64.powf(exponent),
+        };
+        Some((entry.info.name, Bound::new(kind, value).ok()?))
+    });
     let axes = prop::collection::vec((0..14usize, 1..9usize), 0..5);
     let content = prop::sample::select(&Content::ALL[..]);
     (bound, content, axes, any::<u64>()).prop_map(|((codec, bound), content, axes, seed)| Case {
@@ -66,7 +63,7 @@ fn cases() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The values of a region of an array, one by one.
+/// The values of a region, one by one.
 fn part<T: Element>(values: &[T], shape: &[usize], region: &[std::ops::Range<usize>]) -> Vec<u64> {
     let mut kept = Vec::new();
     for (at, value) in values.iter().enumerate() {
@@ -91,13 +88,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_array_keeps_every_promise(case in cases(), element in prop::sample::select(&ElementType::ALL[..])) {
+    fn any_array_conforms(case in cases(), element in prop::sample::select(&ElementType::ALL[..])) {
         let result = with_type!(element, T => conformance::file(&case.field::<T>(), &case.options()));
         prop_assert!(result.is_ok(), "{:?}", result);
     }
 
     #[test]
-    fn any_region_is_that_part_of_the_whole(case in cases(), cuts in prop::collection::vec((0.0..1.0, 0.0..1.0), 5)) {
+    fn any_region_equals_that_part_of_the_whole(case in cases(), cuts in prop::collection::vec((0.0..1.0, 0.0..1.0), 5)) {
         let field = case.field::<f32>();
         let view = View::new(&field.values, &field.shape).unwrap();
         let bytes = ebz::compress(&view, &case.options()).unwrap();
@@ -118,7 +115,7 @@ proptest! {
     fn strides_change_nothing(case in cases(), order in any::<u64>(), gap in 1..3usize) {
         let field = case.field::<f64>();
         let axes = field.shape.len();
-        // The axes in another order in memory, with gaps, and some of them backwards.
+        // Axes permuted in memory, with gaps, some of them reversed.
         let mut by_speed: Vec<_> = (0..axes).collect();
         by_speed.sort_by_key(|&axis| (order >> (8 * axis)) as u8);
         let (mut strides, mut offset, mut step) = (vec![0; axes], 0, gap);

@@ -1,15 +1,15 @@
-//! Rewriting is a fixed point: what was decompressed and is compressed again with the same bound
-//! comes back bit for bit, and so does what did not change in an array where something else did.
+//! Rewriting is idempotent: decompressed values that are compressed again with the same bound
+//! decode to the same bits, even if other values of the array changed.
 //!
-//! The one exception: a chunk that does not shrink is stored as it is, with its values exact. They
-//! move to their lattice points, within the bound and once, as soon as the chunk shrinks.
+//! One exception: an incompressible chunk is stored raw, with its values exact. They move to
+//! lattice points once, within the bound, as soon as the chunk becomes compressible.
 
 use ebz::codec::{Entry, TABLE};
 use ebz::{Bound, BoundKind, Element, Options, View};
 use ebz_testkit::fields::{AnyField, Content, Field, shared_fields};
 use ebz_testkit::random::Random;
 
-/// Compresses with a codec in the way that keeps values, as one chunk.
+/// Compresses as one chunk, with the codec's options for rewriting.
 struct Rewriter {
     options: Options,
     what: String,
@@ -24,7 +24,7 @@ impl Rewriter {
         Self { options, what }
     }
 
-    /// What comes back, and whether the chunk may have been stored as it is.
+    /// The decoded values, and whether the chunk may have been stored raw.
     fn rewrite<T: Element>(&self, values: &[T], shape: &[usize]) -> (Vec<T>, bool) {
         let options = self.options.clone().chunk(shape);
         let view = View::new(values, shape).unwrap();
@@ -37,7 +37,7 @@ impl Rewriter {
         (back.values().to_vec(), raw || constant)
     }
 
-    /// Whether `value` may stand for `original`.
+    /// Whether `value` is within the bound of `original`.
     fn allows<T: Element>(&self, original: T, value: T) -> bool {
         if original.to_word() == value.to_word() {
             return true;
@@ -52,22 +52,22 @@ impl Rewriter {
     }
 }
 
-/// The first place where bits differ.
+/// The first position where bits differ.
 fn difference<T: Element>(a: &[T], b: &[T]) -> Option<(usize, T, T)> {
     let pairs = a.iter().zip(b).enumerate();
     let mut different = pairs.filter(|(_, (a, b))| a.to_word() != b.to_word());
     different.next().map(|(i, (a, b))| (i, *a, *b))
 }
 
-/// An array in which some values changed, and which of the old ones are where.
+/// An array with some changed values, and the origin of the others.
 struct Changed<T> {
     values: Vec<T>,
     shape: Vec<usize>,
-    /// For each value the place of the old one, if it is one.
+    /// For each value, its index in the old array if it is unchanged.
     old: Vec<Option<usize>>,
 }
 
-/// Arrays in which something changed, with values of `fresh` in the place of what was there.
+/// Modified arrays, with replacement values from `fresh`.
 fn changes<T: Element>(values: &[T], shape: &[usize], fresh: &[T]) -> Vec<Changed<T>> {
     let mut random = Random::new(values.len() as u64);
     let mut all = Vec::new();
@@ -91,7 +91,7 @@ fn changes<T: Element>(values: &[T], shape: &[usize], fresh: &[T]) -> Vec<Change
     replaced(9, &|_| offset);
     replaced(2, &|at| fresh[at]);
     replaced(1, &|at| T::from_f64(fresh[at].to_f64() + 1e7));
-    // Another plane behind the others, and only the last of them: other extents, other neighbours.
+    // A plane appended, and only the last plane: other extents, other neighbours.
     let plane = values.len() / shape[0];
     let mut longer = shape.to_vec();
     longer[0] += 1;
@@ -186,17 +186,17 @@ fn check_contents<T: Element>() {
 }
 
 #[test]
-fn every_content_stays_f32() {
+fn rewriting_f32_is_idempotent() {
     check_contents::<f32>();
 }
 
 #[test]
-fn every_content_stays_f64() {
+fn rewriting_f64_is_idempotent() {
     check_contents::<f64>();
 }
 
 fn check_real<T: Element>(field: &Field<T>) {
-    // Parts of some 30,000 values: a field of many extents, from all over the array.
+    // Parts of some 30,000 values from all over the array, with various extents.
     let plane: usize = field.shape[1..].iter().product();
     let planes = (30_000 / plane).clamp(1, field.shape[0]);
     let (mut shape, count) = (field.shape.clone(), planes * plane);
@@ -217,7 +217,7 @@ fn check_real<T: Element>(field: &Field<T>) {
 }
 
 #[test]
-fn real_fields_stay() {
+fn rewriting_real_fields_is_idempotent() {
     for field in shared_fields().unwrap() {
         match field {
             AnyField::F32(field) => check_real(&field),
@@ -226,7 +226,7 @@ fn real_fields_stay() {
     }
 }
 
-/// One time step after the other is appended to a chunk, which is rewritten each time.
+/// Time steps are appended to a chunk one by one; the chunk is rewritten each time.
 #[test]
 fn a_growing_chunk_keeps_its_first_values() {
     let shape = [30, 24, 36];
@@ -253,13 +253,17 @@ fn a_growing_chunk_keeps_its_first_values() {
 }
 
 #[test]
-fn a_parameter_that_was_set_stays() {
+fn for_rewriting_keeps_explicit_parameters() {
     let kept = |bound| {
         let options = Options::new(bound).codec("ceaz").for_rewriting();
         options.params.get("rewrite").map(str::to_owned)
     };
     assert_eq!(kept(Bound::Abs(0.1)).as_deref(), Some("exact"));
-    assert_eq!(kept(Bound::Range(0.1)), None, "another bound each time");
+    assert_eq!(
+        kept(Bound::Range(0.1)),
+        None,
+        "the tolerance depends on the data"
+    );
     let options = Options::new(Bound::Abs(0.1)).codec("ceaz");
     let options = options.param("rewrite", "drifts").for_rewriting();
     assert_eq!(options.params.get("rewrite"), Some("drifts"));

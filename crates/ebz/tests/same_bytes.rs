@@ -1,5 +1,5 @@
-//! The bytes of a file depend on values and options only: not on the way an array is handed over, nor
-//! on threads, instruction sets, or who codes its parts.
+//! The bytes of a file depend on values and options only, not on the API path, thread count,
+//! instruction set or engine.
 
 use ebz::codec::{Entry, TABLE};
 use ebz::engine::Context;
@@ -11,13 +11,13 @@ use ebz_store::{FrameStore, Policy, StoreOptions};
 use ebz_testkit::fields::{Content, Field};
 use std::sync::Arc;
 
-/// The last chunks along the axes are shorter.
+/// The last chunk along each axis is shorter.
 const SHAPE: [usize; 3] = [20, 21, 33];
 
 /// Whole planes; parts of planes; one chunk.
 const CHUNKS: [[usize; 3]; 3] = [[8, 21, 33], [16, 11, 33], SHAPE];
 
-/// Smooth planes, and from the middle on noisy ones: the best modes of chunks differ.
+/// Smooth planes, noisy ones from the middle on: the best modes differ between chunks.
 fn frames<T: Element>() -> [Field<T>; 2] {
     let mut mixed: Field<T> = Content::Smooth.field(&SHAPE, 6);
     let noise: Field<T> = Content::Noise.field(&SHAPE, 7);
@@ -26,7 +26,7 @@ fn frames<T: Element>() -> [Field<T>; 2] {
     [mixed, Content::Specials.field(&SHAPE, 8)]
 }
 
-/// The bound of each kind that a codec offers, and one that depends on the whole array.
+/// A bound of each kind that a codec supports, and one that depends on the whole array.
 fn bounds(entry: &Entry) -> impl Iterator<Item = Bound> + '_ {
     let offered = entry.info.tolerances.iter().copied();
     let by_range = entry.offers(BoundKind::Range).then_some(BoundKind::Range);
@@ -36,7 +36,7 @@ fn bounds(entry: &Entry) -> impl Iterator<Item = Bound> + '_ {
     })
 }
 
-/// The file that the writer makes of whole arrays.
+/// The file written from whole arrays.
 fn whole<T: Element>(fields: &[Field<T>], options: &Options, engine: Arc<dyn Engine>) -> Vec<u8> {
     let writer = Writer::new(Vec::new(), options.clone()).unwrap();
     let mut writer = writer.engine(engine);
@@ -47,7 +47,7 @@ fn whole<T: Element>(fields: &[Field<T>], options: &Options, engine: Arc<dyn Eng
     writer.finish().unwrap()
 }
 
-/// Takes several chunks at once, from several slabs, and has memory of its own for their bodies.
+/// An engine that takes several chunks at once, from several slabs, and has its own body buffers.
 #[derive(Debug)]
 struct Batches;
 
@@ -79,7 +79,7 @@ impl Engine for Batches {
     }
 }
 
-/// Arrays that come as bytes.
+/// The file written from byte streams.
 fn streamed<T: Element>(
     fields: &[Field<T>],
     options: &Options,
@@ -97,7 +97,7 @@ fn streamed<T: Element>(
     writer.finish().unwrap()
 }
 
-/// Slabs coded one by one, the last one first.
+/// The file written from slabs, encoded in reverse order.
 fn by_slabs<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new(), options.clone()).unwrap();
     for (number, field) in fields.iter().enumerate() {
@@ -116,7 +116,7 @@ fn by_slabs<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
             let values = &field.values[region[0].start * plane..region[0].end * plane];
             let shape: Vec<_> = region.iter().map(|range| range.len()).collect();
             let view = View::new(values, &shape).unwrap();
-            // A coder without history.
+            // A fresh coder.
             let mut coder = SlabCoder::new(options.simd);
             coder
                 .encode(&plan, number as u32, slab, &view, out)
@@ -131,7 +131,7 @@ fn by_slabs<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// The file of a frame store.
+/// The file written by a frame store.
 fn stored<T: Element>(fields: &[Field<T>], options: &Options) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("frames.ebz");
@@ -178,14 +178,14 @@ fn check<T: Element>(entry: &Entry) {
 }
 
 #[test]
-fn every_way_of_writing_f32_gives_the_same_file() {
+fn every_api_path_gives_the_same_f32_file() {
     for entry in TABLE {
         check::<f32>(entry);
     }
 }
 
 #[test]
-fn every_way_of_writing_sixteen_bits_gives_the_same_file() {
+fn every_api_path_gives_the_same_16_bit_file() {
     for (i, entry) in TABLE.iter().enumerate() {
         match i % 2 {
             0 => check::<f16>(entry),
@@ -195,7 +195,7 @@ fn every_way_of_writing_sixteen_bits_gives_the_same_file() {
 }
 
 #[test]
-fn every_way_of_writing_f64_gives_the_same_file() {
+fn every_api_path_gives_the_same_f64_file() {
     for entry in TABLE {
         check::<f64>(entry);
     }

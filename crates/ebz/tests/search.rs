@@ -1,4 +1,4 @@
-//! `ratio` and `psnr` bounds, for every codec that offers absolute bounds.
+//! `ratio` and `psnr` targets, for every codec that supports absolute bounds.
 
 use ebz::codec::TABLE;
 use ebz::{
@@ -6,7 +6,7 @@ use ebz::{
     Tolerance, View,
 };
 
-/// Waves and some noise.
+/// Waves with some noise.
 fn field(shape: [usize; 3]) -> Vec<f32> {
     let mut state = 1u32;
     let mut values = Vec::new();
@@ -38,7 +38,7 @@ fn psnr(values: &[f32], decoded: &[f32]) -> f64 {
 }
 
 #[test]
-fn ratios_are_met_and_hardly_exceeded() {
+fn ratio_targets_are_met_closely() {
     for shape in [[40, 64, 100], [3, 100, 100]] {
         let values = field(shape);
         let view = View::new(&values, &shape).unwrap();
@@ -57,7 +57,7 @@ fn ratios_are_met_and_hardly_exceeded() {
 }
 
 #[test]
-fn psnr_is_met_and_hardly_exceeded() {
+fn psnr_targets_are_met_closely() {
     let shape = [20, 50, 60];
     let values = field(shape);
     let view = View::new(&values, &shape).unwrap();
@@ -75,7 +75,7 @@ fn psnr_is_met_and_hardly_exceeded() {
     }
 }
 
-/// What a search found, after a look at what it wrote.
+/// The search result, after checking the written stream.
 fn search<T: Element>(values: &[T], shape: &[usize], options: &Options) -> ebz::Result<Searched> {
     let mut bytes = Vec::new();
     let stats = ebz::compress_into(&View::new(values, shape)?, options, &mut bytes)?;
@@ -102,7 +102,7 @@ fn search<T: Element>(values: &[T], shape: &[usize], options: &Options) -> ebz::
     Ok(search)
 }
 
-/// The two numbers that an error says are reachable.
+/// The reachable range in an error message.
 fn reachable(message: &str) -> (f64, f64) {
     let (_, after) = message.split_once("this array allows ").expect(message);
     let numbers: Vec<f64> = after
@@ -112,7 +112,7 @@ fn reachable(message: &str) -> (f64, f64) {
     (numbers[0], numbers[numbers.len() - 1])
 }
 
-/// Asks for what cannot be, and for what the answer says can be.
+/// Requests an unreachable target, then the reachable ones that the message states.
 fn check_reach<T: Element>(values: &[T], shape: &[usize], codec: &str) {
     let options = |bound| Options::new(bound).codec(codec);
     let message = search(values, shape, &options(Bound::Ratio(1e9)))
@@ -126,14 +126,14 @@ fn check_reach<T: Element>(values: &[T], shape: &[usize], codec: &str) {
             assert!(found.is_ok(), "{codec} {ratio}: {found:?} after {message}");
         }
     }
-    // An exact copy has any PSNR.
+    // A lossless copy meets any PSNR.
     for decibels in [0.1, 50.0, 1e4] {
         search(values, shape, &options(Bound::Psnr(decibels))).unwrap();
     }
 }
 
 #[test]
-fn what_is_reachable_is_told_and_can_be_reached() {
+fn the_reported_reachable_targets_are_reachable() {
     let single = field([10, 40, 40]);
     let double: Vec<f64> = single.iter().map(|&v| f64::from(v) * 1.1).collect();
     let scaled = |scale: f64| -> Vec<f64> { double.iter().map(|v| v * scale).collect() };
@@ -150,13 +150,13 @@ fn what_is_reachable_is_told_and_can_be_reached() {
         check_reach(&single, &[10, 40, 40], codec);
         check_reach(&double, &[10, 40, 40], codec);
         check_reach(&holes, &[16_000], codec);
-        // Ranges of which squares, or the range itself, are no numbers.
+        // Ranges that overflow when squared, or at all.
         check_reach(&scaled(1e-305), &[100, 160], codec);
         check_reach(&scaled(1e200), &[100, 160], codec);
         let full = scaled(1e308);
         assert!(full.iter().all(|v| v.is_finite()));
         check_reach(&full, &[100, 160], codec);
-        // Nothing to lose, or nearly nothing.
+        // Constant or nearly constant.
         check_reach(&[2.5f64; 1000], &[1000], codec);
         check_reach(&[f32::NAN; 1000], &[10, 100], codec);
         check_reach(&[1.0f32], &[1], codec);
@@ -174,7 +174,7 @@ fn constant_arrays_are_exact() {
 }
 
 #[test]
-fn a_psnr_below_that_of_every_bound_gets_the_largest_one() {
+fn a_psnr_below_all_others_uses_the_largest_bound() {
     let values: Vec<f32> = field([10, 40, 40]).iter().map(|v| v.signum()).collect();
     for codec in codecs() {
         let options = Options::new(Bound::Psnr(0.5)).codec(codec);
@@ -188,9 +188,9 @@ fn a_psnr_below_that_of_every_bound_gets_the_largest_one() {
 }
 
 #[test]
-fn erratic_curves_are_met() {
-    // Huge values mark what is missing: the PSNR is how near to them a multiple of the bound comes,
-    // which no two trials tell of a third.
+fn targets_on_erratic_curves_are_met() {
+    // Undeclared huge fill values: the PSNR depends on how close a lattice point happens to be, so
+    // trials do not predict each other.
     let shape = [60, 80, 90];
     let mut values = field(shape);
     for row in values.chunks_exact_mut(90) {
@@ -207,7 +207,7 @@ fn erratic_curves_are_met() {
 }
 
 #[test]
-fn samples_save_codings() {
+fn sampling_saves_trials() {
     let shape = [60, 80, 90];
     let values = field(shape);
     for codec in codecs() {
@@ -223,7 +223,7 @@ fn samples_save_codings() {
     }
 }
 
-/// Frames of a simulation whose amplitude drifts, and what became of them.
+/// Frames of a simulation with drifting amplitude, and their statistics.
 fn series(codec: &str, bound: Bound, frames: usize) -> (Vec<FrameStats>, Vec<u8>) {
     let shape = [20, 50, 60];
     let options = Options::new(bound).codec(codec);
@@ -245,7 +245,7 @@ fn bound_of(tolerance: Tolerance) -> f64 {
 }
 
 #[test]
-fn the_bound_follows_a_series_at_the_price_of_a_coding_or_two() {
+fn a_series_needs_one_or_two_trials_per_frame() {
     for codec in codecs() {
         let (frames, bytes) = series(codec, Bound::Ratio(8.0), 20);
         for frame in &frames {
@@ -255,7 +255,7 @@ fn the_bound_follows_a_series_at_the_price_of_a_coding_or_two() {
         let bounds: Vec<_> = frames.iter().map(|f| bound_of(f.tolerance)).collect();
         let growth = bounds[19] / bounds[0];
         assert!((1.5..6.0).contains(&growth), "{codec}: {bounds:?}");
-        // The frames say which bound they used.
+        // The frames store the bound they used.
         let reader = ebz::Reader::from_source(bytes.as_slice()).unwrap();
         for (number, &bound) in bounds.iter().enumerate() {
             let frame = reader.frame(number).unwrap();
@@ -270,7 +270,7 @@ fn the_bound_follows_a_series_at_the_price_of_a_coding_or_two() {
 }
 
 #[test]
-fn appended_frames_start_from_the_last_one() {
+fn appends_start_from_the_last_frame() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("series.ebz");
     let shape = [20, 50, 60];
@@ -283,7 +283,7 @@ fn appended_frames_start_from_the_last_one() {
     let mut writer = ebz::Writer::append(&path, options).unwrap();
     let stats = writer.frame(&view).unwrap();
     assert_eq!(stats.search.unwrap().codings, 1);
-    // Another target is another search.
+    // Another target starts a new search.
     writer.options_mut().bound = Bound::Ratio(20.0);
     let stats = writer.frame(&view).unwrap();
     assert!(stats.search.unwrap().found >= 20.0);
@@ -291,8 +291,8 @@ fn appended_frames_start_from_the_last_one() {
 }
 
 #[test]
-fn targets_within_a_jump_are_met_by_what_lies_above_it() {
-    // Every bound below one keeps the signs, every other one keeps nothing.
+fn targets_within_a_jump_are_met_from_above() {
+    // Every bound below 1 keeps the signs, any other keeps nothing.
     let sign = |i: u32| {
         if i.wrapping_mul(2_654_435_761) >> 31 == 0 {
             -1.0
@@ -309,7 +309,7 @@ fn targets_within_a_jump_are_met_by_what_lies_above_it() {
 }
 
 #[test]
-fn ratios_that_exact_copies_have_change_nothing() {
+fn ratios_of_lossless_copies_are_lossless() {
     let values: Vec<f32> = (0..100_000).map(|i| (i / 500) as f32).collect();
     for codec in codecs() {
         let options = Options::new(Bound::Ratio(2.0)).codec(codec);
@@ -323,7 +323,7 @@ fn ratios_that_exact_copies_have_change_nothing() {
 }
 
 #[test]
-fn huge_values_do_not_spoil_the_search() {
+fn huge_values_do_not_break_the_search() {
     let shape = [20, 50, 60];
     let mut values = field(shape);
     for value in values.iter_mut().skip(7).step_by(1000) {
@@ -336,7 +336,7 @@ fn huge_values_do_not_spoil_the_search() {
 }
 
 #[test]
-fn the_number_of_threads_does_not_change_what_is_found() {
+fn the_search_does_not_depend_on_the_thread_count() {
     let shape = [160, 64, 64];
     let values = field(shape);
     let view = View::new(&values, &shape).unwrap();

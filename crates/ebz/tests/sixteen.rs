@@ -1,5 +1,5 @@
-//! Elements of 16 bits in the library as a whole: what they take, and that the rounded values keep
-//! the bound. Conformance, corruption and golden files have them too, as every element type.
+//! 16-bit elements: their size, and the bound of the rounded values. Conformance, corruption and
+//! golden tests cover them too.
 
 use ebz::{Bound, Element, Options, Reader, View, bf16, f16};
 use ebz_testkit::exact;
@@ -21,12 +21,12 @@ fn field<T: Element>(content: Content) -> Field<T> {
     content.field(&SHAPE, 3)
 }
 
-/// Bounds from far below the spacing of the values to far above it, and beside its multiples: the same
-/// values take hardly more as 16-bit ones than as f32.
+/// With bounds from far below to far above the spacing of the values, and near its multiples,
+/// 16-bit values take hardly more than the same values as f32.
 fn takes_no_more_than_f32<T: Element>() {
     let narrow: Field<T> = field(Content::Smooth);
     let wide: Field<f32> = narrow.rounded();
-    // Values up to about 30: that of the upper half of them.
+    // The spacing of the upper half of the values, which reach about 30.
     let spacing = 16.0 / f64::from(1u32 << T::FRACTION_BITS);
     for codec in ["fz", "ceaz", "interp"] {
         for share in [0.3, 0.9, 1.0, 1.1, 1.5, 1.9, 2.0, 3.7, 20.0, 100.3] {
@@ -34,7 +34,8 @@ fn takes_no_more_than_f32<T: Element>() {
             let options = Options::new(bound).codec(codec).threads(1);
             let sizes = [size(&narrow.values, &options), size(&wide.values, &options)];
             println!("{codec} {} {share}: {sizes:?}", T::TYPE);
-            // At most a bit for each value, where the bound is just below a multiple of the spacing.
+            // At most one more bit per value, where the bound is just below a multiple of the
+            // spacing.
             let bit = wide.values.len() / 8;
             assert!(sizes[0] <= sizes[1] + bit, "{codec} {bound}: {sizes:?}");
         }
@@ -42,13 +43,13 @@ fn takes_no_more_than_f32<T: Element>() {
 }
 
 #[test]
-fn sixteen_bits_take_no_more_than_f32() {
+fn sixteen_bit_values_take_no_more_than_f32() {
     takes_no_more_than_f32::<f16>();
     takes_no_more_than_f32::<bf16>();
 }
 
 #[test]
-fn what_does_not_shrink_takes_two_bytes() {
+fn incompressible_values_take_two_bytes() {
     fn check<T: Element>() {
         let noise: Field<T> = field(Content::RandomBits);
         for entry in ebz::codec::TABLE {
@@ -65,7 +66,7 @@ fn what_does_not_shrink_takes_two_bytes() {
     check::<bf16>();
 }
 
-/// Finite values near the largest one stay finite, with bounds that reach beyond it.
+/// Finite values near the maximum stay finite, even if the bound extends beyond it.
 #[test]
 fn the_largest_values_stay_finite() {
     fn check<T: Element>(largest: u64) {
@@ -87,7 +88,7 @@ fn the_largest_values_stay_finite() {
 }
 
 #[test]
-fn searches_and_ranges_reach_their_targets() {
+fn range_bounds_and_searches_work() {
     fn check<T: Element>() {
         let field: Field<T> = field(Content::Smooth);
         for codec in ["fz", "interp"] {
@@ -104,10 +105,9 @@ fn searches_and_ranges_reach_their_targets() {
     check::<bf16>();
 }
 
-/// A fill value that the type has not got is the nearest one that it has; data beside it does not become
-/// missing.
+/// A fill value that the type cannot represent is rounded; data next to it does not become missing.
 #[test]
-fn fill_values_are_those_of_the_type() {
+fn fill_values_are_rounded_to_the_type() {
     fn check<T: Element>() {
         let mut field: Field<T> = field(Content::Smooth);
         let mark = T::from_f64(-99.9);
@@ -138,7 +138,7 @@ fn fill_values_are_those_of_the_type() {
 }
 
 #[test]
-fn regions_and_recovery_have_the_type() {
+fn regions_and_recovery_work() {
     let field: Field<bf16> = field(Content::Waves);
     let options = Options::new(Bound::Abs(1e-4)).chunk(&[4, 70, 90]);
     let bytes = ebz::compress(&View::new(&field.values, &SHAPE).unwrap(), &options).unwrap();
@@ -147,7 +147,7 @@ fn regions_and_recovery_have_the_type() {
     let whole = reader.read::<bf16>().unwrap();
     let part = reader.region::<bf16>(&[5..7, 0..70, 0..90]).unwrap();
     assert_eq!(part.values(), &whole.values()[5 * 6300..7 * 6300]);
-    // Without its last bytes, the file has lost a chunk, which becomes NaN.
+    // A truncated file has lost a chunk, which becomes NaN.
     let cut = &bytes[..bytes.len() * 3 / 4];
     let (_, saved) = ebz::recover(&cut, Vec::new()).unwrap();
     let saved = ebz::decompress::<bf16>(&saved).unwrap();

@@ -1,4 +1,4 @@
-//! Frames written and read slab by slab are the frames that are written and read whole.
+//! Frames written and read slab by slab equal those written and read whole.
 
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Bound, Error, Options, Reader, Tolerance, View, Writer};
@@ -40,7 +40,7 @@ fn encode(
 }
 
 #[test]
-fn slabs_in_any_order_make_the_same_file() {
+fn slabs_in_any_order_give_the_same_file() {
     let values = values();
     for options in options() {
         let whole = ebz::compress(&View::new(&values, &SHAPE).unwrap(), &options).unwrap();
@@ -73,7 +73,7 @@ fn slabs_in_any_order_make_the_same_file() {
 }
 
 #[test]
-fn records_may_be_written_by_others() {
+fn records_can_be_written_externally() {
     let values = values();
     for options in options() {
         let whole = ebz::compress(&View::new(&values, &SHAPE).unwrap(), &options).unwrap();
@@ -81,7 +81,7 @@ fn records_may_be_written_by_others() {
         let slabs = encode(&plan, &values, 0..plan.slabs());
         let mut writer = Writer::new(Cursor::new(Vec::new()), options).unwrap();
         let mut frame = writer.begin(&plan).unwrap();
-        // The writer knows lengths only.
+        // The writer only knows the lengths.
         let places = slabs.iter().map(|slab| frame.reserve(&slab.bodies()));
         let places: Vec<_> = places.collect::<Result<_, _>>().unwrap();
         frame.end().unwrap();
@@ -95,7 +95,7 @@ fn records_may_be_written_by_others() {
 }
 
 #[test]
-fn misplaced_missing_and_damaged_slabs_are_errors() {
+fn misplaced_missing_and_damaged_slabs_are_rejected() {
     let values = values();
     let [options, _] = options();
     let plan = FramePlan::new::<f32>(&SHAPE, Tolerance::Abs(1e-2), &options).unwrap();

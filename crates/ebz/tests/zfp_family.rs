@@ -1,4 +1,4 @@
-//! The promises of the zfp family, for every codec of it, on every instruction set.
+//! Tests of the zfp family, for each of its codecs, at every level.
 
 use ebz::codec::{Params, by_name};
 use ebz::engine::Context;
@@ -8,7 +8,7 @@ use ebz::{Element, Error, FillValues, Tolerance};
 
 const CODECS: [&str; 2] = ["de-zfp", "zfp-v"];
 
-/// A small generator of the same numbers everywhere.
+/// A reproducible random number generator.
 struct Random(u64);
 
 impl Random {
@@ -38,7 +38,7 @@ fn smooth<T: Element>(d: Dims) -> Vec<T> {
         .collect()
 }
 
-/// Fields that break what assumes well-behaved numbers.
+/// Fields that break assumptions about well-behaved numbers.
 fn contents<T: Element>(d: Dims) -> Vec<(&'static str, Vec<T>)> {
     let n = d.len();
     let mut r = Random(n as u64);
@@ -133,7 +133,7 @@ fn decode<T: Element>(
     Ok(out)
 }
 
-/// |x − y| ≤ e in real numbers: the rounded difference and what rounding took from it.
+/// |x − y| ≤ e in exact arithmetic: the rounded difference and its rounding error.
 fn within(x: f64, y: f64, e: f64) -> bool {
     let difference = x - y;
     let back = difference + y;
@@ -210,7 +210,7 @@ fn bound_holds_for_every_f64() {
 }
 
 #[test]
-fn precision_keeps_non_finite_values_and_improves() {
+fn precision_preserves_non_finite_values_and_improves() {
     let d = dims(5, 9, 33);
     for codec in CODECS {
         for (name, values) in contents::<f32>(d) {
@@ -289,14 +289,14 @@ fn truncated_and_damaged_streams_never_panic() {
 }
 
 #[test]
-fn random_bytes_never_panic_and_decode_alike() {
+fn random_bytes_never_panic_and_decode_identically_at_every_level() {
     let mut r = Random(5);
     for codec in CODECS {
         for round in 0..3000 {
             let d = [dims(5, 6, 34), dims(3, 13, 41), dims(1, 1, 99)][round % 3];
             let mut bytes: Vec<u8> = (0..r.word() % 700).map(|_| r.word() as u8).collect();
             if bytes.len() > 25 {
-                // A plausible frame of one segment, so that the streams themselves are reached.
+                // A plausible header of one segment, so that decoding reaches the streams.
                 let axes = 1 + round % 3;
                 let blocks = d.nx.div_ceil(4)
                     * if axes > 1 { d.ny.div_ceil(4) } else { d.ny }
@@ -322,7 +322,7 @@ fn random_bytes_never_panic_and_decode_alike() {
 }
 
 #[test]
-fn segments_decode_alone() {
+fn segments_decode_independently() {
     for codec in CODECS {
         let d = dims(16, 32, 64);
         let mut values = smooth::<f32>(d);
@@ -349,7 +349,7 @@ fn segments_decode_alone() {
         let length = |s: usize| (1..5).map(|i| number(5 + 20 * s + 4 * i)).sum::<usize>();
         assert!((0..count).all(|s| length(s) < 1024 + 8 * 300));
 
-        // Without the first segment, the rest of the blocks are as they were.
+        // Without the first segment, the other blocks decode to the same values.
         let whole = decode::<f32>(codec, Level::detect(), &bytes, d).unwrap();
         let mut without = bytes.clone();
         for i in 0..4 {

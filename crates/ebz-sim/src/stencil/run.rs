@@ -3,7 +3,7 @@
 use super::{Kernel, sweep};
 use ebz::{Error, Options, Result, Tolerance};
 use ebz_store::grid::{Grid, Layout, Moved, Settings, State};
-use ebz_store::io::{BLOCK, Rate};
+use ebz_store::io::{BLOCK_BYTES, Rate};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -127,7 +127,7 @@ impl Plan {
     fn fit(&self, kernel: &dyn Kernel, settings: &mut Settings) -> Result<()> {
         let threads = self.threads.clamp(1, settings.layout.slabs()) as u64;
         let window = (sweep::window_values(kernel, self.per_pass) * size_of::<f64>()) as u64;
-        let least = settings.layout.slab_bytes().max(BLOCK);
+        let least = settings.layout.slab_bytes().max(BLOCK_BYTES);
         // Requests that are not larger than needed if memory is scarce.
         while threads * (window + settings.lane_bytes()) > self.memory / 2
             && settings.segment / 2 >= least

@@ -1,4 +1,4 @@
-//! What threads reuse from pass to pass, because fresh memory is slow.
+//! Buffers and coders reused between passes, because fresh memory is slow.
 
 use crate::io::AlignedBuffer;
 use ebz::Result;
@@ -6,7 +6,7 @@ use ebz::simd::Level;
 use ebz::slab::SlabCoder;
 use std::sync::{Mutex, PoisonError};
 
-/// Buffers and coders that nobody uses at the moment.
+/// Pools of unused buffers and coders.
 #[derive(Default)]
 pub(super) struct Buffers {
     segments: Mutex<Vec<AlignedBuffer>>,
@@ -14,7 +14,7 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// A buffer of at least so many bytes.
+    /// A buffer of at least this many bytes.
     pub fn segment(&self, bytes: usize) -> Result<AlignedBuffer> {
         match take(&self.segments) {
             Some(mut buffer) => {

@@ -1,9 +1,8 @@
-//! What makes a grid on disk survive: the index of a complete grid, written once everything that
-//! it points to is on the disk.
+//! Checkpoints of a grid on disk: the index of a complete grid, written after all of its data has
+//! reached the disk.
 //!
-//! Two grids take turns, each a data file and an index file. Before a data file is written over,
-//! its index goes; so whatever is killed when, the index with the highest step is of a complete
-//! grid.
+//! Two grids alternate, each with a data file and an index file. Before a data file is overwritten,
+//! its index is removed. So at any time the index with the highest step belongs to a complete grid.
 
 use super::{Layout, State};
 use ebz::{Error, Result};
@@ -12,17 +11,17 @@ use std::io::{ErrorKind, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Where the bytes of a slab lie in a file.
+/// Byte range of a slab in a file.
 pub(super) type Place = Range<u64>;
 
 const SIGNATURE: &[u8; 8] = b"ebzgrid1";
 /// Signature, checksum, length of the description.
-const HEADER: usize = 24;
+const HEADER_BYTES: usize = 24;
 
-/// What an index says about its grid.
+/// Description of a grid in its index.
 #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(super) struct About {
-    /// What determines every number of the run.
+    /// Everything that determines the results of the run.
     pub identity: String,
     pub step: u64,
     /// The frame number in its records.
@@ -31,7 +30,7 @@ pub(super) struct About {
     pub layout: Layout,
 }
 
-/// A complete grid that was found.
+/// A complete grid found on disk.
 pub(super) struct Found {
     pub about: About,
     pub places: Vec<Place>,
@@ -45,18 +44,18 @@ fn index_path(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("grid-{number}.index"))
 }
 
-/// Says that the data of grid `number` is about to change.
+/// Invalidates grid `number` before its data changes.
 pub(super) fn forget(folder: &Path, number: usize) -> Result<()> {
     let path = index_path(folder, number);
     match fs::remove_file(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error.into()),
-        // It must not come back with a power failure, when the data is another.
+        // It must not reappear after a power failure, when the data has changed.
         Ok(()) => ebz::sync_folder(path),
     }
 }
 
-/// Makes the data of grid `number` last, then its index.
+/// Flushes the data of grid `number`, then writes and flushes its index.
 pub(super) fn write(folder: &Path, number: usize, about: &About, places: &[Place]) -> Result<()> {
     File::open(data_path(folder, number))?.sync_data()?;
     let about = serde_json::to_vec(about).map_err(|e| Error::invalid(e.to_string()))?;
@@ -90,7 +89,9 @@ pub(super) fn read(folder: &Path, number: usize) -> Result<Option<Found>> {
             path.display()
         ))
     };
-    let (header, rest) = bytes.split_first_chunk::<HEADER>().ok_or_else(damaged)?;
+    let (header, rest) = bytes
+        .split_first_chunk::<HEADER_BYTES>()
+        .ok_or_else(damaged)?;
     let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| header[at + i]));
     let checksum = xxhash_rust::xxh3::xxh3_64(&bytes[16..]);
     if header[..8] != SIGNATURE[..] || word(8) != checksum {

@@ -1,4 +1,4 @@
-//! A complete grid of one moment, in whatever it lives in.
+//! A complete grid at one time step.
 
 use super::checkpoint::{self, Place};
 use super::{Layout, State};
@@ -7,18 +7,18 @@ use ebz::Result;
 use std::path::Path;
 use std::sync::Arc;
 
-/// One of the two grids that take turns.
+/// One of the two alternating grids.
 pub(super) struct Generation {
-    /// Time steps that led to it.
+    /// Its time step.
     pub step: u64,
-    /// The frame number in its records: which pass wrote them.
+    /// The frame number in its records, which identifies the pass that wrote them.
     pub frame: u32,
     pub body: Body,
 }
 
 /// The values of a grid.
 pub(super) enum Body {
-    /// As they are.
+    /// Uncompressed.
     Raw(Vec<f64>),
     /// The records of every slab.
     Packed(Vec<Vec<u8>>),
@@ -26,7 +26,7 @@ pub(super) enum Body {
     File(Filed),
 }
 
-/// A file and where its slabs are.
+/// A file and the positions of its slabs.
 pub(super) struct Filed {
     pub file: Arc<DirectFile>,
     pub places: Vec<Place>,
@@ -60,7 +60,7 @@ impl Generation {
         })
     }
 
-    /// Bytes that the values take where they are.
+    /// Stored size of the values.
     pub fn stored(&self) -> u64 {
         match &self.body {
             Body::Raw(values) => size_of_val(&values[..]) as u64,
@@ -69,7 +69,7 @@ impl Generation {
         }
     }
 
-    /// Bytes of memory that it takes.
+    /// Memory use.
     pub fn memory(&self) -> u64 {
         match &self.body {
             Body::Raw(_) => self.stored(),

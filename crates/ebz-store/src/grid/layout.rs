@@ -1,13 +1,13 @@
-//! How a grid is cut: planes along the slowest axis, and slabs of a few planes each.
+//! How a grid is split: planes along the slowest axis, grouped into slabs.
 
 use ebz::{Error, Result, element_count};
 use std::ops::Range;
 
-/// Raw bytes of a slab that the library aims at: what is decoded should still be in the cache when
-/// the stencil comes to it.
-const SEGMENT_BYTES: usize = 2 << 20;
+/// Raw size of a slab by default: small enough that decoded values are still in the cache when the
+/// stencil reads them.
+const TARGET_SLAB_BYTES: usize = 2 << 20;
 
-/// Extents of a grid of `f64`, and the planes that are coded together.
+/// Extents of a grid of `f64`, and the number of planes encoded together.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Layout {
     shape: Vec<usize>,
@@ -19,15 +19,13 @@ impl Layout {
     pub fn new(shape: &[usize], slab: Option<usize>) -> Result<Self> {
         let values = element_count(shape)?;
         if values == 0 || shape.is_empty() || slab == Some(0) {
-            return Err(Error::invalid(
-                "a grid needs at least one plane and one value: give extents of at least 1",
-            ));
+            return Err(Error::invalid("a grid needs extents of at least 1"));
         }
         let bytes = values / shape[0] * size_of::<f64>();
-        // Enough slabs to share them among threads.
-        let most = (shape[0] / 32).max(2);
+        // Enough slabs to distribute among threads.
+        let max_planes = (shape[0] / 32).max(2);
         let slab = slab
-            .unwrap_or((SEGMENT_BYTES / bytes).clamp(2, most))
+            .unwrap_or((TARGET_SLAB_BYTES / bytes).clamp(2, max_planes))
             .min(shape[0]);
         Ok(Self {
             shape: shape.to_vec(),
@@ -40,27 +38,27 @@ impl Layout {
         &self.shape
     }
 
-    /// Planes of the grid.
+    /// Number of planes.
     pub fn planes(&self) -> usize {
         self.shape[0]
     }
 
-    /// Values of a plane.
+    /// Values per plane.
     pub fn plane_len(&self) -> usize {
         self.shape[1..].iter().product()
     }
 
-    /// Planes per slab; the last one may have fewer.
+    /// Planes per slab; the last slab may have fewer.
     pub fn slab_planes(&self) -> usize {
         self.slab
     }
 
-    /// Bytes of a full slab.
+    /// Size of a full slab.
     pub fn slab_bytes(&self) -> usize {
         self.slab * self.plane_len() * size_of::<f64>()
     }
 
-    /// Bytes of the grid.
+    /// Size of the grid.
     pub fn bytes(&self) -> u64 {
         (self.planes() * self.plane_len() * size_of::<f64>()) as u64
     }
@@ -75,19 +73,19 @@ impl Layout {
         slab * self.slab..((slab + 1) * self.slab).min(self.planes())
     }
 
-    /// The slabs that hold these planes.
+    /// The slabs that cover these planes.
     pub fn slabs_of(&self, planes: &Range<usize>) -> Range<usize> {
         planes.start / self.slab..planes.end.div_ceil(self.slab)
     }
 
-    /// Extents of a chunk for the codec.
+    /// Chunk extents for the codec.
     pub(super) fn chunk(&self) -> Vec<usize> {
         let mut chunk = self.shape.clone();
         chunk[0] = self.slab;
         chunk
     }
 
-    /// Planes in at most so many ranges of whole slabs, of nearly the same size.
+    /// Splits the planes into at most `count` ranges of whole slabs, of nearly equal size.
     pub(super) fn shares(&self, count: usize) -> Vec<Range<usize>> {
         let slabs = self.slabs();
         let count = count.clamp(1, slabs);

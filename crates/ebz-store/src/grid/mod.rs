@@ -1,11 +1,11 @@
-//! Grids that are computed again and again, and live raw or compressed, in memory or on disk.
+//! Grids that are updated in passes and stored raw or compressed, in memory or on disk.
 //!
 //! ```text
-//! old grid ─► read-ahead ─► decode ─► planes ─► (the stencil) ─► planes ─► encode ─► write-behind ─► new grid
+//! old grid ─► read ahead ─► decode ─► (stencil) ─► encode ─► write behind ─► new grid
 //! ```
 //!
-//! Two grids take turns: the old one is read while the new one is written. Only when the new one
-//! is complete does it become the old one, and on disk it then survives whatever happens next.
+//! Two grids alternate: the old one is read while the new one is written. The new one replaces it
+//! only when it is complete, and on disk it then survives a crash.
 
 mod buffers;
 mod checkpoint;
@@ -21,7 +21,7 @@ pub use reader::Reader;
 pub use settings::{Moved, Settings, State};
 pub use writer::Writer;
 
-use crate::io::BLOCK;
+use crate::io::BLOCK_BYTES;
 use buffers::Buffers;
 use ebz::simd::Level;
 use ebz::slab::FramePlan;
@@ -33,18 +33,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use writer::{Budget, Encoder, Segments, Sink};
 
-/// How slabs are coded.
+/// How slabs are encoded.
 struct Packing {
     plan: FramePlan,
     simd: Level,
 }
 
-/// The part of a pass that one thread does: planes in, planes out.
+/// The part of a pass on one thread: planes in, planes out.
 pub struct Lane<'g> {
     range: Range<usize>,
-    /// The old grid, from as many planes before the range as the halo has.
+    /// Reads the old grid, starting a halo before the range.
     pub reader: Reader<'g>,
-    /// The new grid.
+    /// Writes the new grid.
     pub writer: Writer<'g>,
 }
 
@@ -54,14 +54,14 @@ impl Lane<'_> {
         self.range.clone()
     }
 
-    /// Waits until every plane is where it belongs.
+    /// Waits until every plane is stored.
     pub fn finish(mut self) -> Result<Moved> {
         let written = self.writer.finish()?;
         Ok(self.reader.moved().join(written))
     }
 }
 
-/// A grid of `f64` that is computed again and again.
+/// A grid of `f64` that is updated in passes.
 pub struct Grid {
     settings: Settings,
     packing: Option<Packing>,
@@ -72,7 +72,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A new grid; `plane` fills each of its planes.
+    /// Creates a grid; `plane` fills each of its planes.
     pub fn create(
         settings: Settings,
         threads: usize,
@@ -119,17 +119,17 @@ impl Grid {
         Ok(grid)
     }
 
-    /// The grid in the folder of the settings, as the last complete pass left it.
+    /// Opens the grid in the folder of the settings, as of the last complete pass.
     pub fn resume(settings: Settings) -> Result<Self> {
         let folder = settings.folder.display().to_string();
         if !settings.state.on_disk() {
             return Err(Error::invalid(
-                "a grid in memory cannot be continued: keep it on disk (raw-disk, compressed-disk)",
+                "a grid in memory cannot be resumed: keep it on disk (raw-disk, compressed-disk)",
             ));
         }
         let found = [0, 1].map(|number| checkpoint::read(&settings.folder, number));
         let [first, second] = match found {
-            // One damaged index does not matter beside a good one.
+            // A damaged index does not matter if the other one is valid.
             [Ok(Some(found)), Err(_)] => [Some(found), None],
             [Err(_), Ok(Some(found))] => [None, Some(found)],
             [first, second] => [first?, second?],
@@ -138,7 +138,7 @@ impl Grid {
         let current = usize::from(step(&second) > step(&first));
         let Some(found) = (if current == 0 { first } else { second }) else {
             return Err(Error::invalid(format!(
-                "there is no complete grid in '{folder}': start without --resume"
+                "no complete grid in '{folder}': start without --resume"
             )));
         };
         let same = found.about.identity == settings.identity
@@ -146,7 +146,7 @@ impl Grid {
             && found.about.layout == settings.layout;
         if !same {
             return Err(Error::invalid(format!(
-                "the grid in '{folder}' belongs to another run ({}; {}): continue with the same \
+                "the grid in '{folder}' belongs to another run ({}; {}): resume with the same \
                  arguments, or choose another folder",
                 found.about.state.name(),
                 found.about.identity
@@ -200,41 +200,41 @@ impl Grid {
             settings,
             packing,
             generations,
-            // The first grid is written as if it followed another.
+            // The first grid is written like any later one.
             current: 1,
             budget,
             buffers: Arc::default(),
         })
     }
 
-    /// How it is cut.
+    /// How it is split.
     pub fn layout(&self) -> &Layout {
         &self.settings.layout
     }
 
-    /// Time steps that led to it.
+    /// The current time step.
     pub fn step(&self) -> u64 {
         self.generations[self.current].step
     }
 
-    /// Bytes that the values take where they live.
+    /// Stored size of the values.
     pub fn stored_bytes(&self) -> u64 {
         self.generations[self.current].stored()
     }
 
-    /// Bytes of memory that both grids take.
+    /// Memory use of both grids.
     pub fn memory(&self) -> u64 {
         self.generations.iter().map(Generation::memory).sum()
     }
 
-    /// The guarantee for every value of every stored grid.
+    /// The error bound of every stored grid.
     pub fn tolerance(&self) -> Option<Tolerance> {
         self.packing.as_ref().map(|_| self.settings.tolerance)
     }
 
-    /// Begins a pass: at most `threads` lanes, whose readers start `halo` planes before the planes
-    /// that they write and end as many behind. [`Grid::commit`] ends it; without, the old grid
-    /// stays.
+    /// Starts a pass: at most `threads` lanes, whose readers start `halo` planes before and end as
+    /// many after the planes that they write. [`Grid::commit`] ends the pass; otherwise the old
+    /// grid stays.
     pub fn lanes(&mut self, threads: usize, halo: usize) -> Result<Vec<Lane<'_>>> {
         let mut lanes = Vec::new();
         for (range, reader, writer) in self.split(threads, Some(halo))? {
@@ -248,7 +248,7 @@ impl Grid {
     }
 
     /// Writers of the new grid and, with a halo, readers of the old one.
-    #[expect(clippy::type_complexity, reason = "a lane before it has a name")]
+    #[expect(clippy::type_complexity, reason = "the parts of a lane")]
     fn split(
         &mut self,
         threads: usize,
@@ -273,7 +273,8 @@ impl Grid {
             0 => (&right[0], &mut left[0]),
             _ => (&left[0], &mut right[0]),
         };
-        // Records say which pass wrote them, so that remains of an older one are recognised.
+        // Records identify the pass that wrote them, so that leftovers of an older pass are
+        // detected.
         new.frame = old.frame.wrapping_add(1);
         let frame = new.frame;
         let mut rest = Unwritten::of(&mut new.body);
@@ -300,7 +301,7 @@ impl Grid {
                     }
                 }
                 (Unwritten::Packed(_), None) => {
-                    return Err(Error::invalid("a packed grid needs a codec"));
+                    return Err(Error::invalid("a compressed grid needs a codec"));
                 }
             };
             let writer = Writer {
@@ -322,7 +323,7 @@ impl Grid {
         Ok(lanes)
     }
 
-    /// Ends a pass: the new grid is complete, and `step` time steps led to it.
+    /// Ends a pass: the new grid is complete and becomes the current one at `step`.
     pub fn commit(&mut self, step: u64) -> Result<()> {
         let next = 1 - self.current;
         let Settings {
@@ -347,7 +348,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Frees the memory of the grid before the last; the next pass would need it again.
+    /// Frees the memory of the previous grid; the next pass will need it again.
     pub fn forget_previous(&mut self) {
         match &mut self.generations[1 - self.current].body {
             Body::Raw(values) => *values = Vec::new(),
@@ -356,7 +357,7 @@ impl Grid {
         }
     }
 
-    /// Reads planes of the grid as it is.
+    /// Reads planes of the current grid.
     pub fn reader(&self, planes: Range<usize>) -> Result<Reader<'_>> {
         let Settings {
             layout, segment, ..
@@ -366,7 +367,7 @@ impl Grid {
         Reader::new(layout, packing, grid, planes, *segment, &self.buffers)
     }
 
-    /// Hands every plane of the grid as it is to `f`, in order.
+    /// Calls `f` for every plane of the current grid, in order.
     pub fn for_each_plane(&self, mut f: impl FnMut(usize, &[f64]) -> Result<()>) -> Result<()> {
         let planes = 0..self.layout().planes();
         let mut reader = self.reader(planes.clone())?;
@@ -377,14 +378,14 @@ impl Grid {
     }
 }
 
-/// The bytes of a file for some slabs, where each is stored raw in the worst case, with its header and
-/// up to whole blocks. What is not written takes no room on the disk.
+/// The byte range of a file for some slabs, large enough to store each raw with its header, padded
+/// to whole blocks. Unwritten bytes take no space on disk.
 fn region(layout: &Layout, slabs: &Range<usize>) -> Range<u64> {
-    let most = (layout.slab_bytes() + BLOCK).next_multiple_of(BLOCK) as u64;
+    let most = (layout.slab_bytes() + BLOCK_BYTES).next_multiple_of(BLOCK_BYTES) as u64;
     slabs.start as u64 * most..slabs.end as u64 * most
 }
 
-/// What no lane has yet of the new grid.
+/// The part of the new grid that is not yet assigned to a lane.
 enum Unwritten<'g> {
     Raw(&'g mut [f64]),
     Packed(&'g mut [Vec<u8>]),

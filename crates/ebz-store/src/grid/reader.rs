@@ -1,4 +1,4 @@
-//! Planes out of a grid, in order, three at a time.
+//! Reads the planes of a grid in order, three at a time.
 
 use super::buffers::Buffers;
 use super::checkpoint::Place;
@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads a range of planes of a grid from the first to the last.
+/// Reads a range of planes of a grid in order.
 pub struct Reader<'g> {
     layout: &'g Layout,
     source: Source<'g>,
-    /// What a window may touch, oldest first.
+    /// Planes that a window may need, oldest first.
     held: VecDeque<Held>,
     moved: Moved,
 }
@@ -28,7 +28,7 @@ enum Source<'g> {
     PackedFile(Ahead, Option<Read>, &'g [Place], Decoder<'g>),
 }
 
-/// Planes that were fetched.
+/// Fetched planes.
 struct Held {
     planes: Range<usize>,
     values: Values,
@@ -43,16 +43,16 @@ impl Values {
     fn get(&self) -> &[f64] {
         match self {
             Self::Decoded(values) => values,
-            // Segments begin on a block and slabs are whole values.
+            // Segments are block-aligned and slabs are whole values.
             Self::Raw(buffer, at) => bytemuck::cast_slice(&buffer[at.clone()]),
         }
     }
 }
 
-/// Turns records back into values.
+/// Decodes records to values.
 struct Decoder<'g> {
     packing: &'g Packing,
-    /// The frame number that the records carry.
+    /// The frame number in the records.
     frame: u32,
     coder: Option<SlabCoder>,
     buffers: Arc<Buffers>,
@@ -87,14 +87,14 @@ impl Drop for Decoder<'_> {
 
 fn damaged(error: &Error, planes: &Range<usize>) -> Error {
     Error::corrupt(format!(
-        "planes {} to {} of the grid are damaged ({error}): start again, or restore the folder",
+        "planes {} to {} of the grid are damaged ({error}): start over, or restore the folder",
         planes.start,
         planes.end - 1
     ))
 }
 
 impl<'g> Reader<'g> {
-    /// Reads the slabs that hold `planes`.
+    /// Reads the slabs that cover `planes`.
     pub(super) fn new(
         layout: &'g Layout,
         packing: Option<&'g Packing>,
@@ -111,7 +111,7 @@ impl<'g> Reader<'g> {
             buffers: buffers.clone(),
             spare: Vec::new(),
         };
-        let no_plan = || Error::invalid("a packed grid needs a codec");
+        let no_plan = || Error::invalid("a compressed grid needs a codec");
         let source = match &from.body {
             Body::Raw(values) => Source::Memory(values),
             Body::Packed(records) => {
@@ -137,8 +137,8 @@ impl<'g> Reader<'g> {
         })
     }
 
-    /// The planes below, at and above `at`; the planes asked for never go back. At the ends of the
-    /// grid the last plane stands for the missing one.
+    /// The planes below, at and above `at`, which must not decrease between calls. At the ends of
+    /// the grid the last plane replaces the missing one.
     pub fn window(&mut self, at: usize) -> Result<[&[f64]; 3]> {
         let last = self.layout.planes() - 1;
         let [below, above] = [at.saturating_sub(1), (at + 1).min(last)];
@@ -146,13 +146,13 @@ impl<'g> Reader<'g> {
         Ok([self.held(below)?, self.held(at)?, self.held(above)?])
     }
 
-    /// One plane; the planes asked for never go back.
+    /// One plane; `at` must not decrease between calls.
     pub fn plane(&mut self, at: usize) -> Result<&[f64]> {
         self.hold(at..at + 1)?;
         self.held(at)
     }
 
-    /// A plane that is there.
+    /// A plane that is already fetched.
     fn held(&self, plane: usize) -> Result<&[f64]> {
         let length = self.layout.plane_len();
         let slice = |values: &'_ [f64], first: usize| {
@@ -163,12 +163,12 @@ impl<'g> Reader<'g> {
             return Ok(&values[slice(values, 0)]);
         }
         let held = self.held.iter().find(|held| held.planes.contains(&plane));
-        let held = held.ok_or_else(|| Error::invalid("planes are read in order"))?;
+        let held = held.ok_or_else(|| Error::invalid("planes must be read in order"))?;
         let values = held.values.get();
         Ok(&values[slice(values, held.planes.start)])
     }
 
-    /// Lets go of what lies before these planes, and fetches until they are there.
+    /// Drops the planes before this range, and fetches the range.
     fn hold(&mut self, planes: Range<usize>) -> Result<()> {
         if matches!(self.source, Source::Memory(_)) {
             return Ok(());
@@ -200,13 +200,14 @@ impl<'g> Reader<'g> {
         Ok(())
     }
 
-    /// The next slab or, of a raw file, the next segment.
+    /// The next slab or, in a raw file, the next segment.
     fn fetch(&mut self) -> Result<Held> {
         let layout = self.layout;
         match &mut self.source {
             Source::Memory(_) => Err(Error::invalid("a grid in memory is not fetched")),
             Source::Packed(records, slabs, decoder) => {
-                let end = || Error::invalid("the planes of a grid are read in order, each once");
+                let end =
+                    || Error::invalid("the planes of a grid must be read in order, each once");
                 let slab = slabs.next().ok_or_else(end)?;
                 self.moved.read += records[slab].len() as u64;
                 decoder.decode(layout, slab, &records[slab])
@@ -222,7 +223,7 @@ impl<'g> Reader<'g> {
                 let planes = first..end;
                 let expected = planes.len() * layout.plane_len() * size_of::<f64>();
                 if at.len() != expected || at.start % align_of::<f64>() != 0 {
-                    let wrong = Error::corrupt("the index names another size");
+                    let wrong = Error::corrupt("the index does not match the size of the segment");
                     return Err(damaged(&wrong, &planes));
                 }
                 Ok(Held {
@@ -241,7 +242,7 @@ impl<'g> Reader<'g> {
                     *current = Some(ahead.next()?);
                 }
                 let Some(read) = current else {
-                    return Err(Error::invalid("the segment is gone"));
+                    return Err(Error::invalid("the segment is missing"));
                 };
                 let slab = read.segment.slabs.start;
                 read.segment.slabs.start += 1;
@@ -253,7 +254,7 @@ impl<'g> Reader<'g> {
         }
     }
 
-    /// What was moved so far.
+    /// Statistics so far.
     pub(super) fn moved(&self) -> Moved {
         let mut moved = self.moved;
         if let Source::RawFile(ahead) | Source::PackedFile(ahead, ..) = &self.source {

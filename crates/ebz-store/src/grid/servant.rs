@@ -1,4 +1,4 @@
-//! Threads that wait for the disk so that nobody else has to: one reads ahead, one writes behind.
+//! Threads that wait for the disk: one reads ahead, one writes behind.
 
 use super::buffers::Buffers;
 use super::checkpoint::Place;
@@ -10,17 +10,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Segments that a servant has under way: one at the disk, one waiting, one at the worker.
-pub(super) const SEGMENTS: usize = 3;
+/// Segments in flight per servant: one at the disk, one queued, one at the worker.
+pub(super) const MAX_SEGMENTS: usize = 3;
 
-/// A run of slabs that lie one behind the other in a file.
+/// A run of slabs that are contiguous in a file.
 #[derive(Debug, Clone)]
 pub(super) struct Segment {
     pub slabs: Range<usize>,
     pub place: Range<u64>,
 }
 
-/// Slabs grouped to segments of at most `most` bytes (or one slab).
+/// Groups slabs into segments of at most `most` bytes, or one slab.
 pub(super) fn segments(slabs: Range<usize>, places: &[Place], most: usize) -> Vec<Segment> {
     let mut all: Vec<Segment> = Vec::new();
     for slab in slabs {
@@ -41,7 +41,7 @@ pub(super) fn segments(slabs: Range<usize>, places: &[Place], most: usize) -> Ve
     all
 }
 
-/// A segment as it was read, and where in the buffer it is.
+/// A segment and its range in the buffer.
 pub(super) struct Read {
     pub segment: Segment,
     pub buffer: AlignedBuffer,
@@ -62,8 +62,8 @@ impl Ahead {
         let (to_worker, full) = channel();
         let (empty, to_servant) = channel::<AlignedBuffer>();
         let longest = jobs.iter().map(|job| job.place.end - job.place.start).max();
-        for _ in 0..SEGMENTS.min(jobs.len()) {
-            let bytes = longest.unwrap_or(0) as usize + crate::io::BLOCK;
+        for _ in 0..MAX_SEGMENTS.min(jobs.len()) {
+            let bytes = longest.unwrap_or(0) as usize + crate::io::BLOCK_BYTES;
             let _ = empty.send(buffers.segment(bytes)?);
         }
         let servant = std::thread::spawn(move || {
@@ -96,7 +96,7 @@ impl Ahead {
     /// The next segment.
     pub fn next(&mut self) -> Result<Read> {
         let start = Instant::now();
-        let gone = |_| Error::invalid("the planes of a grid are read in order, each once");
+        let gone = |_| Error::invalid("the planes of a grid must be read in order, each once");
         let read = self.full.recv().map_err(gone)??;
         self.waited += start.elapsed();
         self.bytes += read.segment.place.end - read.segment.place.start;
@@ -119,13 +119,13 @@ impl Drop for Ahead {
     }
 }
 
-/// Writes segments behind the worker.
+/// Writes segments in the background.
 pub(super) struct Behind {
     full: Option<Sender<(AlignedBuffer, u64, usize)>>,
     empty: Receiver<Result<AlignedBuffer>>,
     servant: Option<JoinHandle<()>>,
     buffers: Arc<Buffers>,
-    under_way: usize,
+    in_flight: usize,
     pub waited: Duration,
     pub bytes: u64,
 }
@@ -148,23 +148,23 @@ impl Behind {
             empty,
             servant: Some(servant),
             buffers,
-            under_way: 0,
+            in_flight: 0,
             waited: Duration::ZERO,
             bytes: 0,
         }
     }
 
-    /// An empty buffer, once few enough segments are under way.
+    /// An empty buffer, as soon as few enough segments are in flight.
     pub fn buffer(&mut self, bytes: usize) -> Result<AlignedBuffer> {
-        while self.under_way >= SEGMENTS - 1 {
-            self.settle()?;
+        while self.in_flight >= MAX_SEGMENTS - 1 {
+            self.wait_for_one()?;
         }
         self.buffers.segment(bytes)
     }
 
-    /// Hands the first `length` bytes of a buffer to the servant.
+    /// Passes the first `length` bytes of a buffer to the servant.
     pub fn write(&mut self, buffer: AlignedBuffer, offset: u64, length: usize) -> Result<()> {
-        self.under_way += 1;
+        self.in_flight += 1;
         self.bytes += length as u64;
         let sent = self
             .full
@@ -172,26 +172,26 @@ impl Behind {
             .map(|full| full.send((buffer, offset, length)));
         match sent {
             Some(Ok(())) => Ok(()),
-            // The servant has stopped: its error is waiting.
-            _ => self.settle(),
+            // The servant has stopped because of an error, which is returned below.
+            _ => self.wait_for_one(),
         }
     }
 
     /// Waits until one segment is written.
-    fn settle(&mut self) -> Result<()> {
+    fn wait_for_one(&mut self) -> Result<()> {
         let start = Instant::now();
-        let gone = |_| Error::invalid("writing has failed before: the new grid is not complete");
+        let gone = |_| Error::invalid("an earlier write failed: the new grid is incomplete");
         let written = self.empty.recv().map_err(gone)?;
         self.waited += start.elapsed();
-        self.under_way -= 1;
+        self.in_flight -= 1;
         self.buffers.give_segment(written?);
         Ok(())
     }
 
     /// Waits until everything is written.
     pub fn finish(&mut self) -> Result<()> {
-        while self.under_way > 0 {
-            self.settle()?;
+        while self.in_flight > 0 {
+            self.wait_for_one()?;
         }
         Ok(())
     }

@@ -1,14 +1,14 @@
-//! How a grid is kept, and what keeping it costs.
+//! Settings and statistics of a grid.
 
 use super::Layout;
-use super::servant::SEGMENTS;
-use crate::io::{REQUEST, Rate};
+use super::servant::MAX_SEGMENTS;
+use crate::io::{MAX_REQUEST_BYTES, Rate};
 use ebz::{Options, Tolerance};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a grid lives in.
+/// How a grid is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -31,7 +31,7 @@ impl State {
         Self::CompressedDisk,
     ];
 
-    /// Name as the command gives it.
+    /// Name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RawMemory => "raw-memory",
@@ -51,7 +51,7 @@ impl State {
         matches!(self, Self::CompressedMemory | Self::CompressedDisk)
     }
 
-    /// The state in the same place without compression.
+    /// The uncompressed state in the same place.
     pub const fn raw(self) -> Self {
         if self.on_disk() {
             Self::RawDisk
@@ -61,44 +61,45 @@ impl State {
     }
 }
 
-/// How a grid is to be kept.
+/// Settings of a grid.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What it lives in.
+    /// How it is stored.
     pub state: State,
-    /// How it is cut.
+    /// How it is split.
     pub layout: Layout,
-    /// The guarantee of the compressed states.
+    /// The error bound of the compressed states.
     pub tolerance: Tolerance,
-    /// Codec, parameters and instructions of the compressed states.
+    /// Codec, parameters and instruction set of the compressed states.
     pub options: Options,
-    /// Bytes that compressed slabs in memory may take, both grids together.
+    /// Memory limit for compressed slabs of both grids together.
     pub memory: u64,
-    /// Most bytes of a request to the disk.
+    /// Maximum size of a disk request.
     pub segment: usize,
-    /// Where the states on disk are.
+    /// Folder of the states on disk.
     pub folder: PathBuf,
-    /// How fast the disk may be.
+    /// Rate limit of the disk.
     pub rate: Arc<Rate>,
-    /// What determines every number of the run; only grids with the same can be continued.
+    /// Everything that determines the results of the run; only grids with the same identity can be
+    /// resumed.
     pub identity: String,
 }
 
 impl Settings {
-    /// Most bytes of a request to the disk if memory does not matter.
-    pub const SEGMENT: usize = REQUEST;
+    /// Maximum size of a disk request if memory is not limited.
+    pub const SEGMENT: usize = MAX_REQUEST_BYTES;
 
-    /// Bytes of memory that one lane takes besides the grid itself.
+    /// Memory of one lane, besides the grid itself.
     pub fn lane_bytes(&self) -> u64 {
         let slab = self.layout.slab_bytes() as u64;
         let values = if self.state.is_compressed() {
-            // Three decoded, one to encode, one encoded (at worst).
+            // Three decoded slabs, one to encode, one encoded (worst case).
             5 * slab
         } else {
             0
         };
         let segment = if self.state.on_disk() {
-            2 * SEGMENTS as u64 * slab.max(self.segment as u64)
+            2 * MAX_SEGMENTS as u64 * slab.max(self.segment as u64)
         } else {
             0
         };
@@ -106,21 +107,21 @@ impl Settings {
     }
 }
 
-/// What one or more lanes moved, and how long they waited for it.
+/// Traffic and wait times of one or more lanes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moved {
-    /// Bytes read from where the grid lives.
+    /// Bytes read from storage.
     pub read: u64,
-    /// Bytes written to it.
+    /// Bytes written to storage.
     pub written: u64,
-    /// Time that workers waited for planes, all threads together.
+    /// Time that workers waited for planes, summed over threads.
     pub waited_reading: Duration,
-    /// Time that workers waited for room, all threads together.
+    /// Time that workers waited for buffers, summed over threads.
     pub waited_writing: Duration,
 }
 
 impl Moved {
-    /// Both together.
+    /// The sum of both.
     pub fn join(self, other: Self) -> Self {
         Self {
             read: self.read + other.read,

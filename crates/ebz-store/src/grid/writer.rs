@@ -1,17 +1,17 @@
-//! Planes into a grid, in order.
+//! Writes the planes of a grid in order.
 
 use super::buffers::Buffers;
 use super::checkpoint::Place;
 use super::servant::Behind;
 use super::{Layout, Moved, Packing};
-use crate::io::{AlignedBuffer, BLOCK};
+use crate::io::{AlignedBuffer, BLOCK_BYTES};
 use ebz::slab::{EncodedSlab, SlabCoder};
 use ebz::{Error, Result, View};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes a range of planes of a grid from the first to the last.
+/// Writes a range of planes of a grid in order.
 pub struct Writer<'g> {
     pub(super) layout: &'g Layout,
     /// First plane of the range, and its slab.
@@ -26,13 +26,13 @@ pub(super) enum Sink<'g> {
     PackedFile(Encoder<'g>, Segments<'g>),
 }
 
-/// Memory that packed slabs may take together.
+/// Memory limit shared by all compressed slabs.
 pub(super) struct Budget {
     pub used: AtomicU64,
     pub limit: u64,
 }
 
-/// Turns a slab into records.
+/// Encodes slabs to records.
 pub(super) struct Encoder<'g> {
     packing: &'g Packing,
     frame: u32,
@@ -80,14 +80,14 @@ impl Drop for Encoder<'_> {
     }
 }
 
-/// Slabs gathered to requests that a disk likes.
+/// Combines slabs into large requests.
 pub(super) struct Segments<'g> {
     behind: Behind,
-    /// What is left of the file's bytes that are this writer's own. No other writer's speed moves
-    /// them, so that equal runs leave equal files.
+    /// The rest of the byte range reserved for this writer. It is independent of other writers, so
+    /// that equal runs produce equal files.
     region: Range<u64>,
     places: &'g mut [Place],
-    /// Slabs that have a place, and slabs that are in the buffer.
+    /// Slabs with a position, and slabs in the buffer.
     placed: usize,
     waiting: Vec<Range<usize>>,
     buffer: Option<AlignedBuffer>,
@@ -109,8 +109,8 @@ impl<'g> Segments<'g> {
         }
     }
 
-    /// Room for so many more bytes, in this segment or the next.
-    fn room(&mut self, bytes: usize) -> Result<&mut [u8]> {
+    /// Reserves bytes in this segment or the next.
+    fn reserve(&mut self, bytes: usize) -> Result<&mut [u8]> {
         if self.filled > 0 && self.filled + bytes > self.size {
             self.flush()?;
         }
@@ -122,7 +122,7 @@ impl<'g> Segments<'g> {
         Ok(&mut buffer[self.filled..self.filled + bytes])
     }
 
-    /// The slab that was put into the room is complete.
+    /// Adds the slab that was written to the reserved bytes.
     fn complete(&mut self, bytes: usize) {
         self.waiting.push(self.filled..self.filled + bytes);
         self.filled += bytes;
@@ -132,12 +132,12 @@ impl<'g> Segments<'g> {
         let Some(mut buffer) = self.buffer.take() else {
             return Ok(());
         };
-        let length = self.filled.next_multiple_of(BLOCK);
+        let length = self.filled.next_multiple_of(BLOCK_BYTES);
         buffer[self.filled..length].fill(0);
         let offset = self.region.start;
         self.region.start += length as u64;
         if self.region.start > self.region.end {
-            return Err(Error::invalid("slabs take more bytes than they can"));
+            return Err(Error::invalid("slabs exceed their reserved bytes"));
         }
         for slab in self.waiting.drain(..) {
             self.places[self.placed] = offset + slab.start as u64..offset + slab.end as u64;
@@ -154,7 +154,7 @@ impl<'g> Segments<'g> {
 }
 
 impl Writer<'_> {
-    /// Memory of a plane, to be filled completely; the planes asked for never go back.
+    /// The memory of a plane, to be filled completely; `at` must not decrease between calls.
     pub fn plane(&mut self, at: usize) -> Result<&mut [f64]> {
         let length = self.layout.plane_len();
         let start = (at - self.first) * length;
@@ -167,14 +167,14 @@ impl Writer<'_> {
             Sink::RawFile(segments) => {
                 let slab = self.layout.planes_of(at / self.layout.slab_planes());
                 let values = slab.len() * length;
-                let room = segments.room(values * size_of::<f64>())?;
-                let values: &mut [f64] = bytemuck::cast_slice_mut(room);
+                let reserve = segments.reserve(values * size_of::<f64>())?;
+                let values: &mut [f64] = bytemuck::cast_slice_mut(reserve);
                 Ok(&mut values[within..within + length])
             }
         }
     }
 
-    /// Says that the plane is filled.
+    /// Marks a plane as filled.
     pub fn written(&mut self, at: usize) -> Result<()> {
         let slab = at / self.layout.slab_planes();
         let planes = self.layout.planes_of(slab);
@@ -194,14 +194,14 @@ impl Writer<'_> {
             }
             Sink::PackedFile(encoder, segments) => {
                 let records = encoder.encode(self.layout, slab)?;
-                segments.room(records.len())?.copy_from_slice(records);
+                segments.reserve(records.len())?.copy_from_slice(records);
                 segments.complete(records.len());
                 Ok(())
             }
         }
     }
 
-    /// Waits until everything is where it belongs.
+    /// Waits until everything is stored.
     pub(super) fn finish(&mut self) -> Result<Moved> {
         let mut moved = Moved::default();
         match &mut self.sink {
@@ -220,12 +220,12 @@ impl Writer<'_> {
 }
 
 impl Budget {
-    /// Replaces a slab, if the memory allows.
+    /// Replaces a slab, within the memory limit.
     fn store(&self, records: &[u8], slab: &mut Vec<u8>) -> Result<()> {
         let before = slab.capacity() as u64;
         slab.clear();
         if slab.capacity() < records.len() {
-            // A little more, so that sizes that creep up do not allocate every time.
+            // Some slack, so that slowly growing sizes do not reallocate every time.
             slab.reserve_exact(records.len() + records.len() / 16);
         }
         slab.extend_from_slice(records);
@@ -233,7 +233,7 @@ impl Budget {
         let used = self.used.fetch_add(grown, Ordering::Relaxed) + grown;
         if used > self.limit {
             return Err(Error::LimitExceeded(format!(
-                "the compressed grid has outgrown its memory ({used} of {} bytes): give more, or use \
+                "the compressed grid exceeds its memory limit ({used} of {} bytes): raise the limit, use \
                  a larger bound, or keep it on disk",
                 self.limit
             )));

@@ -1,6 +1,6 @@
-//! A file that is read and written at any place, past the page cache where that is possible.
+//! Random access to a file, with direct I/O where possible.
 
-use super::memory::{AlignedBuffer, BLOCK, REQUEST};
+use super::memory::{AlignedBuffer, BLOCK_BYTES, MAX_REQUEST_BYTES};
 use super::rate::Rate;
 use ebz::{Error, Result};
 use std::fs::{File, OpenOptions};
@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 /// A file whose requests are whole blocks of aligned memory.
 ///
-/// Threads share it by reference. Where the file system refuses requests past the page cache (a
-/// `tmpfs` may), they go through it, and [`DirectFile::is_direct`] says so.
+/// Threads share it by reference. If the file system does not support direct I/O (`tmpfs`, for
+/// example), requests go through the page cache, and [`DirectFile::is_direct`] returns false.
 #[derive(Debug)]
 pub struct DirectFile {
     file: File,
@@ -21,21 +21,21 @@ pub struct DirectFile {
 }
 
 impl DirectFile {
-    /// A new, empty file; one of that name is replaced.
+    /// Creates an empty file, replacing an existing one.
     pub fn create(path: impl AsRef<Path>, direct: bool, rate: Arc<Rate>) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(true);
         Self::with(&options, path.as_ref(), direct, rate)
     }
 
-    /// A file that exists, to read and to write.
+    /// Opens an existing file for reading and writing.
     pub fn open(path: impl AsRef<Path>, direct: bool, rate: Arc<Rate>) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         Self::with(&options, path.as_ref(), direct, rate)
     }
 
-    /// A file that exists, to read only.
+    /// Opens an existing file for reading.
     pub fn open_to_read(path: impl AsRef<Path>, direct: bool, rate: Arc<Rate>) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true);
@@ -59,27 +59,27 @@ impl DirectFile {
         Ok(Self { file, direct, rate })
     }
 
-    /// Whether requests go past the page cache.
+    /// Whether the file uses direct I/O.
     pub fn is_direct(&self) -> bool {
         self.direct
     }
 
-    /// Bytes of the file.
+    /// Size of the file.
     pub fn size(&self) -> Result<u64> {
         Ok(self.file.metadata()?.len())
     }
 
-    /// Cuts the file off, or makes it longer with zeros.
+    /// Truncates the file, or extends it with zeros.
     pub fn set_size(&self, bytes: u64) -> Result<()> {
         Ok(self.file.set_len(bytes)?)
     }
 
-    /// Writes the first `length` bytes of a buffer; place and length are whole blocks.
+    /// Writes the first `length` bytes of a buffer; offset and length are whole blocks.
     pub fn write_blocks(&self, offset: u64, from: &AlignedBuffer, length: usize) -> Result<()> {
         let bytes = from.get(..length).filter(|_| is_whole(offset, length));
         let bytes = bytes.ok_or_else(|| not_whole(offset, length))?;
         let mut at = offset;
-        for request in bytes.chunks(REQUEST) {
+        for request in bytes.chunks(MAX_REQUEST_BYTES) {
             self.rate
                 .pace(request.len(), || write_all_at(&self.file, request, at))?;
             at += request.len() as u64;
@@ -87,42 +87,40 @@ impl DirectFile {
         Ok(())
     }
 
-    /// Reads a range of bytes, which need not be whole blocks, into a buffer that grows as needed.
-    /// Returns where in the buffer they are.
+    /// Reads a byte range, not necessarily whole blocks, into a buffer that grows as needed.
+    /// Returns the position of the bytes in the buffer.
     pub fn read(&self, range: Range<u64>, into: &mut AlignedBuffer) -> Result<Range<usize>> {
-        let block = BLOCK as u64;
+        let block = BLOCK_BYTES as u64;
         let first = range.start / block * block;
         let fits = |bytes: u64| usize::try_from(bytes).ok();
         let wanted = range.end.checked_sub(first).and_then(fits);
         let inside = range.start <= range.end && range.end <= self.size()?;
         let wanted = wanted.filter(|_| inside).ok_or_else(|| {
             Error::truncated(format!(
-                "bytes {} to {} lie behind the end of the file: it was cut off after it was written",
+                "bytes {} to {} exceed the end of the file: it was truncated after it was written",
                 range.start, range.end
             ))
         })?;
         into.reserve(wanted)?;
         let mut done = 0;
         while done < wanted {
-            let end = wanted.next_multiple_of(BLOCK).min(done + REQUEST);
+            let end = wanted
+                .next_multiple_of(BLOCK_BYTES)
+                .min(done + MAX_REQUEST_BYTES);
             let at = first + done as u64;
             let part = &mut into[done..end];
             let read = self
                 .rate
                 .pace(end - done, || read_some_at(&self.file, part, at))?;
             if read == 0 {
-                return Err(Error::truncated(
-                    "the file became shorter while it was read",
-                ));
+                return Err(Error::truncated("the file was truncated while it was read"));
             }
-            // Only the end of the file ends a request within a block.
+            // Only the end of the file can end a request within a block.
             done += read;
-            if done < wanted && !done.is_multiple_of(BLOCK) {
-                done = done / BLOCK * BLOCK;
-                if read < BLOCK {
-                    return Err(Error::truncated(
-                        "the file became shorter while it was read",
-                    ));
+            if done < wanted && !done.is_multiple_of(BLOCK_BYTES) {
+                done = done / BLOCK_BYTES * BLOCK_BYTES;
+                if read < BLOCK_BYTES {
+                    return Err(Error::truncated("the file was truncated while it was read"));
                 }
             }
         }
@@ -131,7 +129,7 @@ impl DirectFile {
     }
 }
 
-/// Opens a file past the page cache, if the file system knows how.
+/// Opens a file for direct I/O, if the file system supports it.
 #[cfg(target_os = "linux")]
 fn open_direct(options: &OpenOptions, path: &Path) -> Option<File> {
     use rustix::fs::OFlags;
@@ -146,12 +144,12 @@ fn open_direct(_: &OpenOptions, _: &Path) -> Option<File> {
 }
 
 fn is_whole(offset: u64, length: usize) -> bool {
-    offset.is_multiple_of(BLOCK as u64) && length.is_multiple_of(BLOCK)
+    offset.is_multiple_of(BLOCK_BYTES as u64) && length.is_multiple_of(BLOCK_BYTES)
 }
 
 fn not_whole(offset: u64, length: usize) -> Error {
     Error::invalid(format!(
-        "{length} bytes at {offset} are not whole blocks of the buffer: use multiples of {BLOCK}"
+        "{length} bytes at {offset} are not whole blocks of the buffer: use multiples of {BLOCK_BYTES}"
     ))
 }
 
@@ -193,10 +191,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_range_comes_back_and_nothing_behind_the_end() -> Result<()> {
+    fn any_range_within_the_file_is_read() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("file");
-        let bytes: Vec<u8> = (0..3 * BLOCK + 100).map(|i| (i * 7 % 251) as u8).collect();
+        let bytes: Vec<u8> = (0..3 * BLOCK_BYTES + 100)
+            .map(|i| (i * 7 % 251) as u8)
+            .collect();
         std::fs::write(&path, &bytes)?;
         let size = bytes.len() as u64;
         for direct in [false, true] {
@@ -226,20 +226,20 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_are_not_whole_blocks_are_refused() -> Result<()> {
+    fn partial_blocks_are_rejected() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let file = DirectFile::create(folder.path().join("file"), true, Arc::default())?;
-        let buffer = AlignedBuffer::new(BLOCK)?;
-        for (offset, length) in [(1, BLOCK), (0, 1), (0, 2 * BLOCK)] {
+        let buffer = AlignedBuffer::new(BLOCK_BYTES)?;
+        for (offset, length) in [(1, BLOCK_BYTES), (0, 1), (0, 2 * BLOCK_BYTES)] {
             assert!(file.write_blocks(offset, &buffer, length).is_err());
         }
-        file.write_blocks(0, &buffer, BLOCK)?;
-        assert_eq!(file.size()?, BLOCK as u64);
+        file.write_blocks(0, &buffer, BLOCK_BYTES)?;
+        assert_eq!(file.size()?, BLOCK_BYTES as u64);
         Ok(())
     }
 
     #[test]
-    fn a_missing_file_is_named() {
+    fn errors_name_the_missing_file() {
         let error = DirectFile::open("no/such/file", true, Arc::default()).unwrap_err();
         assert!(error.to_string().contains("no/such/file"), "{error}");
     }

@@ -1,45 +1,44 @@
-//! Memory that starts on a page: what requests past the page cache need.
+//! Page-aligned memory for direct I/O.
 
 use ebz::Result;
 use memmap2::MmapMut;
 use std::ops::{Deref, DerefMut};
 
-/// Alignment of places, lengths and memory of requests past the page cache.
-pub const BLOCK: usize = 4096;
+/// Alignment of offsets, lengths and memory for direct I/O.
+pub const BLOCK_BYTES: usize = 4096;
 
-/// The most bytes of a request.
-pub const REQUEST: usize = 8 << 20;
+/// Maximum size of a request.
+pub const MAX_REQUEST_BYTES: usize = 8 << 20;
 
-/// Bytes from which large pages are asked for.
+/// Minimum size for requesting huge pages.
 #[cfg(target_os = "linux")]
-const LARGE_PAGE: usize = 2 << 20;
+const MIN_HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Bytes on pages of their own. They are there to be reused: memory that is touched for the first
-/// time can be slower than a disk.
+/// Page-aligned bytes, meant to be reused: page faults on fresh memory can be slower than a disk.
 #[derive(Debug)]
 pub struct AlignedBuffer {
     map: MmapMut,
 }
 
 impl AlignedBuffer {
-    /// Zeros, at least as many as asked for, in whole blocks. The memory is touched.
+    /// At least this many zeros, in whole blocks, with all pages touched.
     pub fn new(bytes: usize) -> Result<Self> {
-        let mut map = MmapMut::map_anon(bytes.max(1).next_multiple_of(BLOCK))?;
+        let mut map = MmapMut::map_anon(bytes.max(1).next_multiple_of(BLOCK_BYTES))?;
         #[cfg(target_os = "linux")]
-        if map.len() >= LARGE_PAGE {
-            // Only a hint: kernels without large pages refuse it.
+        if map.len() >= MIN_HUGE_PAGE_BYTES {
+            // Only a hint: kernels without huge pages reject it.
             let _ = map.advise(memmap2::Advice::HugePage);
         }
-        for page in map.chunks_mut(BLOCK) {
+        for page in map.chunks_mut(BLOCK_BYTES) {
             page[0] = 0;
         }
         Ok(Self { map })
     }
 
-    /// Makes room for at least so many bytes. What it held may be lost.
+    /// Ensures room for at least this many bytes. The contents may be lost.
     pub fn reserve(&mut self, bytes: usize) -> Result<()> {
         if bytes > self.map.len() {
-            // An eighth more, so that sizes that creep up do not allocate every time.
+            // An eighth more, so that slowly growing sizes do not reallocate every time.
             *self = Self::new(bytes + bytes / 8)?;
         }
         Ok(())
@@ -65,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_are_whole_blocks_on_pages_and_zero() -> Result<()> {
+    fn buffers_are_aligned_whole_blocks_of_zeros() -> Result<()> {
         for bytes in [0, 1, 4095, 4096, 4097, 2 << 20, (2 << 20) + 1] {
             let buffer = AlignedBuffer::new(bytes)?;
-            assert!(buffer.len() >= bytes && buffer.len().is_multiple_of(BLOCK));
-            assert!(buffer.as_ptr().addr().is_multiple_of(BLOCK));
+            assert!(buffer.len() >= bytes && buffer.len().is_multiple_of(BLOCK_BYTES));
+            assert!(buffer.as_ptr().addr().is_multiple_of(BLOCK_BYTES));
             assert!(buffer.iter().all(|&byte| byte == 0));
         }
         Ok(())
@@ -77,10 +76,10 @@ mod tests {
 
     #[test]
     fn a_buffer_grows_and_never_shrinks() -> Result<()> {
-        let mut buffer = AlignedBuffer::new(BLOCK)?;
-        buffer.reserve(10 * BLOCK)?;
+        let mut buffer = AlignedBuffer::new(BLOCK_BYTES)?;
+        buffer.reserve(10 * BLOCK_BYTES)?;
         let large = buffer.len();
-        assert!(large >= 10 * BLOCK);
+        assert!(large >= 10 * BLOCK_BYTES);
         buffer.reserve(1)?;
         assert_eq!(buffer.len(), large);
         Ok(())

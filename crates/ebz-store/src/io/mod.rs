@@ -1,4 +1,4 @@
-//! The way to the disk: aligned memory, files past the page cache, a limit on the rate.
+//! Disk access: aligned memory, direct I/O, a rate limit.
 //!
 //! ```text
 //! bytes ─► DirectWriter ─► aligned request of 8 MiB ─► Rate ─► DirectFile        (writing)
@@ -12,7 +12,7 @@ mod rate;
 mod writer;
 
 pub use file::DirectFile;
-pub use memory::{AlignedBuffer, BLOCK, REQUEST};
+pub use memory::{AlignedBuffer, BLOCK_BYTES, MAX_REQUEST_BYTES};
 pub use probe::{DiskSpeed, probe};
 pub use rate::Rate;
 pub use writer::DirectWriter;

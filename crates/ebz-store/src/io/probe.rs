@@ -1,22 +1,22 @@
-//! How fast a folder's disk really is, for reports.
+//! Measures the speed of a disk, for reports.
 
 use super::file::DirectFile;
 use super::memory::AlignedBuffer;
-use super::memory::REQUEST;
+use super::memory::MAX_REQUEST_BYTES;
 use ebz::{Error, Result};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bytes per second that a disk moves in large requests from one thread.
+/// Bytes per second of a disk with large requests from one thread.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DiskSpeed {
-    /// Writing over blocks that exist.
+    /// Overwriting existing blocks.
     pub write: f64,
     /// Reading.
     pub read: f64,
-    /// Whether that was past the page cache; if not, it is the speed of memory.
+    /// Whether this used direct I/O; otherwise it is the speed of memory.
     pub direct: bool,
 }
 
@@ -32,45 +32,44 @@ impl fmt::Display for DiskSpeed {
     }
 }
 
-/// Measures the disk of a folder with a scratch file of so many bytes (256 MiB are enough), which
-/// is gone afterwards.
+/// Measures the disk of a folder with a temporary file of this size (256 MiB is enough).
 pub fn probe(folder: impl AsRef<Path>, bytes: usize) -> Result<DiskSpeed> {
     let path = folder
         .as_ref()
         .join(format!(".ebz-probe-{}", std::process::id()));
     if path.exists() {
         return Err(Error::invalid(format!(
-            "'{}' is in the way of measuring the disk: remove it",
+            "'{}' exists already: remove it to measure the disk",
             path.display()
         )));
     }
     let file = DirectFile::create(&path, true, Arc::default())?;
-    // Without a name, the file goes away however this process ends; some systems keep the name until
-    // the file is closed.
+    // Unlinked at once, so that the file disappears however this process ends; some systems keep
+    // the name until the file is closed.
     let unnamed = std::fs::remove_file(&path);
     let speed = measure(file, bytes);
     if unnamed.is_err() {
-        // What counts is the measurement.
+        // Cleanup errors do not affect the measurement.
         let _ = std::fs::remove_file(&path);
     }
     speed
 }
 
 fn measure(file: DirectFile, bytes: usize) -> Result<DiskSpeed> {
-    let mut buffer = AlignedBuffer::new(REQUEST)?;
-    // Not zeros: some disks do not write them.
+    let mut buffer = AlignedBuffer::new(MAX_REQUEST_BYTES)?;
+    // Not zeros, which some disks do not write.
     for (i, byte) in buffer.iter_mut().enumerate() {
         *byte = (i.wrapping_mul(0x9E37_79B9) >> 11) as u8;
     }
-    let requests = bytes.div_ceil(REQUEST).max(1) as u64;
-    let place = |request: u64| request * REQUEST as u64;
+    let requests = bytes.div_ceil(MAX_REQUEST_BYTES).max(1) as u64;
+    let place = |request: u64| request * MAX_REQUEST_BYTES as u64;
     let rate = |start: Instant| place(requests) as f64 / start.elapsed().as_secs_f64();
     for request in 0..requests {
-        file.write_blocks(place(request), &buffer, REQUEST)?;
+        file.write_blocks(place(request), &buffer, MAX_REQUEST_BYTES)?;
     }
     let start = Instant::now();
     for request in 0..requests {
-        file.write_blocks(place(request), &buffer, REQUEST)?;
+        file.write_blocks(place(request), &buffer, MAX_REQUEST_BYTES)?;
     }
     let write = rate(start);
     let start = Instant::now();
@@ -95,7 +94,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         std::thread::scope(|scope| {
             let running = scope.spawn(|| probe(folder.path(), 64 << 20));
-            // However often it is looked at, the name is there for a moment at most.
+            // The name exists only for a moment.
             let (mut seen, mut looks) = (0, 0);
             while !running.is_finished() {
                 looks += 1;

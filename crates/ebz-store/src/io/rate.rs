@@ -1,12 +1,12 @@
-//! A limit on the bytes per second, shared by everything that reads and writes.
+//! A limit on the bytes per second, shared by all reads and writes.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Makes a disk as slow as asked for, to show what a program would do on such a disk.
+/// Simulates a slower disk.
 ///
-/// Requests queue as they would at a device that moves so many bytes per second: each takes at
-/// least its bytes divided by the rate, one after the other.
+/// Requests queue as at a device of this rate: each takes at least its size divided by the rate,
+/// one after the other.
 #[derive(Debug, Default)]
 pub struct Rate {
     limit: Option<Limit>,
@@ -15,7 +15,7 @@ pub struct Rate {
 #[derive(Debug)]
 struct Limit {
     seconds_per_byte: f64,
-    /// When the requests so far are through.
+    /// When all requests so far are finished.
     free: Mutex<Option<Instant>>,
 }
 
@@ -23,7 +23,7 @@ impl Rate {
     /// No limit.
     pub const UNLIMITED: Self = Self { limit: None };
 
-    /// At most so many bytes per second; anything but a positive number means no limit.
+    /// At most this many bytes per second; anything but a positive number means no limit.
     pub fn new(bytes_per_second: Option<f64>) -> Self {
         let positive = bytes_per_second.filter(|&rate| rate > 0.0 && rate.is_finite());
         Self {
@@ -39,7 +39,7 @@ impl Rate {
         self.limit.as_ref().map(|l| 1.0 / l.seconds_per_byte)
     }
 
-    /// Does a request of so many bytes, and returns when the limited disk would be through with it.
+    /// Runs a request of this size, and returns when the simulated disk would have finished it.
     pub fn pace<R>(&self, bytes: usize, request: impl FnOnce() -> R) -> R {
         let Some(limit) = &self.limit else {
             return request();
@@ -52,11 +52,11 @@ impl Rate {
 }
 
 impl Limit {
-    /// When a request that comes now is through.
+    /// When a request that starts now is finished.
     fn reserve(&self, bytes: usize, now: Instant) -> Instant {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let start = free.map_or(now, |free| free.max(now));
-        // A rate so low that the end cannot be told is as good as for ever: a year.
+        // Cap at a year for rates too low to represent the end time.
         let seconds = (bytes as f64 * self.seconds_per_byte).min(3.2e7);
         let end = start + Duration::from_secs_f64(seconds);
         *free = Some(end);
@@ -69,20 +69,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_queue_one_behind_the_other() {
+    fn requests_are_queued() {
         let rate = Rate::new(Some(1000.0));
         let limit = rate.limit.as_ref().expect("a limit was asked for");
         let now = Instant::now();
         let seconds = |end: Instant| end.duration_since(now).as_secs_f64();
         assert!((seconds(limit.reserve(500, now)) - 0.5).abs() < 1e-6);
         assert!((seconds(limit.reserve(1000, now)) - 1.5).abs() < 1e-6);
-        // Time that nobody used is not saved up.
+        // Idle time is not saved up.
         let later = now + Duration::from_secs(10);
         assert!((seconds(limit.reserve(1000, later)) - 11.0).abs() < 1e-6);
     }
 
     #[test]
-    fn a_limited_request_takes_its_time() {
+    fn a_limited_request_takes_at_least_its_time() {
         let rate = Rate::new(Some(1e6));
         let start = Instant::now();
         for _ in 0..4 {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_limit() {
+    fn invalid_rates_mean_no_limit() {
         for rate in [
             None,
             Some(0.0),

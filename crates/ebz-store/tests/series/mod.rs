@@ -1,4 +1,4 @@
-//! A series of frames, ways to store it, and a judge.
+//! A series of frames, ways to store it, and checks.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use ebz::{Bound, Options, Result, View};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 
-/// Planes are cut into slabs of three, the last of two.
+/// Slabs of three planes, the last of two.
 pub const SHAPE: [usize; 3] = [20, 30, 40];
 pub const BOUND: f64 = 1e-3;
 
@@ -15,9 +15,9 @@ pub const BOUND: f64 = 1e-3;
 #[derive(Debug, Clone, Copy)]
 pub enum Way {
     Whole,
-    /// By so many threads.
+    /// By this many threads.
     Slabs(usize),
-    /// In turns.
+    /// Alternating.
     Mixed,
 }
 
@@ -30,7 +30,7 @@ pub fn options(policy: Policy, folder: &Path) -> StoreOptions {
     StoreOptions::new(policy, coding).path(folder.join("frames.ebz"))
 }
 
-/// A wave that moves from frame to frame.
+/// A moving wave.
 pub fn frame(number: usize) -> Vec<f32> {
     let value = |i: usize| {
         let (z, y, x) = (i / 1200, i / 40 % 30, i % 40);
@@ -64,7 +64,7 @@ fn by_slabs(store: &mut FrameStore<f32>, values: &[f32], threads: usize) -> Resu
     std::thread::scope(|scope| {
         let work = || -> Result<()> {
             loop {
-                // Backwards, as nothing says that slabs come in order.
+                // In reverse order, since slabs may come in any order.
                 let taken = next.fetch_add(1, Ordering::Relaxed);
                 let Some(slab) = slabs.checked_sub(1 + taken) else {
                     return Ok(());
@@ -82,11 +82,11 @@ fn by_slabs(store: &mut FrameStore<f32>, values: &[f32], threads: usize) -> Resu
     new.finish()
 }
 
-/// Reads frames in this order, whole and by slabs in turns.
+/// Reads frames in this order, alternating between whole frames and slabs.
 pub fn check(frames: &mut Frames<f32>, policy: Policy, order: &[usize]) -> Result<()> {
     let mut out = Vec::new();
     for (turn, &number) in order.iter().enumerate() {
-        // By slabs at first: whole frames are decoded ahead from the first one on.
+        // Slabs first: decoding ahead starts with the first whole frame.
         if turn < 2 || turn % 3 == 0 {
             let regions: Vec<_> = (0..frames.slabs()).map(|s| frames.slab_region(s)).collect();
             let open = frames.open(number)?;

@@ -1,7 +1,7 @@
-//! Copies of boxes between a contiguous array and memory with strides.
+//! Copies of boxes between contiguous and strided memory.
 
-/// Calls `f(offset, start, length)` for every run of the fastest axis of a box: `offset` into the
-/// strided memory, `start` into the contiguous values.
+/// Calls `f(offset, start, length)` for every run along the fastest axis of a box: `offset` into
+/// the strided memory, `start` into the contiguous values.
 fn for_each_run(
     shape: &[usize],
     strides: &[isize],
@@ -36,7 +36,7 @@ fn for_each_run(
     }
 }
 
-/// Collects a box of strided memory, whose first element is at `origin`, into contiguous values.
+/// Copies a box of strided memory, whose first element is at `origin`, into contiguous values.
 pub(crate) fn gather<T: Copy>(
     from: &[T],
     shape: &[usize],
@@ -57,7 +57,7 @@ pub(crate) fn gather<T: Copy>(
     });
 }
 
-/// Spreads contiguous values over a box of strided memory, whose first element is at `origin`.
+/// Copies contiguous values into a box of strided memory, whose first element is at `origin`.
 pub(crate) fn scatter<T: Copy>(
     from: &[T],
     to: &mut [T],

@@ -1,29 +1,29 @@
-//! The most extreme values of an array and how often they occur, in one pass that can be split.
+//! The extreme values of an array and their counts, in one pass that can be parallelized.
 
 use super::FiniteRange;
 use crate::element::{Element, ElementType};
 use crate::fill::FillValues;
 
-/// Distinct values kept at either end.
-const DEPTH: usize = 6;
+/// Distinct values tracked at either end.
+const MAX_DISTINCT_VALUES: usize = 6;
 
-/// Values looked at together; they stay in the innermost cache.
-const BLOCK: usize = 1024;
+/// Values processed at a time; a block fits the L1 cache.
+const BLOCK_VALUES: usize = 1024;
 
-/// The largest and smallest distinct finite values with their numbers, the outermost first.
+/// The largest and smallest distinct finite values with their counts, outermost first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Extremes {
     pub high: Vec<(f64, u64)>,
     pub low: Vec<(f64, u64)>,
-    /// Type of the values, if there are any.
+    /// Element type, once values were added.
     pub element: Option<ElementType>,
 }
 
 impl Extremes {
-    /// Adds values; NaN and infinities do not count.
+    /// Adds values; NaN and infinities are ignored.
     pub fn add<T: Element>(&mut self, values: &[T]) {
         self.element = Some(T::TYPE);
-        for block in values.chunks(BLOCK) {
+        for block in values.chunks(BLOCK_VALUES) {
             let range = FiniteRange::of(block, &FillValues::NONE);
             if range.min > range.max {
                 continue;
@@ -37,7 +37,7 @@ impl Extremes {
         }
     }
 
-    /// Adds the values of another part of the array.
+    /// Merges the extremes of another part of the array.
     pub fn join(&mut self, other: &Self) {
         self.element = self.element.or(other.element);
         for &(value, times) in &other.high {
@@ -48,8 +48,8 @@ impl Extremes {
         }
     }
 
-    /// Number of the element type (0 without values) and of largest values, then all values with their
-    /// numbers.
+    /// Serializes: id of the element type (0 without values), number of large values, then all
+    /// values with their counts.
     pub fn to_words(&self) -> Vec<u64> {
         let both = self.high.iter().chain(&self.low);
         let pairs = both.flat_map(|&(value, times)| [value.to_bits(), times]);
@@ -58,7 +58,7 @@ impl Extremes {
         counts.into_iter().chain(pairs).collect()
     }
 
-    /// Undoes [`Self::to_words`].
+    /// Parses the words of [`Self::to_words`].
     pub fn from_words(words: &[u64]) -> Option<Self> {
         let (&[element, high], words) = words.split_first_chunk()?;
         let element = match element {
@@ -80,7 +80,7 @@ impl Extremes {
         })
     }
 
-    /// How often these values occur, of those that are extreme.
+    /// Total count of the given values among the extremes.
     pub fn times(&self, values: &FillValues) -> u64 {
         let times = |&value: &f64| {
             let same = |end: &&(f64, u64)| end.0 == value;
@@ -91,7 +91,7 @@ impl Extremes {
         values.as_slice().iter().map(times).sum()
     }
 
-    /// From the smallest to the largest.
+    /// The range of all finite values.
     pub fn range(&self) -> FiniteRange {
         match (self.low.first(), self.high.first()) {
             (Some(low), Some(high)) => FiniteRange {
@@ -103,15 +103,15 @@ impl Extremes {
     }
 }
 
-/// Whether a value is among the outermost ones or may become one.
+/// Whether a value is, or could become, one of the tracked values.
 fn may_enter(end: &[(f64, u64)], value: f64, reaches: impl Fn(f64, f64) -> bool) -> bool {
-    match end.get(DEPTH - 1) {
+    match end.get(MAX_DISTINCT_VALUES - 1) {
         Some(&(last, _)) => reaches(value, last),
         None => true,
     }
 }
 
-/// Adds the outermost values of a block, `first` being the outermost one.
+/// Adds the outermost values of a block, of which `first` is the outermost.
 fn absorb<T: Element>(
     end: &mut Vec<(f64, u64)>,
     block: &[T],
@@ -124,7 +124,7 @@ fn absorb<T: Element>(
         false => T::from_f64(f64::INFINITY),
     };
     let mut value = T::from_f64(first);
-    for _ in 0..DEPTH {
+    for _ in 0..MAX_DISTINCT_VALUES {
         let times: u32 = block.iter().map(|&x| u32::from(x == value)).sum();
         if !enter(end, value.to_f64(), u64::from(times), further_double) {
             return;
@@ -136,8 +136,8 @@ fn absorb<T: Element>(
     }
 }
 
-/// The outermost value that is further inwards than `value`; `innermost`, which is infinite, if there
-/// is none.
+/// The outermost value that lies strictly inside of `value`; `innermost` (an infinity) if there is
+/// none.
 fn next_inwards<T: Element>(
     block: &[T],
     value: T,
@@ -147,7 +147,7 @@ fn next_inwards<T: Element>(
     const LANES: usize = 16;
     let mut best = [innermost; LANES];
     let mut take = |lane: usize, x: T| {
-        // NaN fails both comparisons, and each infinity one of them.
+        // NaN fails both comparisons, each infinity fails one.
         let better = further(value, x) & further(x, best[lane]);
         best[lane] = if better { x } else { best[lane] };
     };
@@ -164,7 +164,7 @@ fn next_inwards<T: Element>(
     best.into_iter().fold(innermost, outer)
 }
 
-/// Counts a value where it is one of the outermost ones; whether it is.
+/// Counts a value if it is one of the outermost; returns whether it is.
 fn enter(
     end: &mut Vec<(f64, u64)>,
     value: f64,
@@ -175,10 +175,10 @@ fn enter(
     let place = place.count();
     match end.get_mut(place) {
         Some(same) if same.0 == value => same.1 += times,
-        _ if place == DEPTH => return false,
+        _ if place == MAX_DISTINCT_VALUES => return false,
         _ => {
             end.insert(place, (value, times));
-            end.truncate(DEPTH);
+            end.truncate(MAX_DISTINCT_VALUES);
         }
     }
     true

@@ -1,17 +1,16 @@
-//! Which values of an array mark missing data, from its most extreme ones.
+//! Detection of fill values among the extreme values of an array.
 //!
-//! A wrong guess never breaks a bound, but it changes what a `range` bound refers to. So a value
-//! must be one of the numbers that the field's conventions use, and lie outside of all others by a
-//! part of their extent; or repeat, and lie outside by many times their extent.
+//! A wrong guess never breaks a bound, but it changes what a `range` bound refers to. A fill value
+//! is therefore either a conventional one, separated from the data by a fraction of its extent, or
+//! any repeated round number separated by many times the extent.
 
 use super::extremes::Extremes;
 use crate::element::{Element, ElementType, with_type};
 use crate::fill::FillValues;
 
-/// Numbers that conventions and programs use for missing data, without the negative ones of those
-/// that are used with either sign.
+/// Conventional fill values that are used with either sign.
 const EITHER_SIGN: [f64; 20] = [
-    // Default of netCDF, also as it is often written; CF and CMIP; GRIB; Ferret, GrADS.
+    // netCDF default, exact and as often written; CF and CMIP; GRIB; Ferret, GrADS.
     9.969_209_968_386_869e36,
     9.96921e36,
     1e20,
@@ -33,6 +32,7 @@ const EITHER_SIGN: [f64; 20] = [
     9999.0,
     99999.0,
 ];
+/// Conventional fill values that are used with this sign only.
 const ONE_SIGN: [f64; 15] = [
     -99.0,
     -99.9,
@@ -51,26 +51,26 @@ const ONE_SIGN: [f64; 15] = [
     -2_147_483_648.0,
 ];
 
-/// From here on, no sign and no neighbours are needed to tell a known number from data.
-const HUGE: f64 = 1e8;
+/// Conventional fill values of at least this magnitude cannot be mistaken for data.
+const MIN_UNAMBIGUOUS: f64 = 1e8;
 
-/// Least distance from the other values as a part of their extent: for known numbers, for known
-/// negative ones where all others are not, for a single one, and for other numbers.
-const KNOWN_GAP: f64 = 1.0 / 16.0;
-const SIGN_GAP: f64 = 1.0 / 1024.0;
-const SINGLE_GAP: f64 = 2.0;
-const UNKNOWN_GAP: f64 = 100.0;
+/// Minimum distance from the data as a fraction of its extent: of conventional values, of negative
+/// ones where the data is not negative, of ones that occur once, and of unconventional values.
+const MIN_GAP: f64 = 1.0 / 16.0;
+const MIN_GAP_OTHER_SIGN: f64 = 1.0 / 1024.0;
+const MIN_GAP_SINGLE: f64 = 2.0;
+const MIN_GAP_UNKNOWN: f64 = 100.0;
 
-/// Numbers that nobody knows are at least this large, and lie outside of so many other ones.
-const UNKNOWN_LEAST: f64 = 90.0;
-const UNKNOWN_OTHERS: usize = 3;
+/// Minimum magnitude of an unconventional fill value, and minimum number of distinct data values.
+const MIN_UNKNOWN: f64 = 90.0;
+const MIN_DISTINCT_DATA: usize = 3;
 
-/// People mark missing data with round numbers, of so many digits at most; constants of nature, such
-/// as a mass that all particles share, have more.
-const UNKNOWN_DIGITS: usize = 3;
+/// Maximum number of digits of an unconventional fill value: people choose round numbers, whereas
+/// physical constants, such as a mass that all particles share, have more digits.
+const MAX_UNKNOWN_DIGITS: usize = 3;
 
-/// Whether conventions use this number for missing data, in single or double precision or, in arrays
-/// of 16-bit elements, as one of these.
+/// Whether this is a conventional fill value in double or single precision or, in 16-bit arrays,
+/// rounded to their type.
 pub(crate) fn is_known(value: f64, element: Option<ElementType>) -> bool {
     let narrow = element.filter(|element| element.size() == 2);
     let same = |known: f64| {
@@ -82,7 +82,7 @@ pub(crate) fn is_known(value: f64, element: Option<ElementType>) -> bool {
         || ONE_SIGN.iter().any(|&known| same(known))
 }
 
-/// Whether there is such a number, in single or double precision, between two others.
+/// Whether an interval contains a conventional fill value in single or double precision.
 pub(super) fn any_known(low: f64, high: f64) -> bool {
     let inside = |known: f64| (low..=high).contains(&known);
     let either = |known: f64| inside(known) || inside(f64::from(known as f32));
@@ -92,18 +92,17 @@ pub(super) fn any_known(low: f64, high: f64) -> bool {
         || ONE_SIGN.iter().any(|&known| either(known))
 }
 
-/// Whether a number has few decimal digits, in single or double precision.
+/// Whether a number has few decimal digits in single or double precision.
 fn is_round(value: f64) -> bool {
     let few = |text: String| {
         let mantissa = text.split('e').next().unwrap_or_default();
-        mantissa.chars().filter(char::is_ascii_digit).count() <= UNKNOWN_DIGITS
+        mantissa.chars().filter(char::is_ascii_digit).count() <= MAX_UNKNOWN_DIGITS
     };
     let single = value as f32;
     few(format!("{value:e}")) || f64::from(single) == value && few(format!("{single:e}"))
 }
 
-/// Both ends of what is not found yet, the outermost values first: the one that is looked at, and the
-/// other one.
+/// The remaining extremes, outermost first: the end that is examined, and the opposite one.
 struct Rest<'a> {
     here: &'a [(f64, u64)],
     there: &'a [(f64, u64)],
@@ -111,17 +110,17 @@ struct Rest<'a> {
 }
 
 impl Rest<'_> {
-    /// Distance from the innermost of the first `count` values here to the others, and the extent of
-    /// these; `None` if there are no others.
+    /// Distance from the innermost of the first `count` values here to the data, and the extent of
+    /// the data; `None` without data.
     fn gap(&self, count: usize) -> Option<(f64, f64)> {
         let inner = self.here.get(count.checked_sub(1)?)?.0;
         let (near, far) = (self.here.get(count)?.0, self.there.first()?.0);
-        // The others lie between these two, on the inner side.
+        // The data lies between these two, on the inner side.
         let is_between = (inner < near) == (near <= far);
         (is_between || near == far).then(|| ((inner - near).abs(), (near - far).abs()))
     }
 
-    /// How many of the outermost values here mark missing data.
+    /// How many of the outermost values here are fill values.
     fn missing(&self) -> usize {
         let is_known = |(value, _): &&(f64, u64)| is_known(*value, self.element);
         let known = self.here.iter().take_while(is_known);
@@ -129,10 +128,10 @@ impl Rest<'_> {
         if let Some(count) = (1..=known).find(|&count| self.is_far(count)) {
             return count;
         }
-        usize::from(known == 0 && self.is_unknown_marker())
+        usize::from(known == 0 && self.is_unknown_fill())
     }
 
-    /// Whether the first `count` values, all of them known, lie outside of the others.
+    /// Whether the first `count` values, all conventional, are far enough from the data.
     fn is_far(&self, count: usize) -> bool {
         let Some((gap, extent)) = self.gap(count) else {
             return false;
@@ -141,20 +140,20 @@ impl Rest<'_> {
         let others = [self.here[count].0, self.there[0].0];
         let apart = |value: f64| value < 0.0 && others.iter().all(|&other| other >= 0.0);
         let needed = if values.iter().any(|&(_, times)| times < 2) {
-            SINGLE_GAP
+            MIN_GAP_SINGLE
         } else if values.iter().all(|&(value, _)| apart(value)) {
-            SIGN_GAP
+            MIN_GAP_OTHER_SIGN
         } else {
-            KNOWN_GAP
+            MIN_GAP
         };
-        // Two values alone may as well be a mask.
-        let telling = |value: f64| !(0.0..HUGE).contains(&value);
+        // An array of two distinct values may be a mask.
+        let telling = |value: f64| !(0.0..MIN_UNAMBIGUOUS).contains(&value);
         let varied = extent > 0.0 || values.iter().all(|&(value, _)| telling(value));
         varied && gap >= needed * extent
     }
 
-    /// Whether the outermost value, whatever it is, repeats far outside of all others.
-    fn is_unknown_marker(&self) -> bool {
+    /// Whether the outermost value is an unconventional fill value.
+    fn is_unknown_fill(&self) -> bool {
         let Some((gap, extent)) = self.gap(1) else {
             return false;
         };
@@ -164,15 +163,15 @@ impl Rest<'_> {
         let others = self.here[1..].iter().filter(|(other, _)| between(*other));
         times >= 2
             && extent > 0.0
-            && gap >= UNKNOWN_GAP * extent
-            && value.abs() >= UNKNOWN_LEAST
+            && gap >= MIN_GAP_UNKNOWN * extent
+            && value.abs() >= MIN_UNKNOWN
             && is_round(value)
             && value.abs() > near.abs().max(far.abs())
-            && others.count() >= UNKNOWN_OTHERS
+            && others.count() >= MIN_DISTINCT_DATA
     }
 }
 
-/// The values that mark missing data in an array, at most `room`, and the extremes without them.
+/// Detects at most `room` fill values; also returns the extremes of the data.
 pub(super) fn find(extremes: &Extremes, room: usize) -> (FillValues, Extremes) {
     let mut rest = extremes.clone();
     let mut found = FillValues::NONE;
@@ -208,7 +207,7 @@ pub(super) fn find(extremes: &Extremes, room: usize) -> (FillValues, Extremes) {
     }
 }
 
-/// The numbers that conventions use at either end of the values; at most `room`.
+/// The conventional fill values at either end, at most `room`.
 pub(super) fn known(extremes: &Extremes, room: usize) -> FillValues {
     let ends = [&extremes.high, &extremes.low];
     let is_known = |(value, _): &&(f64, u64)| is_known(*value, extremes.element);
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn several_marks_are_found() {
+    fn several_fill_values_are_found() {
         let ocean = (-2.0, 35.0);
         assert_eq!(found(&with(&[-999.0, 1e20], ocean)), [1e20, -999.0]);
         assert_eq!(
@@ -252,7 +251,7 @@ mod tests {
             found(&with(&[-999.0, -9999.0, 9999.0, 1e15], ocean)),
             [1e15, 9999.0, -9999.0, -999.0]
         );
-        // More than there is room for stay in the range, all of them.
+        // If there is no room for all, the others count for the range.
         let mut extremes = Extremes::default();
         extremes.add(&with(&[-999.0, 1e20, -1e30], ocean));
         let (few, rest) = find(&extremes, 1);
@@ -261,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn known_numbers_are_found_in_intervals() {
+    fn conventional_values_are_found_in_intervals() {
         for known in EITHER_SIGN.iter().chain(&ONE_SIGN) {
             for known in [*known, f64::from(*known as f32)] {
                 assert!(any_known(known, known) && is_known(known, None));
@@ -274,12 +273,12 @@ mod tests {
     }
 
     #[test]
-    fn marks_need_a_distance() {
+    fn fill_values_need_a_gap() {
         assert_eq!(found(&with(&[-999.0], (-998.0, 0.0))), [] as [f64; 0]);
         assert_eq!(found(&with(&[-999.0], (0.0, 20_000.0))), [-999.0]);
         assert_eq!(found(&with(&[-999.0], (-500.0, 20_000.0))), [] as [f64; 0]);
         assert_eq!(found(&with(&[9999.0], (0.0, 9998.0))), [] as [f64; 0]);
-        // Only one of them, and near or far.
+        // A value that occurs once needs a larger gap.
         let mut once = with(&[], (0.0, 1000.0));
         once.push(-999.0);
         assert_eq!(found(&once), [] as [f64; 0]);
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_nobody_knows_must_repeat_far_away() {
+    fn unconventional_values_must_repeat_and_be_far_away() {
         assert_eq!(found(&with(&[-12300.0], (-2.0, 35.0))), [-12300.0]);
         assert_eq!(
             found(&with(&[3e33f32.into()], (-2.0, 35.0))),
@@ -303,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_the_same_extremes_as_the_whole() {
+    fn merged_parts_equal_the_whole() {
         let values: Vec<f32> = (0..5000u32)
             .map(|i| (i.wrapping_mul(2_654_435_761) >> 20) as f32)
             .collect();

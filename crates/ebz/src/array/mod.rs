@@ -1,4 +1,4 @@
-//! Arrays in memory: shapes, views with strides, and copies between them.
+//! Arrays in memory: shapes, strided views, and copies between them.
 
 mod copy;
 mod extremes;

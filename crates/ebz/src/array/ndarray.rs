@@ -1,4 +1,4 @@
-//! Views of arrays of the `ndarray` crate.
+//! Conversion from views of the `ndarray` crate.
 
 use super::view::View;
 use crate::element::Element;
@@ -8,15 +8,15 @@ use ndarray::{ArrayView, Dimension};
 impl<'a, T: Element, D: Dimension> TryFrom<ArrayView<'a, T, D>> for View<'a, T> {
     type Error = Error;
 
-    /// Without a copy, in any order of the axes; an error if the memory has gaps.
+    /// Without copying, for any axis order; an error if the memory has gaps.
     fn try_from(array: ArrayView<'a, T, D>) -> Result<Self> {
         let (shape, strides) = (array.shape().to_vec(), array.strides().to_vec());
         let Some(memory) = array.to_slice_memory_order() else {
             return Err(Error::invalid(
-                "the memory of this ndarray view has gaps: copy it first, with to_owned()",
+                "this ndarray view is not dense in memory: copy it first with to_owned()",
             ));
         };
-        // Axes that run backwards start at their far end.
+        // Axes with negative strides start at their far end.
         let far = shape
             .iter()
             .zip(&strides)

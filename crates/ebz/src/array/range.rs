@@ -1,15 +1,16 @@
-//! The range of the values of an array, which `range` bounds are relative to.
+//! The range of the values of an array, to which `range` bounds refer.
 
 use crate::element::Element;
+use crate::element::real::difference;
 use crate::fill::FillValues;
 use crate::simd::Level;
 
-/// Smallest and largest finite value that does not mark missing data, in double precision.
+/// Minimum and maximum of the finite values that are not fill values, in double precision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FiniteRange {
-    /// Smallest value; above `max` if there is none.
+    /// Minimum; greater than `max` if there are no such values.
     pub min: f64,
-    /// Largest value.
+    /// Maximum.
     pub max: f64,
 }
 
@@ -20,7 +21,7 @@ impl FiniteRange {
         max: f64::NEG_INFINITY,
     };
 
-    /// The range of some values, of which those of `fill` do not count.
+    /// The range of these values, fill values excluded.
     pub fn of<T: Element>(values: &[T], fill: &FillValues) -> Self {
         let fill = fill.typed(T::from_f64);
         match fill.len() {
@@ -30,13 +31,13 @@ impl FiniteRange {
         }
     }
 
-    /// The range of all finite values, at the speed of memory.
+    /// The range of all finite values, at memory bandwidth.
     pub(super) fn of_all<T: Element>(level: Level, values: &[T]) -> Self {
         let (min, max) = level.run(
             #[inline(always)]
             || ends(values),
         );
-        // An infinity hides what is finite.
+        // An infinity hides the finite extreme: fall back to the slow loop.
         match min.is_finite() && max.is_finite() {
             true => Self {
                 min: min.to_f64(),
@@ -48,7 +49,7 @@ impl FiniteRange {
 
     fn without<T: Element>(values: &[T], missing: impl Fn(T) -> bool) -> Self {
         const LANES: usize = 16;
-        // Numbers of 16 bits are compared faster as wide ones.
+        // 16-bit values are compared faster after widening.
         let mut min = [T::Wide::from_f64(f64::INFINITY); LANES];
         let mut max = [T::Wide::from_f64(f64::NEG_INFINITY); LANES];
         let mut take = |lane: usize, x: T| {
@@ -83,7 +84,7 @@ impl FiniteRange {
         })
     }
 
-    /// The range of both.
+    /// The union of both ranges.
     pub fn join(self, other: Self) -> Self {
         Self {
             min: self.min.min(other.min),
@@ -91,16 +92,13 @@ impl FiniteRange {
         }
     }
 
-    /// The largest number that is not above max − min; 0 if there are no values.
+    /// max − min, rounded down; 0 if there are no values.
     pub fn extent(self) -> f64 {
         if self.min > self.max {
             return 0.0;
         }
-        let extent = self.max - self.min;
-        // What the difference lost to rounding (Knuth's two-sum).
-        let min = self.max - extent;
-        let lost = (self.max - (extent + min)) - (self.min - min);
-        if lost < 0.0 {
+        let (extent, rest) = difference(self.max, self.min);
+        if rest < 0.0 {
             extent.next_down()
         } else {
             extent
@@ -108,7 +106,7 @@ impl FiniteRange {
     }
 }
 
-/// Least and largest value, infinities included; NaN does not count.
+/// Minimum and maximum, infinities included; NaN is ignored.
 #[inline(always)]
 fn ends<T: Element>(values: &[T]) -> (T::Wide, T::Wide) {
     const LANES: usize = 64;

@@ -1,4 +1,4 @@
-//! A pass over all values of an array: their range, and which of them mark missing data.
+//! A scan of all values of an array: range and fill values.
 
 use super::extremes::Extremes;
 use super::{FiniteRange, missing};
@@ -7,28 +7,28 @@ use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
 use crate::simd::Level;
 
-/// Values that are sorted out at once.
-const BLOCK: usize = 4096;
+/// Values filtered at a time.
+const BLOCK_VALUES: usize = 4096;
 
-/// What a pass over all values tells. Parts of an array can be scanned apart, in any order.
+/// The result of a scan. Parts of an array can be scanned separately and joined in any order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueScan {
     fill: Fill,
-    /// Where nothing is looked for.
+    /// The range, if no fill values are to be detected.
     range: FiniteRange,
-    /// Where something is: of the values that are not named.
+    /// The extremes without named fill values, if others are to be detected.
     extremes: Extremes,
 }
 
-/// Values that were found to mark missing data.
+/// Fill values that were detected.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct FoundFill {
-    /// These values; none if empty.
+    /// The values; empty if none were detected.
     pub values: FillValues,
-    /// How many values of the array they are.
+    /// How many elements of the array have one of these values.
     pub count: u64,
-    /// Those that lie outside of all others in at least one part of the array.
+    /// Values that are separated from the data in at least one part of the array.
     #[serde(skip)]
     confirmed: FillValues,
 }
@@ -42,7 +42,8 @@ impl FoundFill {
         }
     }
 
-    /// Without values that each part kept exactly, but that lie outside of the others in none.
+    /// Drops values that chunks stored exactly but that are not separated from the data in any of
+    /// them.
     pub(crate) fn confirmed(self) -> Self {
         match self.confirmed.is_empty() {
             true => Self::default(),
@@ -53,8 +54,8 @@ impl FoundFill {
         }
     }
 
-    /// Adds what was found in another part of the array. A list that is full takes no more values,
-    /// which each part keeps exactly all the same.
+    /// Adds what was detected in another part of the array. If the list is full, further values are
+    /// not reported; their chunk stores them exactly anyway.
     pub(crate) fn join(&mut self, other: &Self) {
         self.count += other.count;
         for (all, more) in [
@@ -67,7 +68,7 @@ impl FoundFill {
 }
 
 impl ValueScan {
-    /// A pass that has not seen any value, for an array whose missing data is marked like this.
+    /// A scan without values yet.
     pub fn new(fill: Fill) -> Self {
         Self {
             fill,
@@ -76,7 +77,7 @@ impl ValueScan {
         }
     }
 
-    /// A pass over these values.
+    /// Scans these values.
     pub fn of<T: Element>(values: &[T], fill: Fill) -> Self {
         let mut scan = Self::new(fill);
         scan.add(values);
@@ -92,8 +93,8 @@ impl ValueScan {
             self.extremes.add(values);
         } else {
             let named = named.typed(T::from_f64);
-            let mut others = Vec::with_capacity(BLOCK);
-            for block in values.chunks(BLOCK) {
+            let mut others = Vec::with_capacity(BLOCK_VALUES);
+            for block in values.chunks(BLOCK_VALUES) {
                 others.clear();
                 others.extend(block.iter().copied().filter(|&x| !named.contains(x)));
                 self.extremes.add(&others);
@@ -101,21 +102,21 @@ impl ValueScan {
         }
     }
 
-    /// Adds what another pass saw of the same array.
+    /// Joins the scan of another part of the same array.
     pub fn join(&mut self, other: &Self) {
         self.range = self.range.join(other.range);
         self.extremes.join(&other.extremes);
     }
 
-    /// What was seen, as numbers that another process can [join](Self::join_words).
+    /// Serializes the scan, for another process to [join](Self::join_words).
     pub fn to_words(&self) -> Vec<u64> {
         let range = [self.range.min, self.range.max].map(f64::to_bits);
         [range.to_vec(), self.extremes.to_words()].concat()
     }
 
-    /// Adds what the pass of another process saw of the same array.
+    /// Joins the scan of another process, from [`Self::to_words`].
     pub fn join_words(&mut self, words: &[u64]) -> Result<()> {
-        let wrong = || Error::corrupt("these are not the numbers of a pass over values");
+        let wrong = || Error::corrupt("invalid words of a value scan");
         let (range, extremes) = words.split_first_chunk::<2>().ok_or_else(wrong)?;
         let [min, max] = range.map(f64::from_bits);
         self.range = self.range.join(FiniteRange { min, max });
@@ -124,7 +125,7 @@ impl ValueScan {
         Ok(())
     }
 
-    /// The range of the values that count.
+    /// The range of the data, fill values excluded.
     pub fn range(&self) -> FiniteRange {
         match self.fill.is_auto() {
             true => self.find().1.range(),
@@ -132,10 +133,10 @@ impl ValueScan {
         }
     }
 
-    /// What marks missing data, as it was named or found.
+    /// The fill values, given or detected.
     pub fn fill(&self) -> Fill {
         match self.fill.is_auto() {
-            // There is room for them.
+            // `find` leaves room for them.
             true => Fill::Found(self.fill.values())
                 .and(self.find().0)
                 .unwrap_or(self.fill),
@@ -143,7 +144,7 @@ impl ValueScan {
         }
     }
 
-    /// What was found, besides what was named.
+    /// The detected fill values, without given ones.
     pub fn found(&self) -> FoundFill {
         match self.fill.is_auto() {
             true => FoundFill::of(self.find().0, &self.extremes),
@@ -151,28 +152,28 @@ impl ValueScan {
         }
     }
 
-    /// The values that mark missing data and were not named, and the extremes of the others.
+    /// Detects fill values; also returns the extremes of the data.
     fn find(&self) -> (FillValues, Extremes) {
         let named = self.fill.values().as_slice().len();
         missing::find(&self.extremes, MAX_FILL_VALUES - named)
     }
 }
 
-/// Whether [`chunk_fill`] may find something in a chunk whose least and largest value lie in these intervals.
+/// Whether [`chunk_fill`] can find anything in a chunk whose minimum and maximum lie in these
+/// intervals.
 pub(crate) fn may_have_fill(extremes: Option<[(f64, f64); 2]>) -> bool {
     let may_be_known = |(low, high)| missing::any_known(low, high);
     extremes.is_none_or(|ends| ends.into_iter().any(may_be_known))
 }
 
-/// Whether a chunk of this range may hold values that mark missing data, where each chunk looks for its own.
+/// Whether a chunk with this range may contain fill values that [`chunk_fill`] finds.
 pub fn may_be_missing(range: FiniteRange, element: ElementType) -> bool {
     let is_known = |value| missing::is_known(value, Some(element));
     is_known(range.min) || is_known(range.max)
 }
 
-/// The values of one chunk that mark missing data, by the chunk alone, besides those that are named:
-/// numbers that conventions use, at either end. How far they lie from the others does not matter,
-/// since no range depends on it.
+/// Detects fill values in a single chunk, besides the given ones: conventional values at either
+/// end. They need no gap from the data, since no range depends on them.
 pub(crate) fn chunk_fill<T: Element>(level: Level, values: &[T], named: &FillValues) -> FoundFill {
     let range = match named.is_empty() {
         true => FiniteRange::of_all(level, values),

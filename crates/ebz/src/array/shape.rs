@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 
-/// The most axes an array may have.
+/// Maximum number of axes.
 pub const MAX_AXES: usize = 16;
 
-/// Number of elements of an array of this shape; an error if it has too many axes or elements.
+/// Number of elements of this shape; an error if it has too many axes or elements.
 pub fn element_count(shape: &[usize]) -> Result<usize> {
     if shape.len() > MAX_AXES {
         return Err(Error::invalid(format!(
@@ -13,15 +13,15 @@ pub fn element_count(shape: &[usize]) -> Result<usize> {
             shape.len()
         )));
     }
-    // Half of the address space, so that neither byte counts nor signed offsets overflow.
-    const MOST: usize = isize::MAX as usize / 16;
+    // Keeps byte counts and signed offsets from overflowing.
+    const MAX_ELEMENTS: usize = isize::MAX as usize / 16;
     let mut count: usize = 1;
     let mut nonzero: usize = 1;
     for &extent in shape {
         count = count.saturating_mul(extent);
         nonzero = nonzero.saturating_mul(extent.max(1));
     }
-    if nonzero > MOST {
+    if nonzero > MAX_ELEMENTS {
         return Err(Error::invalid(format!(
             "an array of shape {} has more elements than this machine can address",
             display(shape)
@@ -39,7 +39,7 @@ pub(crate) fn contiguous_strides(shape: &[usize]) -> Vec<isize> {
     strides
 }
 
-/// A shape as users write it: `100x500x500`.
+/// A shape in the form `100x500x500`.
 pub(crate) fn display(shape: &[usize]) -> String {
     let extents: Vec<_> = shape.iter().map(usize::to_string).collect();
     extents.join("x")

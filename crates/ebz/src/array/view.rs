@@ -1,4 +1,4 @@
-//! Arrays that own their values, and views of memory that somebody else owns.
+//! Owned arrays, and views of borrowed memory.
 
 use super::copy::gather;
 use super::shape::{contiguous_strides, display, element_count};
@@ -28,12 +28,12 @@ impl<T: Element> Array<T> {
         &self.values
     }
 
-    /// The values in C order, to change.
+    /// The values in C order, mutable.
     pub fn values_mut(&mut self) -> &mut [T] {
         &mut self.values
     }
 
-    /// The values in C order, to keep.
+    /// Consumes the array, returning its values in C order.
     pub fn into_values(self) -> Vec<T> {
         self.values
     }
@@ -69,7 +69,7 @@ impl Layout {
         }
     }
 
-    /// A layout whose every element lies within `length` elements of memory.
+    /// A strided layout; an error if an element lies outside of the `length` elements of memory.
     fn strided(length: usize, shape: &[usize], strides: &[isize], offset: usize) -> Result<Self> {
         if shape.len() != strides.len() {
             return Err(Error::invalid("a view needs one stride per axis"));
@@ -86,7 +86,7 @@ impl Layout {
             }
             if first < 0 || last >= length as i128 {
                 return Err(Error::invalid(format!(
-                    "a view of shape {} with these strides leaves its memory of {length} elements",
+                    "a view of shape {} with these strides exceeds its memory of {length} elements",
                     display(shape)
                 )));
             }
@@ -105,7 +105,7 @@ impl Layout {
                 .all(|axis| self.shape[axis] == 1 || self.strides[axis] == expected[axis])
     }
 
-    /// The range of memory, if the elements lie in it one after the other.
+    /// The memory range of the elements if they are contiguous.
     fn run(&self) -> Option<std::ops::Range<usize>> {
         let count: usize = self.shape.iter().product();
         match count {
@@ -116,7 +116,7 @@ impl Layout {
     }
 }
 
-/// An array to read, possibly with strides.
+/// A read-only array view, possibly strided.
 #[derive(Debug, Clone)]
 pub struct View<'a, T> {
     pub(crate) data: &'a [T],
@@ -133,7 +133,7 @@ impl<'a, T: Element> View<'a, T> {
         })
     }
 
-    /// An array whose element `i` lies at `offset + Σ i[axis] · strides[axis]`.
+    /// An array view whose element `i` lies at `offset + Σ i[axis] · strides[axis]`.
     pub fn strided(
         data: &'a [T],
         shape: &[usize],
@@ -151,12 +151,12 @@ impl<'a, T: Element> View<'a, T> {
         &self.layout.shape
     }
 
-    /// The values in C order, if that is how they lie in memory.
+    /// The values in C order, if they are contiguous.
     pub fn as_slice(&self) -> Option<&'a [T]> {
         self.layout.run().map(|run| &self.data[run])
     }
 
-    /// Copies the values in C order to memory that has room for exactly them.
+    /// Copies the values in C order to `out`, which must have exactly that length.
     pub fn copy_to(&self, out: &mut [T]) -> Result<()> {
         let Layout {
             shape,
@@ -171,7 +171,7 @@ impl<'a, T: Element> View<'a, T> {
         Ok(())
     }
 
-    /// The values in C order, copied if they do not lie like that in memory.
+    /// The values in C order, copied only if they are not contiguous.
     pub fn to_contiguous(&self) -> Cow<'a, [T]> {
         if let Some(values) = self.as_slice() {
             return Cow::Borrowed(values);
@@ -187,7 +187,7 @@ impl<'a, T: Element> View<'a, T> {
     }
 }
 
-/// An array to write, possibly with strides.
+/// A mutable array view, possibly strided.
 #[derive(Debug)]
 pub struct ViewMut<'a, T> {
     pub(crate) data: &'a mut [T],
@@ -204,7 +204,7 @@ impl<'a, T: Element> ViewMut<'a, T> {
         })
     }
 
-    /// An array whose element `i` lies at `offset + Σ i[axis] · strides[axis]`.
+    /// An array view whose element `i` lies at `offset + Σ i[axis] · strides[axis]`.
     pub fn strided(
         data: &'a mut [T],
         shape: &[usize],
@@ -220,7 +220,7 @@ impl<'a, T: Element> ViewMut<'a, T> {
         &self.layout.shape
     }
 
-    /// The values in C order, if that is how they lie in memory.
+    /// The values in C order, if they are contiguous.
     pub fn as_mut_slice(&mut self) -> Option<&mut [T]> {
         self.layout.run().map(|run| &mut self.data[run])
     }
@@ -230,7 +230,7 @@ fn check_length(length: usize, shape: &[usize]) -> Result<()> {
     let count = element_count(shape)?;
     if length != count {
         return Err(Error::invalid(format!(
-            "{length} values do not make an array of shape {}, which has {count}",
+            "{length} values for an array of shape {}, which has {count}",
             display(shape)
         )));
     }

@@ -1,4 +1,4 @@
-//! Bit streams, least significant bit first, and whole numbers of variable length.
+//! Bit streams, least significant bit first, and variable-length integers.
 
 mod reader;
 pub(crate) mod varint;
@@ -7,7 +7,7 @@ mod writer;
 pub(crate) use reader::BitReader;
 pub(crate) use writer::BitWriter;
 
-/// The lowest `count` ≤ 64 bits set.
+/// A mask of the lowest `count` ≤ 64 bits.
 #[inline(always)]
 pub(crate) const fn low_mask(count: u32) -> u64 {
     if count >= 64 {
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_is_read() {
+    fn round_trip() {
         let words: Vec<(u64, u32)> = (0..4000u64)
             .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15), (i * 7 % 65) as u32))
             .collect();
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_follow_the_end_and_are_reported() {
+    fn reads_beyond_the_end_return_zeros_and_are_reported() {
         let bytes = [0xff, 0xff, 7];
         let mut reader = BitReader::new(&bytes);
         assert_eq!(reader.get(5), 31);
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_writer_starts_anew() {
+    fn a_cleared_writer_is_empty() {
         let mut writer = BitWriter::default();
         assert!(writer.finish().is_empty());
         writer.put_wide(u64::MAX, 63);

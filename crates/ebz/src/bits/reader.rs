@@ -1,24 +1,24 @@
-//! Bits to values.
+//! Bit reader.
 
 use super::low_mask;
 use crate::error::{Error, Result};
 
-/// Reads what [`BitWriter`](super::BitWriter) wrote. Beyond the end there are zeros, which [`BitReader::finish`] and
-/// [`BitReader::rest`] report, so that inner loops need not check.
+/// Reads the output of [`BitWriter`](super::BitWriter). Reads beyond the end return zeros, so that
+/// inner loops need no checks; [`BitReader::finish`] and [`BitReader::rest`] report them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits taken.
+    /// Bits consumed.
     position: usize,
 }
 
 impl<'a> BitReader<'a> {
-    /// At the first bit.
+    /// Starts at the first bit.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0 }
     }
 
-    /// The next 64 bits, and at least 57 of those that follow them.
+    /// The next 64 bits, and at least 57 of the following ones.
     #[inline(always)]
     pub fn peek(&self) -> (u64, u64) {
         let words = u128::from_le_bytes(self.next_bytes());
@@ -49,7 +49,7 @@ impl<'a> BitReader<'a> {
         next & low_mask(count)
     }
 
-    /// The next number in Elias' gamma code; an error at the end of the bytes.
+    /// The next number in Elias gamma code; an error at the end of the stream.
     pub fn get_gamma(&mut self) -> Result<u32> {
         let zeros = self.get(32).trailing_zeros();
         if zeros > 31 {
@@ -59,7 +59,7 @@ impl<'a> BitReader<'a> {
         Ok(self.get(zeros) | 1 << zeros)
     }
 
-    /// The bytes from the one with the next bit on.
+    /// Bytes starting with the one that contains the next bit.
     #[inline(always)]
     fn next_bytes<const N: usize>(&self) -> [u8; N] {
         let rest = self.bytes.get(self.position >> 3..).unwrap_or_default();
@@ -69,25 +69,24 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// The bytes behind the one that the last bit came from; an error if more bits were taken
-    /// than there are.
+    /// The bytes after the last bit read; an error if the reader went past the end.
     pub fn rest(&self) -> Result<&'a [u8]> {
         self.bytes
             .get(self.position.div_ceil(8)..)
             .ok_or_else(|| Error::truncated("a bit stream ends early"))
     }
 
-    /// An error unless all bytes were used, and no more than there are.
+    /// An error unless exactly all bytes were consumed.
     pub fn finish(&self) -> Result<()> {
         if self.rest()?.is_empty() {
             Ok(())
         } else {
-            Err(Error::corrupt("a bit stream is longer than what it holds"))
+            Err(Error::corrupt("a bit stream has trailing bytes"))
         }
     }
 }
 
-/// The last bytes, and zeros.
+/// The last bytes, padded with zeros.
 #[cold]
 fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
     let mut bytes = [0; N];

@@ -1,8 +1,8 @@
-//! Whole numbers in as few bytes as they need, seven bits each, lowest first.
+//! Variable-length unsigned integers (LEB128).
 
 use crate::error::{Error, Result};
 
-/// Appends a number.
+/// Appends an integer.
 pub fn write(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -11,18 +11,18 @@ pub fn write(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// Bytes that a number takes.
+/// Encoded length of an integer in bytes.
 pub fn length(value: u64) -> usize {
     (u64::BITS - (value | 1).leading_zeros()).div_ceil(7) as usize
 }
 
-/// Takes a number from the front of `bytes`.
+/// Reads an integer from the front of `bytes`.
 pub fn read(bytes: &mut &[u8]) -> Result<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes
             .split_first()
-            .ok_or_else(|| Error::truncated("a number is cut off"))?;
+            .ok_or_else(|| Error::truncated("an integer is cut off"))?;
         *bytes = rest;
         let part = u64::from(byte & 0x7f);
         if part << shift >> shift != part {
@@ -33,16 +33,16 @@ pub fn read(bytes: &mut &[u8]) -> Result<u64> {
             return Ok(value);
         }
     }
-    Err(Error::corrupt("a number is too large"))
+    Err(Error::corrupt("an integer is too large"))
 }
 
-/// Appends bytes behind their number.
+/// Appends a block of bytes, preceded by its length.
 pub fn write_block(bytes: &[u8], out: &mut Vec<u8>) {
     write(bytes.len() as u64, out);
     out.extend_from_slice(bytes);
 }
 
-/// Takes bytes behind their number from the front of `bytes`.
+/// Reads a block of bytes from the front of `bytes`.
 pub fn read_block<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
     let length = read_length(bytes)?;
     bytes
@@ -50,7 +50,7 @@ pub fn read_block<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
         .ok_or_else(|| Error::truncated("a block is cut off"))
 }
 
-/// Takes a number that counts bytes or values in memory.
+/// Reads a length from the front of `bytes`.
 pub fn read_length(bytes: &mut &[u8]) -> Result<usize> {
     usize::try_from(read(bytes)?).map_err(|_| Error::corrupt("a length is too large"))
 }

@@ -1,29 +1,29 @@
-//! Values to bits.
+//! Bit writer.
 
-/// Appends bits to bytes of its own.
+/// Appends bits to an internal buffer.
 ///
-/// Every call stores whole words: a branch on the number of pending bits could not be predicted.
+/// Every call stores a whole word: a branch on the number of pending bits would be unpredictable.
 #[derive(Debug, Default)]
 pub(crate) struct BitWriter {
-    /// What is beyond `end` and the pending bits has no meaning.
+    /// Valid up to `end`; anything beyond is overwritten.
     bytes: Vec<u8>,
     /// Whole bytes written.
     end: usize,
-    /// Fewer than eight bits that do not fill a byte yet, and how many.
+    /// Up to seven bits that do not fill a byte yet, and their number.
     pending: u64,
     used: u32,
 }
 
-/// The fewest bytes that a writer grows by: small, because headers are short.
-const MIN_GROWTH: usize = 64;
+/// Minimum growth of the buffer in bytes; small, because headers are short.
+const MIN_GROWTH_BYTES: usize = 64;
 
 impl BitWriter {
-    /// Starts anew with the same memory.
+    /// Discards all bits, keeping the memory.
     pub fn clear(&mut self) {
         (self.end, self.pending, self.used) = (0, 0, 0);
     }
 
-    /// Whole bytes so far.
+    /// Number of whole bytes so far.
     #[inline(always)]
     pub fn whole_bytes(&self) -> usize {
         self.end
@@ -61,14 +61,14 @@ impl BitWriter {
         self.put_wide(value, count);
     }
 
-    /// Appends a number of at least 1 in Elias' gamma code.
+    /// Appends a positive integer in Elias gamma code.
     pub fn put_gamma(&mut self, value: u32) {
         let length = value.ilog2();
         self.put(1 << length, length + 1);
         self.put(value & !(1 << length), length);
     }
 
-    /// Stores bytes at the end, without moving on.
+    /// Stores bytes at the end without advancing.
     #[inline(always)]
     fn store<const N: usize>(&mut self, word: [u8; N]) {
         if let Some(to) = self.bytes.get_mut(self.end..self.end + N) {
@@ -81,10 +81,10 @@ impl BitWriter {
 
     #[cold]
     fn grow(&mut self) {
-        self.bytes.resize(2 * self.end + MIN_GROWTH, 0);
+        self.bytes.resize(2 * self.end + MIN_GROWTH_BYTES, 0);
     }
 
-    /// The bytes so far, the last one filled with zeros.
+    /// The bytes so far, the last one padded with zeros.
     pub fn finish(&mut self) -> &[u8] {
         self.end += usize::from(self.used > 0);
         (self.pending, self.used) = (0, 0);

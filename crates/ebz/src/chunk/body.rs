@@ -1,23 +1,23 @@
-//! Chunks as they are handed over: values, and the bodies that they are encoded to.
+//! Input and output of an engine: the values of a chunk, and its encoded body.
 
 use crate::array::FoundFill;
 use crate::error::{Error, Result};
 
-/// How a body holds the values of its chunk.
+/// How a body stores the values of its chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As the frame's codec wrote them.
+    /// Encoded by the frame's codec.
     Coded,
-    /// As they are, little-endian.
+    /// Uncompressed, little-endian.
     Raw,
-    /// As the one value that all of them are.
+    /// All values are identical; the value is stored once.
     Constant,
 }
 
 /// An encoded chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Body<'a> {
-    /// How it holds the values.
+    /// How it stores the values.
     pub form: Form,
     /// Its bytes.
     pub bytes: &'a [u8],
@@ -26,41 +26,42 @@ pub struct Body<'a> {
 /// The values of a chunk in C order, to be encoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Values<'a> {
-    /// Number of the chunk in its frame.
+    /// Index of the chunk in its frame.
     pub chunk: usize,
-    /// The values as memory holds them, aligned for their type.
+    /// The values in memory layout, aligned for their type.
     pub bytes: &'a [u8],
 }
 
-/// An encoded chunk, and memory for its values.
+/// An encoded chunk, and memory to decode it into.
 #[derive(Debug)]
 pub struct Target<'a> {
-    /// Number of the chunk in its frame.
+    /// Index of the chunk in its frame.
     pub chunk: usize,
-    /// The encoded chunk; its bytes are not trusted.
+    /// The encoded chunk (untrusted bytes).
     pub body: Body<'a>,
     /// Memory for exactly the chunk's values, aligned for their type.
     pub out: &'a mut [u8],
 }
 
-/// Free bytes in front of every body, for the header that a container puts there.
-pub(crate) const HEADER_ROOM: usize = 32;
+/// Bytes reserved in front of every body, for the header that the container writes there.
+pub(crate) const RESERVED_HEADER_BYTES: usize = 32;
 
 /// The bodies of consecutive chunks of a frame.
 #[derive(Debug, Default)]
 pub struct EncodedChunks {
-    /// Number of the first chunk.
+    /// Index of the first chunk.
     first: usize,
-    /// Bodies with room in front of each; after [`Self::put_headers`] headers and bodies without gaps.
+    /// Bodies with reserved bytes in front of each; after [`Self::put_headers`], headers and bodies
+    /// without gaps.
     bytes: Vec<u8>,
-    /// Where the first header starts.
+    /// Offset of the first header.
     start: usize,
     chunks: Vec<Piece>,
-    /// What chunks that look for it themselves found to mark missing data.
+    /// Fill values that chunks detected themselves.
     found: FoundFill,
 }
 
-/// Where a body lies.
+/// Location of a body in the buffer.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     form: Form,
@@ -69,7 +70,7 @@ struct Piece {
 }
 
 impl EncodedChunks {
-    /// Forgets everything but keeps the memory; the next body is that of chunk `first`.
+    /// Removes all chunks but keeps the memory; the next body is that of chunk `first`.
     pub(crate) fn restart(&mut self, first: usize) {
         self.first = first;
         self.start = 0;
@@ -83,7 +84,7 @@ impl EncodedChunks {
         self.push_found(body, FoundFill::default());
     }
 
-    /// Adds the body of the next chunk, in which this was found to mark missing data.
+    /// Adds the body of the next chunk, in which these fill values were detected.
     pub fn push_found(&mut self, body: Body<'_>, found: FoundFill) {
         // Copying cannot fail.
         let _ = self.push_with(|out| {
@@ -97,7 +98,7 @@ impl EncodedChunks {
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(Form, FoundFill)>,
     ) -> Result<()> {
-        let start = self.bytes.len() + HEADER_ROOM;
+        let start = self.bytes.len() + RESERVED_HEADER_BYTES;
         self.bytes.resize(start, 0);
         let (form, found) = encode(&mut self.bytes)?;
         self.found.join(&found);
@@ -110,7 +111,7 @@ impl EncodedChunks {
         Ok(())
     }
 
-    /// Number of the first chunk.
+    /// Index of the first chunk.
     pub fn first(&self) -> usize {
         self.first
     }
@@ -120,17 +121,17 @@ impl EncodedChunks {
         self.chunks.len()
     }
 
-    /// What was found to mark missing data.
+    /// The detected fill values.
     pub(crate) fn found(&self) -> FoundFill {
         self.found
     }
 
-    /// No chunks at all.
+    /// Whether there are no chunks.
     pub fn is_empty(&self) -> bool {
         self.chunks.is_empty()
     }
 
-    /// The bodies, in the order of the chunks.
+    /// The bodies, in chunk order.
     pub fn bodies(&self) -> impl ExactSizeIterator<Item = Body<'_>> {
         self.chunks.iter().map(|piece| Body {
             form: piece.form,
@@ -138,8 +139,8 @@ impl EncodedChunks {
         })
     }
 
-    /// Puts a header in front of every body and closes the gaps. `header` makes that of a chunk, of at
-    /// most [`HEADER_ROOM`] bytes, from its number and its body.
+    /// Writes a header in front of every body and closes the gaps. `header` makes the header of a
+    /// chunk, at most [`RESERVED_HEADER_BYTES`] long, from its index and its body.
     pub(crate) fn put_headers<H: AsRef<[u8]>>(&mut self, header: impl Fn(usize, Body<'_>) -> H) {
         let mut at = None;
         for (piece, number) in self.chunks.iter_mut().zip(self.first..) {
@@ -154,7 +155,7 @@ impl EncodedChunks {
                 self.start = old.start - header.len();
                 self.start
             });
-            // The first body stays where it is; later ones move by what headers leave free.
+            // The first body stays in place; later ones move down by the unused reserve.
             piece.start = start + header.len();
             if piece.start != old.start {
                 self.bytes.copy_within(old, piece.start);
@@ -165,18 +166,18 @@ impl EncodedChunks {
         self.bytes.truncate(at.unwrap_or(0));
     }
 
-    /// Headers and bodies, once [`Self::put_headers`] has been called.
+    /// Headers and bodies; call [`Self::put_headers`] first.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[self.start..]
     }
 
-    /// A run without one body per chunk comes from a faulty engine.
+    /// An error unless there is one body per chunk, which a faulty engine could violate.
     pub(crate) fn check(&self, chunks: usize) -> Result<()> {
         if self.chunks.len() == chunks {
             return Ok(());
         }
         Err(Error::invalid(format!(
-            "the engine made {} bodies of {chunks} chunks",
+            "the engine returned {} bodies for {chunks} chunks",
             self.chunks.len()
         )))
     }

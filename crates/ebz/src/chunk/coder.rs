@@ -1,4 +1,4 @@
-//! Chunks out of arrays and back into them.
+//! Gathers chunks from arrays for encoding, and scatters decoded chunks into arrays.
 
 use super::body::{Body, EncodedChunks, Form, Target, Values};
 use super::engine::Engine;
@@ -12,20 +12,20 @@ use crate::error::Result;
 use crate::simd::Level;
 use std::ops::Range;
 
-/// Takes chunks from arrays to an engine and back; one per thread.
+/// Moves chunks between arrays and an engine; one per thread.
 pub(crate) struct ChunkCoder {
     pub context: Context,
 }
 
 impl ChunkCoder {
-    /// A coder whose kernels use these instructions.
+    /// A coder for this instruction set.
     pub fn new(simd: Level) -> Self {
         Self {
             context: Context::new(simd),
         }
     }
 
-    /// Adds the bodies of chunks, whose values `part` gives.
+    /// Appends the bodies of chunks; `part` returns a view of a chunk.
     pub fn encode<'v, T: Element>(
         &mut self,
         engine: &dyn Engine,
@@ -49,8 +49,8 @@ impl ChunkCoder {
         out.check(chunks.end - out.first())
     }
 
-    /// Decodes a chunk, and puts what `part` wants of it in its place in `out`, contiguous memory that
-    /// holds the box `part` of the array.
+    /// Decodes a chunk and copies its intersection with the box `part` of the array to `out`, which
+    /// holds that box contiguously.
     pub fn decode<T: Element>(
         &mut self,
         engine: &dyn Engine,
@@ -65,7 +65,7 @@ impl ChunkCoder {
         let decode = |context: &mut Context, out: &mut [T]| {
             let header = plan.header();
             let limits = header.clip.filter(|_| body.form == Form::Coded);
-            // Limits look at the values again.
+            // Clamping reads the values again: keep them in the cache.
             let streaming = context.streaming;
             context.streaming &= limits.is_none();
             let bytes = bytemuck::cast_slice_mut(out);
@@ -90,30 +90,30 @@ impl ChunkCoder {
         let shape = extents(&region);
         let mut values = context.take::<Vec<T>>();
         allocate::resize(&mut values, shape.iter().product())?;
-        // These values are needed at once.
+        // The values are read again at once: keep them in the cache.
         let streaming = std::mem::take(&mut context.streaming);
         let decoded = decode(context, &mut values);
         context.streaming = streaming;
         if decoded.is_ok() {
-            let wanted = intersect(&region, part);
-            let wanted_shape = extents(&wanted);
-            let mut kept = context.take::<Kept<T>>();
-            allocate::resize(&mut kept.0, wanted_shape.iter().product())?;
+            let overlap = intersect(&region, part);
+            let overlap_shape = extents(&overlap);
+            let mut requested = context.take::<PartScratch<T>>();
+            allocate::resize(&mut requested.0, overlap_shape.iter().product())?;
             let strides = contiguous_strides(&shape);
-            let from = origin(&wanted, &region);
-            gather(&values, &wanted_shape, &strides, from, &mut kept.0);
+            let from = origin(&overlap, &region);
+            gather(&values, &overlap_shape, &strides, from, &mut requested.0);
             let strides = contiguous_strides(&extents(part));
-            let to = origin(&wanted, part);
-            scatter(&kept.0, out, &wanted_shape, &strides, to);
-            context.put_back(kept);
+            let to = origin(&overlap, part);
+            scatter(&requested.0, out, &overlap_shape, &strides, to);
+            context.put_back(requested);
         }
         context.put_back(values);
         decoded
     }
 }
 
-/// Adds the bodies of chunks: those that the limits of the frame cannot hold for as they are, the others
-/// by the engine.
+/// Appends the bodies of chunks. Chunks that are incompatible with the limits of the frame are
+/// stored raw, the others go to the engine.
 fn encode_batch<T: Element>(
     engine: &dyn Engine,
     plan: &FramePlan,
@@ -145,7 +145,7 @@ fn encode_batch<T: Element>(
     }
 }
 
-/// The values of chunks; those that are not contiguous are gathered, one behind the other.
+/// Contiguous values of chunks; strided ones are gathered one after the other.
 fn contiguous<'a, T: Element>(
     parts: &[(usize, View<'a, T>)],
     gathered: &'a mut Vec<T>,
@@ -174,17 +174,17 @@ fn contiguous<'a, T: Element>(
     values.collect()
 }
 
-/// The part of a chunk that a region wants.
-struct Kept<T>(Vec<T>);
+/// Scratch buffer for the requested part of a chunk.
+struct PartScratch<T>(Vec<T>);
 
-impl<T> Default for Kept<T> {
+impl<T> Default for PartScratch<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
 impl<'a, T: Element> View<'a, T> {
-    /// The box `inner` of a view that holds the box `outer` of an array.
+    /// The box `inner` of a view of the box `outer` of an array.
     pub(crate) fn part(&self, inner: &[Range<usize>], outer: &[Range<usize>]) -> View<'a, T> {
         let mut part = self.clone();
         part.layout.shape = extents(inner);

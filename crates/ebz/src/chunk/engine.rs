@@ -1,19 +1,19 @@
-//! Who encodes and decodes chunks.
+//! The interface to a device that encodes and decodes chunks.
 
 use super::body::{EncodedChunks, Target, Values};
 use super::plan::FramePlan;
 use crate::codec::Context;
 use crate::error::Result;
 
-/// Encodes and decodes chunks of a frame: the CPU, or for example a GPU in a crate of its own.
+/// Encodes and decodes the chunks of a frame, on the CPU or on another device such as a GPU.
 ///
-/// Several threads call an engine at once, each with a batch and a context of its own. Whatever the
-/// engine, the same values give the same bytes: what it cannot do, it hands to [`Cpu`].
+/// Several threads call an engine concurrently, each with its own batch and context. All engines
+/// give the same bytes; an engine delegates what it does not support to [`Cpu`].
 pub trait Engine: std::fmt::Debug + Send + Sync {
-    /// About how many chunks of a frame to hand over at once.
+    /// Preferred number of chunks per call.
     fn batch(&self, plan: &FramePlan) -> usize;
 
-    /// Adds one body for each of the chunks, in their order.
+    /// Appends one body per chunk, in order.
     fn encode(
         &self,
         plan: &FramePlan,
@@ -22,7 +22,7 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
         out: &mut EncodedChunks,
     ) -> Result<()>;
 
-    /// Fills the memory of each of the chunks.
+    /// Decodes each chunk into its memory.
     fn decode(
         &self,
         plan: &FramePlan,
@@ -31,7 +31,7 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
     ) -> Result<()>;
 }
 
-/// The engine that every machine has: the calling thread.
+/// The CPU engine; runs on the calling thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cpu;
 

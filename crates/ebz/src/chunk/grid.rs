@@ -1,29 +1,29 @@
-//! How an array is cut into chunks.
+//! How an array is split into chunks.
 
 use crate::array::{contiguous_strides, display, element_count};
 use crate::codec::Dims;
 use crate::error::{Error, Result};
 use std::ops::Range;
 
-/// Raw bytes of a chunk that the library aims at.
-const TARGET: usize = 2 << 20;
-/// Most values of a box.
-const MOST_IN_BOX: usize = (8 << 20) / 5;
+/// Raw size of automatically chosen chunks.
+const TARGET_CHUNK_BYTES: usize = 2 << 20;
+/// Maximum number of values of an automatically chosen box.
+const MAX_BOX_VALUES: usize = (8 << 20) / 5;
 
-/// The most raw bytes of a chunk: what a reader must be ready to hold.
+/// Maximum raw size of a chunk, which readers must be able to hold.
 pub(crate) const MAX_CHUNK_BYTES: usize = 1 << 30;
 
-/// An array cut into chunks, which are numbered in C order.
+/// An array split into chunks, numbered in C order.
 ///
 /// A *slab* is a run of chunks that together hold a contiguous part of the array. Chunks of whole
-/// rows and planes, as the library chooses them, are slabs of their own.
+/// rows and planes, the default, are slabs by themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     shape: Vec<usize>,
     chunk: Vec<usize>,
     /// Chunks along each axis.
     counts: Vec<usize>,
-    /// First axis along which a chunk is longer than one; slabs are cut along it.
+    /// First axis along which a chunk is longer than 1; slabs are cut along it.
     split: usize,
 }
 
@@ -33,7 +33,7 @@ impl Grid {
         element_count(shape)?;
         if chunk.len() != shape.len() || chunk.contains(&0) {
             return Err(Error::invalid(format!(
-                "chunks of {} do not fit an array of shape {}: give one extent of at least 1 per axis",
+                "chunks of {} for an array of shape {}: give one extent of at least 1 per axis",
                 display(chunk),
                 display(shape)
             )));
@@ -46,7 +46,7 @@ impl Grid {
         let bytes = element_count(&chunk)?.saturating_mul(element_size);
         if bytes > MAX_CHUNK_BYTES {
             return Err(Error::invalid(format!(
-                "chunks of {} take {bytes} bytes: at most {MAX_CHUNK_BYTES} are allowed",
+                "chunks of {} have {bytes} bytes: the maximum is {MAX_CHUNK_BYTES}",
                 display(&chunk)
             )));
         }
@@ -66,7 +66,7 @@ impl Grid {
         };
         if u32::try_from(grid.chunks()).is_err() {
             return Err(Error::invalid(
-                "more than 2^32 chunks: choose larger ones".to_string(),
+                "more than 2^32 chunks: choose larger chunks".to_string(),
             ));
         }
         Ok(grid)
@@ -75,17 +75,18 @@ impl Grid {
     /// A grid of contiguous chunks of about 2 MiB, all of nearly the same size.
     pub fn automatic(shape: &[usize], element_size: usize) -> Result<Self> {
         element_count(shape)?;
-        let target = TARGET / element_size;
+        let target = TARGET_CHUNK_BYTES / element_size;
         let mut chunk = vec![1; shape.len()];
         let mut inner = 1usize;
         for axis in (0..shape.len()).rev() {
             let extent = shape[axis].max(1);
-            // A few planes more than the target pay: the first plane of a chunk is predicted badly.
+            // Exceed the target for at least four planes: the first plane of a chunk compresses
+            // badly.
             let most = (target / inner).max(if inner <= 2 * target { 4 } else { 1 });
             let parts = extent.div_ceil(most);
             chunk[axis] = extent.div_ceil(parts);
             if parts > 1 && chunk[axis] > 4 {
-                // Whole blocks for the codecs that work on blocks of four.
+                // Whole blocks for codecs with blocks of 4 per axis.
                 chunk[axis] = chunk[axis].next_multiple_of(4);
             }
             inner *= chunk[axis];
@@ -96,8 +97,8 @@ impl Grid {
         Self::new(shape, &chunk, element_size)
     }
 
-    /// A grid of boxes of about 2²⁰ values: the longest of the last three axes is halved until the box
-    /// fits. Further axes are cut at every step, unless that would make tiny chunks.
+    /// A grid of boxes of about 2²⁰ values: the longest of the last three axes is halved until the
+    /// box fits. Chunks have extent 1 along further axes, unless that would make them tiny.
     pub fn boxes(shape: &[usize], element_size: usize) -> Result<Self> {
         element_count(shape)?;
         let mut chunk = vec![1; shape.len()];
@@ -106,7 +107,7 @@ impl Grid {
             chunk[axis] = shape[axis].max(1);
         }
         let bytes = |chunk: &[usize]| chunk.iter().fold(element_size, |n, &c| n.saturating_mul(c));
-        while bytes(&chunk) > element_size.saturating_mul(MOST_IN_BOX) {
+        while bytes(&chunk) > element_size.saturating_mul(MAX_BOX_VALUES) {
             // Rows may be twice as long as the other axes.
             let rows = shape.len() - 1;
             let weight = |axis: usize| chunk[axis].saturating_mul(if axis == rows { 1 } else { 2 });
@@ -116,7 +117,7 @@ impl Grid {
         }
         for axis in (0..inner).rev() {
             let whole = bytes(&chunk).saturating_mul(shape[axis].max(1));
-            if whole > TARGET / 8 {
+            if whole > TARGET_CHUNK_BYTES / 8 {
                 break;
             }
             chunk[axis] = shape[axis].max(1);
@@ -129,9 +130,14 @@ impl Grid {
         &self.shape
     }
 
-    /// Extents of a chunk; chunks at the end of an axis may be shorter.
+    /// Extents of a chunk; the last chunk along an axis may be shorter.
     pub fn chunk(&self) -> &[usize] {
         &self.chunk
+    }
+
+    /// The box of the whole array.
+    pub(crate) fn whole(&self) -> Vec<Range<usize>> {
+        self.shape.iter().map(|&n| 0..n).collect()
     }
 
     /// Number of chunks.
@@ -152,13 +158,13 @@ impl Grid {
         self.counts.iter().skip(self.split + 1).product()
     }
 
-    /// The numbers of a slab's chunks.
+    /// Indices of the chunks of a slab.
     pub(crate) fn chunks_of(&self, slab: usize) -> Range<usize> {
         let per_slab = self.chunks_per_slab();
         slab * per_slab..(slab + 1) * per_slab
     }
 
-    /// The box of the array that a chunk holds.
+    /// The box of the array that a chunk covers.
     pub fn region(&self, chunk: usize) -> Vec<Range<usize>> {
         let mut rest = chunk;
         let mut region = vec![0..0; self.shape.len()];
@@ -170,7 +176,7 @@ impl Grid {
         region
     }
 
-    /// The box of the array that a slab holds.
+    /// The box of the array that a slab covers.
     pub(crate) fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
         let mut region = self.region(slab * self.chunks_per_slab());
         for (range, &extent) in region.iter_mut().zip(&self.shape).skip(self.split + 1) {
@@ -179,7 +185,7 @@ impl Grid {
         region
     }
 
-    /// The slabs that touch a box which is not empty, in order.
+    /// The slabs that intersect a non-empty box, in order.
     pub(crate) fn slabs_touching(&self, region: &[Range<usize>]) -> Vec<usize> {
         let mut slabs = vec![0];
         for (axis, range) in region.iter().enumerate().take(self.split + 1) {
@@ -215,7 +221,7 @@ pub(crate) fn extents(region: &[Range<usize>]) -> Vec<usize> {
     region.iter().map(Range::len).collect()
 }
 
-/// The part that two boxes share.
+/// The intersection of two boxes.
 pub(crate) fn intersect(a: &[Range<usize>], b: &[Range<usize>]) -> Vec<Range<usize>> {
     a.iter()
         .zip(b)
@@ -226,7 +232,7 @@ pub(crate) fn intersect(a: &[Range<usize>], b: &[Range<usize>]) -> Vec<Range<usi
         .collect()
 }
 
-/// Where the first element of `inner` lies in a contiguous array that holds the box `outer`.
+/// Offset of the first element of `inner` in a contiguous array that holds the box `outer`.
 pub(crate) fn origin(inner: &[Range<usize>], outer: &[Range<usize>]) -> usize {
     let strides = contiguous_strides(&extents(outer));
     inner

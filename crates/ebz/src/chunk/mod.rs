@@ -1,11 +1,11 @@
-//! Chunks: how an array is cut, how one chunk is encoded and decoded, and the engine that does many.
+//! Chunks: how an array is split, how chunks are encoded and decoded, and the engine interface.
 //!
 //! ```text
-//! array ─► grid ─► pool of threads ─► engine ─► codec, or the values as they are ─► bodies
+//! array ─► grid ─► thread pool ─► engine ─► codec, raw or constant ─► bodies
 //! ```
 //!
-//! Nothing here knows files. The bytes of a body depend on the chunk's values and the frame's header
-//! only, whichever engine and however many threads made it.
+//! Nothing here knows about files. The bytes of a body depend only on the chunk's values and the
+//! frame header, not on the engine or the number of threads.
 
 mod body;
 mod coder;
@@ -15,7 +15,7 @@ mod grid;
 mod plan;
 mod pool;
 
-pub(crate) use body::HEADER_ROOM;
+pub(crate) use body::RESERVED_HEADER_BYTES;
 pub use body::{Body, EncodedChunks, Form, Target, Values};
 pub(crate) use coder::ChunkCoder;
 pub use engine::{Cpu, Engine};

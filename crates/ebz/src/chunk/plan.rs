@@ -1,4 +1,4 @@
-//! What the chunks of a frame share: shape, cutting, codec and guarantee.
+//! The plan of a frame: shape, chunk grid, codec and tolerance, shared by all chunks.
 
 use super::body::{Body, Form, Target, Values};
 use super::constant;
@@ -14,33 +14,32 @@ use crate::options::Options;
 use crate::simd::Level;
 use std::ops::Range;
 
-/// Everything that a file says about one of its arrays.
+/// The metadata of an array in a file.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct FrameHeader {
-    /// Type of the elements.
+    /// Element type.
     pub element: ElementType,
-    /// How the array is cut into chunks.
+    /// The chunk grid.
     #[serde(skip)]
     pub grid: Grid,
-    /// Number of the codec.
+    /// Codec id.
     pub codec: u16,
-    /// Parameters of the codec.
+    /// Codec parameters.
     pub params: Params,
     /// The bound that the user asked for.
     pub asked: Bound,
-    /// The guarantee that holds for every value.
+    /// The error bound that every value meets.
     pub tolerance: Tolerance,
-    /// The values that mark missing data; those that are still to be found are what each chunk
-    /// found on its own.
+    /// The fill values; with [`Fill::is_auto`], each chunk detected further ones itself.
     pub fill: Fill,
-    /// Limits of the values, where there are any.
+    /// Limits that decoded values respect.
     pub clip: Option<ValueLimits>,
-    /// Whether zeros stayed exactly zero.
+    /// Whether exact zeros stay exactly zero.
     pub keep_zeros: bool,
-    /// What the user keeps with the array.
+    /// User metadata.
     pub metadata: serde_json::Value,
-    /// The version of the writer.
+    /// Version of the writer.
     pub writer: WriterVersion,
 }
 
@@ -49,7 +48,7 @@ pub struct FrameHeader {
 pub struct WriterVersion(pub [u32; 3]);
 
 impl WriterVersion {
-    /// This one.
+    /// The running version.
     fn this() -> Self {
         let mut numbers = env!("CARGO_PKG_VERSION").split('.');
         Self([(); 3].map(|()| numbers.next().and_then(|n| n.parse().ok()).unwrap_or(0)))
@@ -78,13 +77,13 @@ impl FrameHeader {
         self.grid.shape()
     }
 
-    /// Bytes of the array before compression.
+    /// Uncompressed size of the array.
     pub fn raw_bytes(&self) -> usize {
         self.shape().iter().product::<usize>() * self.element.size()
     }
 }
 
-/// A frame's header with its codec at hand: all that is needed to encode and decode its chunks.
+/// A frame header with its codec: everything needed to encode and decode chunks.
 #[derive(Debug, Clone)]
 pub struct FramePlan {
     header: FrameHeader,
@@ -92,8 +91,8 @@ pub struct FramePlan {
 }
 
 impl FramePlan {
-    /// Frames of this shape that give this guarantee; it replaces the bound of the options, which
-    /// is recorded as the bound asked for.
+    /// A plan for frames of this shape and tolerance. The bound in the options is only recorded as
+    /// the one asked for.
     pub fn new<T: Element>(
         shape: &[usize],
         tolerance: Tolerance,
@@ -101,11 +100,11 @@ impl FramePlan {
     ) -> Result<Self> {
         options.check()?;
         let mut entry = codec::by_name(&options.codec)?;
-        // The codec asked for says how to cut, also where another one does the work.
+        // The requested codec determines the chunk shape even if another one does the work.
         let chunks = entry.chunks;
         let mut params = options.params.clone();
         if tolerance == Tolerance::Lossless && !entry.offers(BoundKind::Lossless) {
-            // A bound of zero asks for exact values, which every user of any codec may do.
+            // A bound of zero means lossless, which must work with every codec.
             entry = codec::by_name(codec::DEFAULT)?;
             params = Params::default();
         }
@@ -132,21 +131,21 @@ impl FramePlan {
         Ok(Self { header, entry })
     }
 
-    /// The plan of a frame that exists.
+    /// The plan of an existing frame.
     pub(crate) fn of(header: FrameHeader) -> Result<Self> {
         let entry = codec::by_id(header.codec)?;
         Ok(Self { header, entry })
     }
 
-    /// The same with other marks of missing data than the options say, such as those that
-    /// [`ValueScan::fill`](crate::ValueScan::fill) found.
+    /// Replaces the fill values of the options, for example by those of
+    /// [`ValueScan::fill`](crate::ValueScan::fill).
     pub fn with_fill(mut self, fill: Fill) -> Self {
         self.header.fill = fill;
         self
     }
 
-    /// The same with other limits than the options say, such as those that follow from the range of
-    /// all values ([`Clip::resolve`]).
+    /// Replaces the limits of the options, for example by those resolved from the range of all
+    /// values ([`Clip::resolve`]).
     pub fn with_clip(mut self, clip: Clip) -> Self {
         self.header.clip = clip.limits(self.header.tolerance);
         self
@@ -159,8 +158,8 @@ impl FramePlan {
         plan
     }
 
-    /// The values that must come back exactly, whatever each chunk finds besides.
-    fn kept_values(&self) -> Result<FillValues> {
+    /// Values that must be preserved exactly, besides detected fill values.
+    fn exact_values(&self) -> Result<FillValues> {
         let zero = if self.header.keep_zeros {
             FillValues::from(0.0)
         } else {
@@ -169,8 +168,8 @@ impl FramePlan {
         self.header.fill.values().and(zero)
     }
 
-    /// Whether a chunk must be stored as it is, since decoders would take values that mark missing
-    /// data for errors beyond a limit; an error if there are other values beyond it.
+    /// Whether a chunk must be stored raw because the decoder would clamp fill values in it; an
+    /// error if values other than fill values lie outside of the limits.
     pub(super) fn exceeds_limits<T: Element>(&self, values: &[T]) -> Result<bool> {
         let Some(limits) = self.header.clip else {
             return Ok(false);
@@ -182,16 +181,16 @@ impl FramePlan {
             let found = self.header.fill.is_auto() && is_known_fill(x.to_f64(), Some(T::TYPE));
             if !fill.contains(x) && !found {
                 return Err(Error::invalid(format!(
-                    "the array holds {x}, which lies outside of the limits {limits}: give limits that \
-                     hold, or clip data"
+                    "the array contains {x}, which is outside of the limits {limits}: use wider limits, or \
+                     clip data"
                 )));
             }
         }
         Ok(any)
     }
 
-    /// What marks missing data in a chunk that looks for it itself.
-    fn missing_in<T: Element>(&self, level: Level, values: &[T]) -> FoundFill {
+    /// Detects fill values in a chunk, if enabled.
+    fn detect_fill<T: Element>(&self, level: Level, values: &[T]) -> FoundFill {
         let (fill, tolerance) = (self.header.fill, self.header.tolerance);
         match fill.is_auto() && tolerance != Tolerance::Lossless {
             true => chunk_fill(level, values, &fill.values()),
@@ -199,7 +198,7 @@ impl FramePlan {
         }
     }
 
-    /// What the file says about a frame.
+    /// The frame header.
     pub fn header(&self) -> &FrameHeader {
         &self.header
     }
@@ -214,7 +213,7 @@ impl FramePlan {
         self.header.grid.slabs()
     }
 
-    /// The box of the array that a slab holds.
+    /// The box of the array that a slab covers.
     pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
         self.header.grid.slab_region(slab)
     }
@@ -224,12 +223,13 @@ impl FramePlan {
         self.slab_region(slab).iter().map(Range::len).product()
     }
 
-    /// The numbers of a slab's chunks.
+    /// Indices of the chunks of a slab.
     pub(crate) fn chunks_of(&self, slab: usize) -> Range<usize> {
         self.header.grid.chunks_of(slab)
     }
 
-    /// The box of a slab, if the frame has it and `shape` is its shape.
+    /// The box that a slab covers; an error if the frame has no such slab or `shape` is not its
+    /// shape.
     pub(crate) fn check<T: Element>(
         &self,
         slab: usize,
@@ -237,7 +237,7 @@ impl FramePlan {
     ) -> Result<Vec<Range<usize>>> {
         if T::TYPE != self.header.element || slab >= self.slabs() {
             return Err(Error::invalid(format!(
-                "there is no slab {slab} of {} values in a frame of {} slabs of {} values",
+                "no slab {slab} of {} values in a frame of {} slabs of {} values",
                 T::TYPE,
                 self.slabs(),
                 self.header.element
@@ -255,37 +255,37 @@ impl FramePlan {
         }
     }
 
-    /// Appends the body of a chunk: one value where all are the same, otherwise as its codec writes it,
-    /// or raw where that is not smaller.
+    /// Appends the body of a chunk: constant if all values are identical, otherwise encoded, or raw
+    /// if that is not larger.
     pub(super) fn encode_chunk(
         &self,
         chunk: Values<'_>,
         context: &mut Context,
         out: &mut Vec<u8>,
     ) -> Result<(Form, FoundFill)> {
-        let mut task = self.task_as_named(chunk.chunk)?;
+        let mut task = self.base_task(chunk.chunk)?;
         let mut found;
         let start = out.len();
         with_type!(self.header.element, T => {
-            let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misfit())?;
+            let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misaligned())?;
             if let Some(value) = constant::forward(values) {
                 out.extend_from_slice(bytemuck::bytes_of(&value));
                 return Ok((Form::Constant, FoundFill::default()));
             }
-            // What marks missing data is looked for first, or where the codec has seen the values, only if
-            // there may be something. Other types are not seen as they are; and where one chunk has such
-            // data, the next one is likely to have some too.
-            let seen = self.entry.tells_extremes && T::SIZE == 4;
-            let later = seen && task.fill.is_empty() && !context.found_fill;
-            found = match later {
+            // Detect fill values before encoding; or afterwards, and only if the extremes that the
+            // codec reports leave it open. Codecs see only f32 unconverted, and a chunk after one
+            // with fill values is likely to have some too.
+            let reported = self.entry.tells_extremes && T::SIZE == 4;
+            let deferred = reported && task.fill.is_empty() && !context.found_fill;
+            found = match deferred {
                 true => FoundFill::default(),
-                false => self.missing_in(context.simd(), values),
+                false => self.detect_fill(context.simd(), values),
             };
             task.fill = task.fill.and(found.values)?;
             context.extremes = None;
             self.entry.encode(values, &task, context, out)?;
-            if later && may_have_fill(context.extremes.take()) {
-                found = self.missing_in(context.simd(), values);
+            if deferred && may_have_fill(context.extremes.take()) {
+                found = self.detect_fill(context.simd(), values);
                 if !found.values.is_empty() {
                     task.fill = found.values;
                     out.truncate(start);
@@ -304,40 +304,40 @@ impl FramePlan {
         Ok((Form::Raw, found))
     }
 
-    /// What the codec is to do with a chunk, and what was found in it to mark missing data; `None` where
-    /// all values are the same, and its body is one of them.
+    /// The codec's task for a chunk and the fill values detected in it; `None` if all values are
+    /// identical, so that the body is constant.
     pub fn task(
         &self,
         chunk: Values<'_>,
         context: &Context,
     ) -> Result<Option<(Task<'_>, FoundFill)>> {
         with_type!(self.header.element, T => {
-            let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misfit())?;
+            let values: &[T] = bytemuck::try_cast_slice(chunk.bytes).map_err(|_| misaligned())?;
             if constant::forward(values).is_some() {
                 return Ok(None);
             }
-            let found = self.missing_in(context.simd(), values);
-            let mut task = self.task_as_named(chunk.chunk)?;
+            let found = self.detect_fill(context.simd(), values);
+            let mut task = self.base_task(chunk.chunk)?;
             task.fill = task.fill.and(found.values)?;
             Ok(Some((task, found)))
         })
     }
 
-    /// What the codec is to do with a chunk, but for missing data that nobody named.
-    fn task_as_named(&self, chunk: usize) -> Result<Task<'_>> {
+    /// The codec's task for a chunk, without detected fill values.
+    fn base_task(&self, chunk: usize) -> Result<Task<'_>> {
         Ok(Task {
             dims: self.dims(chunk),
             tolerance: self.header.tolerance,
-            fill: self.kept_values()?,
+            fill: self.exact_values()?,
             params: &self.header.params,
         })
     }
 
-    /// Undoes [`Self::encode_chunk`].
+    /// Decodes the output of [`Self::encode_chunk`].
     pub(super) fn decode_chunk(&self, chunk: &mut Target<'_>, context: &mut Context) -> Result<()> {
         let Body { form, bytes } = chunk.body;
         with_type!(self.header.element, T => {
-            let out: &mut [T] = bytemuck::try_cast_slice_mut(chunk.out).map_err(|_| misfit())?;
+            let out: &mut [T] = bytemuck::try_cast_slice_mut(chunk.out).map_err(|_| misaligned())?;
             let entry = match form {
                 Form::Constant => return constant::inverse(bytes, out),
                 Form::Raw => codec::by_id(codec::RAW)?,
@@ -353,6 +353,6 @@ impl FramePlan {
     }
 }
 
-fn misfit() -> Error {
-    Error::invalid("the memory of a chunk does not fit its element type")
+fn misaligned() -> Error {
+    Error::invalid("the memory of a chunk has the wrong size or alignment for its element type")
 }

@@ -1,4 +1,4 @@
-//! The chunks of a frame, encoded by several threads, in order.
+//! A thread pool that encodes the chunks of a frame in order.
 
 use super::body::EncodedChunks;
 use super::coder::ChunkCoder;
@@ -15,17 +15,17 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where the values of a frame come from.
+/// Source of the values of a frame.
 pub(crate) enum Input<'a, T> {
     Memory(&'a View<'a, T>),
     Stream(Stream<'a>),
 }
 
-/// An array that comes as bytes.
+/// An array read as bytes from a stream.
 pub(crate) struct Stream<'a>(pub &'a mut (dyn Read + Send));
 
 impl Stream<'_> {
-    /// Reads the next so many bytes.
+    /// Reads the next `length` bytes.
     fn read(&mut self, buffer: &mut Vec<u64>, length: usize) -> Result<()> {
         buffer.resize(length.div_ceil(8), 0);
         let buffer = &mut bytemuck::cast_slice_mut(buffer)[..length];
@@ -33,30 +33,30 @@ impl Stream<'_> {
             .read_exact(buffer)
             .map_err(|error| match error.kind() {
                 std::io::ErrorKind::UnexpectedEof => Error::invalid(
-                    "the input ends before the array does: check the shape and the element type",
+                    "the input is shorter than the array: check the shape and the element type",
                 ),
                 _ => error.into(),
             })
     }
 }
 
-/// An engine and threads that feed it; their buffers are kept from frame to frame.
+/// An engine and its worker threads; buffers are reused between frames.
 pub(crate) struct Pool {
     pub engine: Arc<dyn Engine>,
     workers: Vec<Worker>,
 }
 
-/// Buffers of one thread.
+/// Buffers of one worker thread.
 struct Worker {
     coder: ChunkCoder,
-    /// Values of some slabs, where the array comes from a stream.
+    /// Values of a run of slabs, for input from a stream.
     raw: Vec<u64>,
     encoded: EncodedChunks,
 }
 
 thread_local! {
-    /// What the last array of this thread left for the next one.
-    static KEPT: Cell<Option<(Level, Worker)>> = const { Cell::new(None) };
+    /// The worker that the last pool on this thread left for the next one.
+    static CACHED: Cell<Option<(Level, Worker)>> = const { Cell::new(None) };
 }
 
 impl Default for Pool {
@@ -69,21 +69,22 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// With what [`Pool::keep`] left in this thread, if it is for the same instructions.
-    pub fn kept(simd: Level) -> Self {
-        // A thread that is ending has nothing left, and can keep nothing.
-        let kept = KEPT.try_with(Cell::take).ok().flatten();
-        let same = kept.filter(|(level, _)| *level == simd);
+    /// A pool that reuses the buffers that [`Pool::cache`] stored on this thread, if the
+    /// instruction set matches.
+    pub fn cached(simd: Level) -> Self {
+        // Thread-local storage may be gone while the thread exits.
+        let cached = CACHED.try_with(Cell::take).ok().flatten();
+        let same = cached.filter(|(level, _)| *level == simd);
         Self {
             workers: same.into_iter().map(|(_, worker)| worker).collect(),
             ..Self::default()
         }
     }
 
-    /// Leaves the buffers of one worker for the next array of this thread.
-    pub fn keep(mut self, simd: Level) {
+    /// Stores the buffers of one worker for the next array on this thread.
+    pub fn cache(mut self, simd: Level) {
         if let Some(worker) = self.workers.pop() {
-            let _ = KEPT.try_with(|kept| kept.set(Some((simd, worker))));
+            let _ = CACHED.try_with(|cached| cached.set(Some((simd, worker))));
         }
     }
 
@@ -96,8 +97,8 @@ impl Pool {
         (&mut worker.coder, &mut worker.encoded)
     }
 
-    /// Encodes the chunks of a frame. `finish` gets runs of them in any order and from any thread,
-    /// then `emit` gets the same runs in order.
+    /// Encodes the chunks of a frame. `finish` gets runs of them in any order, on any thread; then
+    /// `emit` gets the same runs in order.
     pub fn encode<T: Element>(
         &mut self,
         plan: &FramePlan,
@@ -107,14 +108,14 @@ impl Pool {
         mut emit: impl FnMut(&mut EncodedChunks) -> Result<()> + Send,
     ) -> Result<()> {
         let (engine, workers) = (&*self.engine, &mut self.workers);
-        // A run of slabs has about as many chunks as the engine takes at once.
+        // A run of slabs has about as many chunks as the engine prefers per call.
         let grid = &plan.header().grid;
         let per_slab = grid.chunks_per_slab().max(1);
         let run = (engine.batch(plan) / per_slab).max(1);
         let runs = plan.slabs().div_ceil(run);
         let threads = parallel::threads(threads).min(runs).max(1);
         workers.resize_with(threads.max(workers.len()), || Worker::new(simd));
-        let whole: Vec<_> = plan.header().shape().iter().map(|&n| 0..n).collect();
+        let whole = grid.whole();
         let memory = match input {
             Input::Memory(view) => Some(view),
             Input::Stream(_) => None,
@@ -201,7 +202,7 @@ impl Worker {
     }
 }
 
-/// A chunk of slabs that lie one behind the other, from slab `first` on.
+/// A chunk in a contiguous run of slabs that starts with slab `first`.
 fn stream_part<'a, T: Element>(
     plan: &FramePlan,
     first: usize,
@@ -219,7 +220,7 @@ fn stream_part<'a, T: Element>(
     Ok(view.part(&grid.region(chunk), &region))
 }
 
-/// A frame that is encoded but not written yet.
+/// A frame that is encoded but not yet written.
 pub(crate) struct EncodedFrame {
     pub plan: FramePlan,
     pub runs: Vec<EncodedChunks>,

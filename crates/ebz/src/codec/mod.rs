@@ -1,8 +1,8 @@
-//! The codecs: one folder each, one row each in [`TABLE`].
+//! The codecs: one folder and one row of [`TABLE`] each.
 //!
-//! A codec turns the values of one chunk into bytes and back. It sees nothing of files, frames or
-//! threads. The container, the front ends, the tests and the benchmarks all iterate the table, so
-//! that a new codec is one folder and one row.
+//! A codec turns the values of one chunk into bytes and back. It knows nothing about files, frames
+//! or threads. Container, front ends, tests and benchmarks iterate over the table, so that a new
+//! codec needs only a folder and a row.
 
 pub(crate) mod ceaz;
 mod de_zfp;
@@ -22,33 +22,34 @@ use crate::bound::BoundKind;
 use crate::element::{Element, Float};
 use crate::error::{Error, Result};
 
-/// A codec. Implementations are zero-sized; [`Entry::of`] makes a table row from one.
+/// A codec. Implementations are zero-sized types; [`Entry::of`] makes a table row from one.
 #[doc(hidden)]
 pub trait Codec {
-    /// Number in the format, name, and what it offers.
+    /// Id in the format, name and capabilities.
     const INFO: Info;
 
-    /// How it likes arrays to be cut where the user does not say.
+    /// Chunk shape if the user gives none.
     const CHUNKS: ChunkShape = ChunkShape::Slab;
 
-    /// Whether encoding tells where the values lie, see [`Context`]. Then nobody looks at them before.
+    /// Whether encoding reports the range of the values in [`Context`], which saves a scan before
+    /// it.
     const TELLS_EXTREMES: bool = false;
 
     /// The time that it takes to compress and decompress, typically, in quarters of a doubling of the fastest
     /// codec's: what `auto` weighs its size with. `auto` leaves codecs without one out.
     const QUARTERS: Option<u32> = None;
 
-    /// Checks parameter values beyond their names.
+    /// Checks parameter values; their names are already checked.
     fn validate(_params: &Params) -> Result<()> {
         Ok(())
     }
 
-    /// Appends the coded chunk to `out`.
+    /// Appends the encoded chunk to `out`.
     ///
-    /// Every value must satisfy the tolerance after [`Codec::decode`]; what cannot is stored
-    /// exactly. The bytes depend on `values` and `task` only. A result that is not smaller than the
-    /// raw values is thrown away by the caller, who stores the chunk raw; so an encoder may
-    /// stop as soon as it has appended that much.
+    /// Every value must meet the tolerance after [`Codec::decode`]; values that cannot are stored
+    /// exactly. The bytes depend only on `values` and `task`. If the result is not smaller than the
+    /// raw values, the caller discards it and stores the chunk raw, so an encoder may stop at that
+    /// size.
     fn encode<T: Float>(
         values: &[T],
         task: &Task<'_>,
@@ -56,10 +57,10 @@ pub trait Codec {
         out: &mut Vec<u8>,
     ) -> Result<()>;
 
-    /// Fills `out`, whose length is `dims.len()`, from the bytes of one coded chunk.
+    /// Decodes one chunk into `out`, whose length is `dims.len()`.
     ///
-    /// The bytes have passed their checksum but are not trusted: whatever they are, the result is
-    /// `Ok` or `Err`, without a panic and without memory beyond a constant times `out`.
+    /// The bytes have a valid checksum but are not trusted: any bytes give `Ok` or `Err`, without
+    /// panics and without memory beyond a constant times `out`.
     fn decode<T: Float>(
         bytes: &[u8],
         dims: Dims,
@@ -68,38 +69,37 @@ pub trait Codec {
     ) -> Result<()>;
 }
 
-/// How an array is cut into chunks.
+/// Default chunk shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChunkShape {
-    /// Whole rows and planes: contiguous, and read and written at the speed of memory.
+    /// Whole rows and planes: contiguous, so that copies run at memory bandwidth.
     Slab,
-    /// Extents of the same order: more neighbours, and a better ratio.
+    /// Similar extents along all axes: more neighbours and a better ratio.
     Box,
 }
 
-/// What a codec is and offers.
+/// Description of a codec.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Info {
-    /// Number in the format; never reused.
+    /// Id in the format; never reused.
     pub id: u16,
-    /// Name as users give it.
+    /// Name in the front ends.
     pub name: &'static str,
     /// One line for lists.
     pub summary: &'static str,
-    /// The tolerances it can guarantee. `range`, `psnr` and `ratio` need `abs`.
+    /// The tolerances it supports. `range`, `psnr` and `ratio` require `abs`.
     pub tolerances: &'static [BoundKind],
     /// Its parameters.
     pub params: &'static [Param],
-    /// The parameters with which values that were decompressed stay as they are, bit for bit, when
-    /// they are compressed again with the same bound (not one relative to the range), also where
-    /// values beside them changed; `None` if no parameters do. Elements of 16 bits may change, within
-    /// the bound.
+    /// Parameters under which compressing decompressed values again with the same bound (`abs` or
+    /// `pointwise`) reproduces them bit for bit, even if neighbouring values changed; `None` if
+    /// there are none. 16-bit elements may change within the bound.
     pub rewrites_exactly: Option<&'static [(&'static str, &'static str)]>,
 }
 
 type Encode<T> = fn(&[T], &Task<'_>, &mut Context, &mut Vec<u8>) -> Result<()>;
 
-/// A codec's functions for one type that it computes in.
+/// Functions of a codec for one arithmetic type.
 #[derive(Clone, Copy)]
 struct Coder<T> {
     encode: Encode<T>,
@@ -115,11 +115,11 @@ impl<T: Float> Coder<T> {
     }
 }
 
-/// A row of the table: a codec's functions for the types that it computes in.
+/// A row of the table: a codec's description and functions.
 pub struct Entry {
-    /// What the codec is and offers.
+    /// Description.
     pub info: Info,
-    /// How it likes arrays to be cut.
+    /// Default chunk shape.
     pub chunks: ChunkShape,
     /// See [`Codec::TELLS_EXTREMES`].
     pub(crate) tells_extremes: bool,
@@ -141,19 +141,19 @@ pub static TABLE: &[Entry] = &[
     Entry::of::<interp::Interp>(),
 ];
 
-/// Number of the codec that stores values as they are.
+/// Id of the codec that stores raw values.
 pub(crate) const RAW: u16 = raw::Raw::INFO.id;
 
-/// The codec used when the user names none, and for exact values where the named one is not exact.
+/// The default codec; also the fallback for lossless frames if the requested codec is lossy only.
 pub const DEFAULT: &str = "fz";
 
 /// Stands for the codec that suits an array best, see [`Favor`](crate::Favor).
 pub const AUTO: &str = "auto";
 
-/// Names that say what to choose a codec for.
+/// Codec names by purpose.
 pub const ALIASES: [(&str, &str); 3] = [("fast", "fz"), ("balanced", "ceaz"), ("small", "interp")];
 
-/// The codec with this name, or with this alias.
+/// The codec with this name or alias.
 pub fn by_name(name: &str) -> Result<&'static Entry> {
     let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
     let name = alias.map_or(name, |(_, name)| name);
@@ -171,12 +171,10 @@ pub fn by_name(name: &str) -> Result<&'static Entry> {
     })
 }
 
-/// The codec with this number.
+/// The codec with this id.
 pub fn by_id(id: u16) -> Result<&'static Entry> {
     TABLE.iter().find(|e| e.info.id == id).ok_or_else(|| {
-        Error::unsupported(format!(
-            "codec number {id} is unknown to this version of ebz: use a newer one"
-        ))
+        Error::unsupported(format!("unknown codec id {id}: use a newer version of ebz"))
     })
 }
 
@@ -187,7 +185,7 @@ impl std::fmt::Debug for Entry {
 }
 
 impl Entry {
-    /// The row of a codec.
+    /// The table row of a codec.
     #[doc(hidden)]
     pub const fn of<C: Codec>() -> Self {
         Self {
@@ -201,7 +199,7 @@ impl Entry {
         }
     }
 
-    /// Whether it can give this guarantee, possibly by way of an absolute bound.
+    /// Whether it supports this bound, possibly through `abs`.
     pub fn offers(&self, kind: BoundKind) -> bool {
         let needed = match kind {
             BoundKind::Range | BoundKind::Psnr | BoundKind::Ratio => BoundKind::Abs,
@@ -210,7 +208,7 @@ impl Entry {
         self.info.tolerances.contains(&needed)
     }
 
-    /// Checks the names and values of parameters.
+    /// Checks parameter names and values.
     pub fn validate(&self, params: &Params) -> Result<()> {
         params.check_names(self.info.name, self.info.params)?;
         (self.validate)(params)
@@ -278,7 +276,7 @@ impl Entry {
     }
 }
 
-/// Whether codecs compute in a wider type.
+/// Whether codecs compute in a wider type than `T`.
 const fn is_narrow<T: Element>() -> bool {
     T::SIZE < T::Wide::SIZE
 }

@@ -1,11 +1,12 @@
-//! Adding frames to a complete file, one writer at a time.
+//! Appending frames to a complete file, one writer at a time.
 //!
-//! Steps of an append: 1 lock the file and read its index, 2 note in the file header where that index
-//! is, 3 frames and a new index behind the old one, 4 clear the note. While there is a note, readers
-//! go by it and by nothing behind it; a writer that fails goes back to what the file was at 1.
+//! An append 1 locks the file and reads its index, 2 stores the offset of that index in the file
+//! header, 3 writes frames and a new index after the old one, 4 clears the offset. While the offset
+//! is set, readers use that index and ignore everything after it; a failing writer restores the
+//! state of step 1.
 
-use super::file_header::NOTED_INDEX;
-use super::index::{self, FramePlace};
+use super::file_header::PREVIOUS_INDEX;
+use super::index::{self, FramePlace, frame_number};
 use super::reader::Reader;
 use super::record::{Kind, Record};
 use crate::error::{Error, Result};
@@ -13,12 +14,11 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// A complete file to which frames can be added, locked against other writers for as long as it
-/// or a [`Writer`](super::Writer) made from it lives.
+/// A complete file, locked against other writers as long as this value or a
+/// [`Writer`](super::Writer) made from it exists.
 ///
-/// The lock is advisory: every ebz writer that appends takes it, readers do not. File systems
-/// without locks (some parallel ones) are taken as they are; there, one append at a time is up to
-/// the user.
+/// The lock is advisory: every appending ebz writer takes it, readers do not. File systems without
+/// locks (some parallel ones) are accepted; there, users must avoid concurrent appends.
 #[derive(Debug)]
 pub struct LockedFile {
     file: File,
@@ -26,24 +26,24 @@ pub struct LockedFile {
 }
 
 impl LockedFile {
-    /// Opens a file, after any writer that has it locked.
+    /// Opens a file, waiting for other writers to release their lock.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         loop {
             let file = open_file(path.as_ref())?;
-            file.lock().or_else(without_locks)?;
+            file.lock().or_else(allow_unsupported)?;
             if let Some(locked) = Self::new(file, path.as_ref())? {
                 return Ok(locked);
             }
         }
     }
 
-    /// Opens a file; `None` while another writer has it locked.
+    /// Opens a file; `None` if another writer has it locked.
     pub fn try_open(path: impl AsRef<Path>) -> Result<Option<Self>> {
         loop {
             let file = open_file(path.as_ref())?;
             match file.try_lock() {
                 Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => without_locks(error)?,
+                Err(TryLockError::Error(error)) => allow_unsupported(error)?,
                 Ok(()) => {}
             }
             if let Some(locked) = Self::new(file, path.as_ref())? {
@@ -52,53 +52,53 @@ impl LockedFile {
         }
     }
 
-    /// Reads the index under the lock; `None` if the name means another file by now.
+    /// Reads the index under the lock; `None` if the path now refers to another file.
     fn new(file: File, path: &Path) -> Result<Option<Self>> {
-        if !is_still_named(&file, path)? {
+        if !is_same_file(&file, path)? {
             return Ok(None);
         }
         let reader = Reader::from_source(file.try_clone()?)?;
         if reader.is_unfinished() {
             return Err(Error::truncated(
-                "an append to this file was stopped: `ebz recover` saves what is there",
+                "an append to this file was interrupted: run `ebz recover`",
             ));
         }
         Ok(Some(Self { file, reader }))
     }
 
-    /// The frames that are there.
+    /// A reader for the existing frames.
     pub fn reader(&self) -> &Reader<File> {
         &self.reader
     }
 
-    /// The file, to write frames to; it shares the lock.
+    /// A handle for writing frames, which shares the lock.
     pub fn file(&self) -> Result<File> {
         Ok(self.file.try_clone()?)
     }
 
-    /// Notes where the index is, and goes to the end of the file. Writers begin with this.
+    /// Starts an append: stores the index offset in the file header and seeks to the end.
     pub(super) fn begin(&self) -> Result<()> {
         let place = self.reader.index_offset().to_le_bytes();
-        let (note, rest) = place.split_at(NOTED_INDEX.len());
+        let (previous, rest) = place.split_at(PREVIOUS_INDEX.len());
         if rest.iter().any(|&byte| byte > 0) {
             return Err(Error::unsupported(
-                "a file beyond 2^48 bytes cannot be appended to",
+                "cannot append to a file of more than 2^48 bytes",
             ));
         }
-        self.write_at(NOTED_INDEX.start as u64, note)?;
+        self.write_at(PREVIOUS_INDEX.start as u64, previous)?;
         (&self.file).seek(SeekFrom::Start(self.reader.size()))?;
         Ok(())
     }
 
-    /// Clears the note: what was written becomes visible.
+    /// Ends an append: makes the new frames visible to readers.
     pub fn complete(&self) -> Result<()> {
         self.write_at(
-            NOTED_INDEX.start as u64,
-            &[0; NOTED_INDEX.end - NOTED_INDEX.start],
+            PREVIOUS_INDEX.start as u64,
+            &[0; PREVIOUS_INDEX.end - PREVIOUS_INDEX.start],
         )
     }
 
-    /// Makes the file what it was when it was locked.
+    /// Restores the file to its state when it was locked.
     pub fn undo(&self) -> Result<()> {
         self.file.set_len(self.reader.size())?;
         self.complete()
@@ -111,12 +111,12 @@ impl LockedFile {
     }
 }
 
-/// What a [`Writer`](super::Writer) that appends leaves if it is dropped before it is finished: the
-/// frames that are whole, and an index of them.
+/// An append in progress. If its [`Writer`](super::Writer) is dropped before it is finished, this
+/// keeps the complete frames and writes an index of them.
 #[derive(Debug)]
 pub(super) struct Session {
     locked: LockedFile,
-    /// Where the last whole frame ends.
+    /// End of the last complete frame.
     end: u64,
     frames: Vec<FramePlace>,
     finished: bool,
@@ -132,28 +132,27 @@ impl Session {
         }
     }
 
-    /// A frame is whole and ends here.
+    /// Records a complete frame and its end.
     pub fn frame(&mut self, place: FramePlace, end: u64) {
         self.frames.push(place);
         self.end = end;
     }
 
-    /// The new index is written.
+    /// Marks the append as complete, after the new index was written.
     pub fn finish(&mut self) -> Result<()> {
         self.locked.complete()?;
         self.finished = true;
         Ok(())
     }
 
-    fn settle(&self) -> Result<()> {
+    fn close(&self) -> Result<()> {
         if self.end == self.locked.reader.size() {
             return self.locked.undo();
         }
         self.locked.file.set_len(self.end)?;
         let mut body = Vec::new();
         index::write_frames(&self.frames, self.end, &mut body);
-        let count = u32::try_from(self.frames.len());
-        let count = count.map_err(|_| Error::invalid("a file holds at most 2^32 frames"))?;
+        let count = frame_number(self.frames.len())?;
         let record = Record::other(Kind::Index, count, body.len() as u64);
         let header = record.header(&body);
         self.locked
@@ -165,8 +164,9 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         if !self.finished {
-            // If this fails too, readers find the frames from before, and recovery the others.
-            let _ = self.settle();
+            // If this fails too, readers still see the previous frames, and recovery finds the
+            // others.
+            let _ = self.close();
         }
     }
 }
@@ -175,23 +175,23 @@ fn open_file(path: &Path) -> Result<File> {
     Ok(OpenOptions::new().read(true).write(true).open(path)?)
 }
 
-/// A file system that knows no locks is no reason not to write.
-fn without_locks(error: std::io::Error) -> Result<()> {
+/// Ignores missing lock support of the file system.
+fn allow_unsupported(error: std::io::Error) -> Result<()> {
     match error.kind() {
         ErrorKind::Unsupported => Ok(()),
         _ => Err(error.into()),
     }
 }
 
-/// Whether the file was not replaced or removed while its lock was waited for.
+/// Whether the path still refers to this file after waiting for the lock.
 #[cfg(unix)]
-fn is_still_named(file: &File, path: &Path) -> Result<bool> {
+fn is_same_file(file: &File, path: &Path) -> Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let (opened, named) = (file.metadata()?, std::fs::metadata(path)?);
     Ok((opened.dev(), opened.ino()) == (named.dev(), named.ino()))
 }
 
 #[cfg(not(unix))]
-fn is_still_named(_: &File, _: &Path) -> Result<bool> {
+fn is_same_file(_: &File, _: &Path) -> Result<bool> {
     Ok(true)
 }

@@ -1,4 +1,4 @@
-//! Little-endian fields of headers, with every length checked.
+//! Parsing of header fields, little-endian and bounds-checked.
 
 use crate::bits::varint;
 use crate::error::{Error, Result};
@@ -47,49 +47,49 @@ impl<'a> Fields<'a> {
         self.array().map(f64::from_le_bytes)
     }
 
-    /// A whole number in as few bytes as it needs.
+    /// A variable-length integer.
     pub fn number(&mut self) -> Result<u64> {
         let before = self.bytes.len();
         match varint::read(&mut self.bytes) {
-            // A number has one form only.
+            // Reject encodings that are not the shortest.
             Ok(number) if before - self.bytes.len() == varint::length(number) => Ok(number),
             Err(Error::Truncated(_)) => {
                 self.short = true;
                 Err(Error::corrupt(format!("{} is too short", self.what)))
             }
             _ => Err(Error::corrupt(format!(
-                "{} has an impossible number",
+                "{} has an invalid number",
                 self.what
             ))),
         }
     }
 
-    /// Such a number below 2³².
+    /// A variable-length integer below 2³².
     pub fn number32(&mut self) -> Result<u32> {
         let number = self.number()?;
         u32::try_from(number)
-            .map_err(|_| Error::corrupt(format!("{} has an impossible number", self.what)))
+            .map_err(|_| Error::corrupt(format!("{} has an invalid number", self.what)))
     }
 
-    /// A size that this machine can address.
+    /// A length that this machine can address.
     pub fn size(&mut self) -> Result<usize> {
         usize::try_from(self.number()?)
-            .map_err(|_| Error::corrupt(format!("{} has an impossible size", self.what)))
+            .map_err(|_| Error::corrupt(format!("{} has an invalid length", self.what)))
     }
 
-    /// Text behind its length.
+    /// Text, preceded by its length.
     pub fn text(&mut self) -> Result<&'a str> {
         let length = self.size()?;
         std::str::from_utf8(self.take(length)?)
-            .map_err(|_| Error::corrupt(format!("{} holds text that is not UTF-8", self.what)))
+            .map_err(|_| Error::corrupt(format!("{} has text that is not UTF-8", self.what)))
     }
 
-    /// Whether bytes were missing.
+    /// Whether a field was cut off.
     pub fn is_short(&self) -> bool {
         self.short
     }
 
-    /// Everything must have been read.
+    /// An error unless all bytes were read.
     pub fn finish(self) -> Result<()> {
         match self.bytes {
             [] => Ok(()),

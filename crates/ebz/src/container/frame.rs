@@ -1,4 +1,4 @@
-//! The header of a frame as the body of a record.
+//! Serialization of the frame header, the body of a frame record.
 
 use super::bytes::Fields;
 use crate::array::{MAX_AXES, element_count};
@@ -11,7 +11,7 @@ use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues, MAX_FILL_VALUES};
 
-/// What a frame header has besides what every one has.
+/// Flags: which optional fields a frame header has.
 const HAS_CHUNK: u8 = 1;
 const HAS_ASKED: u8 = 1 << 1;
 const HAS_FILL: u8 = 1 << 2;
@@ -19,12 +19,12 @@ const HAS_PARAMS: u8 = 1 << 3;
 const HAS_METADATA: u8 = 1 << 4;
 const HAS_CLIP: u8 = 1 << 5;
 const KEEPS_ZEROS: u8 = 1 << 6;
-const KNOWN: u8 =
+const ALL_FLAGS: u8 =
     HAS_CHUNK | HAS_ASKED | HAS_FILL | HAS_PARAMS | HAS_METADATA | HAS_CLIP | KEEPS_ZEROS;
 
-/// Where the values that mark missing data come from; without [`HAS_FILL`] chunks find their own.
+/// Origin of the fill values; without [`HAS_FILL`], each chunk detects its own.
 const FILL_NONE: u8 = 0;
-const FILL_NAMED: u8 = 1;
+const FILL_GIVEN: u8 = 1;
 const FILL_FOUND: u8 = 2;
 const FILL_PER_CHUNK: u8 = 3;
 
@@ -76,17 +76,17 @@ impl FrameHeader {
         }
     }
 
-    /// Reads the body of a frame record.
+    /// Parses the body of a frame record.
     pub(super) fn read_from(body: &[u8]) -> Result<Self> {
         let mut fields = Fields::new(body, "frame header");
         let flags = fields.u8()?;
-        if flags & !KNOWN != 0 {
+        if flags & !ALL_FLAGS != 0 {
             return Err(Error::corrupt("frame header with unknown flags"));
         }
         let has = |flag| flags & flag != 0;
         let element = ElementType::from_id(fields.u8()?)?;
         let codec = u16::try_from(fields.number()?)
-            .map_err(|_| Error::corrupt("frame header with an impossible codec"))?;
+            .map_err(|_| Error::corrupt("frame header with an invalid codec id"))?;
         let kinds = fields.u8()?;
         let number = fields.f64()?;
         let tolerance = match Bound::new(kind(kinds >> 4)?, number).map_err(as_corrupt)? {
@@ -114,7 +114,7 @@ impl FrameHeader {
         };
         let grid = Grid::new(&shape, &chunk, element.size()).map_err(as_corrupt)?;
         if grid.chunk() != chunk || has(HAS_CHUNK) != (chunk != whole(&shape)) {
-            return Err(Error::corrupt("chunks that do not fit their array"));
+            return Err(Error::corrupt("frame header with invalid chunk extents"));
         }
         let header = Self {
             element,
@@ -146,11 +146,11 @@ impl FrameHeader {
     }
 }
 
-/// Appends the values that mark missing data: origin and count in one byte, then the values.
+/// Appends the fill values: origin and count in one byte, then the values.
 fn write_fill(fill: &Fill, out: &mut Vec<u8>) {
     let origin = match fill {
         Fill::None => FILL_NONE,
-        Fill::Values(_) => FILL_NAMED,
+        Fill::Values(_) => FILL_GIVEN,
         Fill::Found(_) => FILL_FOUND,
         Fill::Auto | Fill::AutoAnd(_) => FILL_PER_CHUNK,
     };
@@ -161,9 +161,9 @@ fn write_fill(fill: &Fill, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the values that mark missing data.
+/// Parses the fill values.
 fn read_fill(fields: &mut Fields<'_>) -> Result<Fill> {
-    let unknown = || Error::corrupt("a frame header with unknown marks of missing data");
+    let unknown = || Error::corrupt("frame header with invalid fill values");
     let byte = fields.u8()?;
     let (origin, count) = (byte & 15, usize::from(byte >> 4));
     if count > MAX_FILL_VALUES {
@@ -172,17 +172,17 @@ fn read_fill(fields: &mut Fields<'_>) -> Result<Fill> {
     let values: Vec<f64> = (0..count).map(|_| fields.f64()).collect::<Result<_>>()?;
     let list = FillValues::new(&values).map_err(as_corrupt)?;
     match origin {
-        // NaN, infinities and repetitions are not written.
+        // Writers omit NaN, infinities and duplicates.
         _ if list.as_slice().len() != count => Err(unknown()),
         FILL_NONE if count == 0 => Ok(Fill::None),
-        FILL_NAMED => Ok(Fill::Values(list)),
+        FILL_GIVEN => Ok(Fill::Values(list)),
         FILL_FOUND => Ok(Fill::Found(list)),
         FILL_PER_CHUNK if count > 0 => Ok(Fill::AutoAnd(list)),
         _ => Err(unknown()),
     }
 }
 
-/// Reads limits of values, which only bounds that change values have.
+/// Parses the limits, which only lossy tolerances have.
 fn read_limits(fields: &mut Fields<'_>, tolerance: Tolerance) -> Result<ValueLimits> {
     let limits = ValueLimits {
         min: fields.f64()?,
@@ -190,11 +190,11 @@ fn read_limits(fields: &mut Fields<'_>, tolerance: Tolerance) -> Result<ValueLim
     };
     match (limits.is_valid(), tolerance) {
         (true, Tolerance::Abs(_) | Tolerance::Pointwise(_)) => Ok(limits),
-        _ => Err(Error::corrupt("a frame header with impossible limits")),
+        _ => Err(Error::corrupt("frame header with invalid limits")),
     }
 }
 
-/// The extents of a chunk that is the whole array.
+/// Chunk extents of an array that is a single chunk.
 fn whole(shape: &[usize]) -> Vec<usize> {
     shape.iter().map(|&extent| extent.max(1)).collect()
 }
@@ -203,10 +203,10 @@ fn kind(id: u8) -> Result<BoundKind> {
     BoundKind::ALL
         .into_iter()
         .find(|k| *k as u8 == id)
-        .ok_or_else(|| Error::corrupt(format!("unknown kind of bound {id}")))
+        .ok_or_else(|| Error::corrupt(format!("unknown bound kind {id}")))
 }
 
-/// JSON of something whose serialisation cannot fail: string keys and plain values only.
+/// JSON of a value that always serializes: string keys and plain values only.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -1,32 +1,32 @@
-//! Where things are: the chunks of a frame, and the frames of a file.
+//! Positions of chunks within a frame, and of frames within a file.
 
 use super::bytes::Fields;
-use super::file_header::FILE_HEADER;
-use super::record::{Kind, MAX_HEADER, Record};
+use super::file_header::{FILE_HEADER_BYTES, read_offset};
+use super::record::{Kind, MAX_HEADER_BYTES, Record};
 use super::source::Source;
 use crate::bits::varint;
 use crate::chunk::Form;
 use crate::error::{Error, Result};
 
-/// Bytes at the end of a file that lead to its index: where the index record starts.
-pub(super) const TAIL: usize = 6;
+/// Bytes at the end of a file that hold the offset of the index record.
+pub(super) const TAIL_BYTES: usize = 6;
 
-/// The largest offset that a tail can tell.
+/// Largest offset that fits the tail.
 pub(super) const MAX_OFFSET: u64 = (1 << 48) - 1;
 
-/// A record in a file.
+/// Position of a record in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Where its header starts.
+    /// Offset of the header.
     pub offset: u64,
-    /// Bytes of its header.
+    /// Length of the header.
     pub header: u64,
-    /// Bytes of its body.
+    /// Length of the body.
     pub length: u64,
 }
 
 impl Place {
-    /// Where a record that starts here lies.
+    /// The position of a record that starts at `offset`.
     pub fn new(offset: u64, record: &Record) -> Self {
         Self {
             offset,
@@ -35,53 +35,53 @@ impl Place {
         }
     }
 
-    /// Header and body.
+    /// Length of header and body.
     pub fn record_len(self) -> u64 {
         self.length.saturating_add(self.header)
     }
 
-    /// Where the body starts.
+    /// Offset of the body.
     pub fn body(self) -> u64 {
         self.offset.saturating_add(self.header)
     }
 
-    /// Where the record ends.
+    /// End of the record.
     pub fn end(self) -> u64 {
         self.offset.saturating_add(self.record_len())
     }
 }
 
-/// Where a frame's header and chunks are, and its end record if it has one.
+/// Position of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FramePlace {
     pub header: Place,
-    /// Bytes of the records of all chunks, which follow the header.
+    /// Total length of the chunk records, which follow the header.
     pub chunks: u64,
-    /// Only frames of several chunks have one.
+    /// The end record, which only frames of several chunks have.
     pub end: Option<Place>,
 }
 
 impl FramePlace {
-    /// Where the records of the chunks end.
+    /// End of the chunk records.
     pub fn chunks_end(&self) -> u64 {
         self.header.end().saturating_add(self.chunks)
     }
 
-    /// Where the frame ends.
+    /// End of the frame.
     pub fn end(&self) -> u64 {
         self.end.map_or(self.chunks_end(), Place::end)
     }
 }
 
-/// The body of an end record: the lengths of the bodies of a frame's chunks.
+/// Appends the body of an end record: the body length of every chunk.
 pub(super) fn write_chunks(places: &[Place], out: &mut Vec<u8>) {
     for place in places {
         varint::write(place.length, out);
     }
 }
 
-/// The places of a frame's `count` chunks, from the body of its end record if it has one. They follow
-/// the frame record without gaps, so that whoever reads front to back meets the same records.
+/// Positions of a frame's `count` chunks, from the body of its end record if it has one. They
+/// follow the frame record without gaps, so that sequential readers see the same records.
 pub(super) fn read_chunks(
     frame: u32,
     place: &FramePlace,
@@ -89,22 +89,22 @@ pub(super) fn read_chunks(
     end: Option<&[u8]>,
 ) -> Result<Vec<Place>> {
     if end.is_some() != (count > 1) {
-        return Err(other_places());
+        return Err(mismatch());
     }
     let mut at = place.header.end();
-    // The form does not change the length of a header.
+    // The length of a header does not depend on the form.
     let chunk = |number, length| Record::of_chunk(frame, number, Form::Raw, length);
     let mut places = Vec::new();
     match (count, end) {
         (1, _) => {
             let header = chunk(0, 0).header_len() as u64;
-            let length = place.chunks.checked_sub(header).ok_or_else(other_places)?;
+            let length = place.chunks.checked_sub(header).ok_or_else(mismatch)?;
             places.push(Place::new(at, &chunk(0, length)));
         }
         (_, Some(body)) => {
-            // A length takes a byte or more.
+            // A length takes at least one byte.
             if body.len() < count {
-                return Err(other_places());
+                return Err(mismatch());
             }
             places
                 .try_reserve_exact(count)
@@ -122,18 +122,17 @@ pub(super) fn read_chunks(
     let end = places.last().map_or(place.header.end(), |last| last.end());
     match end == place.chunks_end() {
         true => Ok(places),
-        false => Err(other_places()),
+        false => Err(mismatch()),
     }
 }
 
-/// What an index says is not what the file holds.
-pub(super) fn other_places() -> Error {
-    Error::corrupt("the index of a frame names other places than those where its chunks are")
+pub(super) fn mismatch() -> Error {
+    Error::corrupt("the index does not match the records of the file")
 }
 
-/// The body of the index record, which starts at `offset` in the file.
+/// Appends the body of the index record, which starts at `offset` in the file.
 pub(super) fn write_frames(frames: &[FramePlace], offset: u64, out: &mut Vec<u8>) {
-    let mut at = FILE_HEADER as u64;
+    let mut at = FILE_HEADER_BYTES as u64;
     for frame in frames {
         varint::write(frame.header.offset - at, out);
         varint::write(frame.header.length, out);
@@ -141,59 +140,53 @@ pub(super) fn write_frames(frames: &[FramePlace], offset: u64, out: &mut Vec<u8>
         varint::write(frame.end.map_or(0, |end| end.length), out);
         at = frame.end();
     }
-    out.extend_from_slice(&offset.to_le_bytes()[..TAIL]);
+    out.extend_from_slice(&offset.to_le_bytes()[..TAIL_BYTES]);
 }
 
-/// The index record that a source of so many bytes ends with, if it does.
+/// The index record at the end of a source of this size, if there is one.
 pub(super) fn last(source: &impl Source, size: u64) -> Result<Option<Place>> {
     let mut scratch = Vec::new();
-    let Some(tail) = size.checked_sub(TAIL as u64) else {
+    let Some(tail) = size.checked_sub(TAIL_BYTES as u64) else {
         return Ok(None);
     };
-    let offset = read_tail(source.fetch(tail, TAIL, &mut scratch)?);
+    let offset = read_offset(source.fetch(tail, TAIL_BYTES, &mut scratch)?);
     let place = find(source, size, offset)?;
     Ok(place.filter(|place| place.end() == size))
 }
 
-/// The index record that the file header notes. What it is worth, its checksum and its tail tell.
+/// The index record at the offset in the file header; its checksum and tail are still to be
+/// verified.
 pub(super) fn at(source: &impl Source, size: u64, offset: u64) -> Result<Place> {
     find(source, size, offset)?
         .filter(|place| place.end() <= size)
-        .ok_or_else(|| Error::corrupt("no file index where one is noted"))
+        .ok_or_else(|| Error::corrupt("no file index at the offset in the file header"))
 }
 
-/// An index record that starts here, if there is one.
+/// The index record at this offset, if there is one.
 fn find(source: &impl Source, size: u64, offset: u64) -> Result<Option<Place>> {
     let mut scratch = Vec::new();
-    if offset < FILE_HEADER as u64 || offset >= size {
+    if offset < FILE_HEADER_BYTES as u64 || offset >= size {
         return Ok(None);
     }
-    let known = (size - offset).min(MAX_HEADER as u64) as usize;
+    let known = (size - offset).min(MAX_HEADER_BYTES as u64) as usize;
     let found = Record::read(source.fetch(offset, known, &mut scratch)?);
     let record = found.ok().flatten().map(|found| found.record);
     let index = record.filter(|record| record.kind == Kind::Index);
     Ok(index.map(|record| Place::new(offset, &record)))
 }
 
-/// Where the index record starts, if these are the last bytes of a file.
-pub(super) fn read_tail(tail: &[u8]) -> u64 {
-    tail.iter()
-        .rev()
-        .fold(0, |n, &byte| n << 8 | u64::from(byte))
-}
-
-/// Reads the body of the index record of `count` frames, which starts at `offset` in the file.
+/// Parses the body of the index record of `count` frames, which starts at `offset` in the file.
 pub(super) fn read_frames(body: &[u8], count: u32, offset: u64) -> Result<Vec<FramePlace>> {
-    let wrong = || Error::corrupt("file index of an impossible size");
-    let table = body.len().checked_sub(TAIL).ok_or_else(wrong)?;
+    let wrong = || Error::corrupt("file index of invalid length");
+    let table = body.len().checked_sub(TAIL_BYTES).ok_or_else(wrong)?;
     let (table, tail) = body.split_at(table);
-    // A frame takes four bytes or more.
-    if table.len() / 4 < count as usize || read_tail(tail) != offset {
+    // A frame takes at least four bytes.
+    if table.len() / 4 < count as usize || read_offset(tail) != offset {
         return Err(wrong());
     }
     let mut fields = Fields::new(table, "file index");
     let mut frames = Vec::new();
-    let mut at = FILE_HEADER as u64;
+    let mut at = FILE_HEADER_BYTES as u64;
     for frame in 0..count {
         let start = at.saturating_add(fields.number()?);
         let header = Record::other(Kind::Frame, frame, fields.number()?);
@@ -214,4 +207,9 @@ pub(super) fn read_frames(body: &[u8], count: u32, offset: u64) -> Result<Vec<Fr
     }
     fields.finish()?;
     Ok(frames)
+}
+
+/// A frame number or count as stored.
+pub(super) fn frame_number(frame: usize) -> Result<u32> {
+    u32::try_from(frame).map_err(|_| Error::invalid("a file can have at most 2^32 frames"))
 }

@@ -1,5 +1,4 @@
-//! Memory that follows a stream's claims: compared with a limit, and asked for such that a refusal
-//! is an error and not the end of the process.
+//! Memory limits for reading untrusted streams.
 
 use super::memory;
 pub(super) use crate::allocate::{no_memory, resize, zeroed};
@@ -8,29 +7,28 @@ use crate::element::ElementType;
 use crate::error::{Error, Result};
 use std::ops::Range;
 
-/// What a reader accepts of a stream before it reserves memory.
+/// Memory limits that a reader checks before it allocates.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The most bytes of an array in memory; by default there is no other limit than the next one.
+    /// Maximum size of an array in memory; unlimited by default.
     pub max_bytes: u64,
-    /// The most memory that a read may take, for arrays, slabs, tables and scratch together. By
-    /// default the least of the machine's memory, the limit of the process's control group and that
-    /// of its address space; 16 GiB where the system tells none of them.
+    /// Maximum memory of a read: arrays, slabs, tables and scratch together. The default is the
+    /// minimum of physical memory, cgroup limit and address space limit, or 16 GiB if the system
+    /// reports none of them.
     pub max_memory: u64,
 }
 
-/// Scratch memory of a decoder: so many times the chunk, and a constant. `tests/memory.rs` measures
-/// it for every codec.
-const SCRATCH_TIMES: u64 = 10;
-const SCRATCH: u64 = 4 << 20;
+/// Upper bound of a decoder's scratch memory: this multiple of the chunk size plus a constant.
+/// `tests/memory.rs` measures it for every codec.
+const SCRATCH_FACTOR: u64 = 10;
+const SCRATCH_BYTES: u64 = 4 << 20;
 
-/// Parsed headers may take so many times the memory of their bytes.
-const HEADER_TIMES: u64 = 48;
+/// Upper bound of the memory of a parsed header, as a multiple of its size in the file.
+const HEADER_FACTOR: u64 = 48;
 
-/// Less than this is not tried out beforehand: it costs time, and it changes what the allocator
-/// keeps.
-const MIN_TRIED: u64 = 32 << 20;
+/// Smaller amounts are not test-allocated: it takes time and affects what the allocator caches.
+const MIN_TESTED_BYTES: u64 = 32 << 20;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -50,18 +48,18 @@ impl Limits {
         }
     }
 
-    /// Whether so many bytes of an array may be read to memory.
+    /// An error if an array of this size may not be read.
     pub(super) fn check_array(&self, bytes: u64) -> Result<()> {
         if bytes > self.max_bytes {
             return Err(Error::LimitExceeded(format!(
-                "the array takes {bytes} bytes but only {} are allowed: read a smaller region",
+                "the array has {bytes} bytes but only {} are allowed: read a smaller region",
                 self.max_bytes
             )));
         }
         self.check(bytes)
     }
 
-    /// Whether so much memory may be taken.
+    /// An error if this much memory may not be used.
     pub(super) fn check(&self, bytes: u64) -> Result<()> {
         match bytes <= self.max_memory {
             true => Ok(()),
@@ -69,9 +67,9 @@ impl Limits {
         }
     }
 
-    /// Whether a header of so many bytes may be parsed.
+    /// An error if a header of this length may not be parsed.
     pub(super) fn check_header(&self, length: u64) -> Result<()> {
-        self.check(length.saturating_mul(HEADER_TIMES))
+        self.check(length.saturating_mul(HEADER_FACTOR))
     }
 
     fn exceeded(&self, needed: u64) -> Error {
@@ -82,7 +80,8 @@ impl Limits {
         ))
     }
 
-    /// How many workers, at most `wanted`, have the memory for `each` of them beside what is `held`.
+    /// Number of workers, at most `wanted`, that fit into memory if each needs `each` bytes and
+    /// `held` bytes are in use.
     pub(super) fn workers(&self, wanted: usize, held: u64, each: u64) -> Result<usize> {
         let left = self.max_memory.saturating_sub(held);
         let affordable = usize::try_from(left / each.max(1)).unwrap_or(usize::MAX);
@@ -90,8 +89,8 @@ impl Limits {
         if workers == 0 {
             return Err(self.exceeded(held.saturating_add(each)));
         }
-        // Codecs ask for their scratch memory as if it were there; so it must be.
-        while !is_there(each.saturating_mul(workers as u64)) {
+        // Codecs allocate scratch infallibly, so check here that it is available.
+        while !is_available(each.saturating_mul(workers as u64)) {
             workers /= 2;
             if workers == 0 {
                 return Err(no_memory(each));
@@ -101,18 +100,17 @@ impl Limits {
     }
 }
 
-/// The most memory that a worker needs for a chunk of a frame: decoder, what it decodes to, and the
-/// part that is wanted of that. Narrow elements take half as much of the latter, and are widened in
-/// the rest.
+/// Maximum memory of a worker per chunk: decoder scratch, decoded values, and the requested part of
+/// them. 16-bit elements need less, but are widened for decoding.
 pub(super) fn chunk_memory(grid: &Grid, element: ElementType) -> u64 {
     let values: usize = grid.chunk().iter().product();
     (values as u64)
         .saturating_mul(element.wide_size() as u64)
-        .saturating_mul(SCRATCH_TIMES + 2)
-        .saturating_add(SCRATCH)
+        .saturating_mul(SCRATCH_FACTOR + 2)
+        .saturating_add(SCRATCH_BYTES)
 }
 
-/// The most bytes of a slab's part in a region.
+/// Maximum size of the part of a slab that lies in a region.
 pub(super) fn slab_memory(grid: &Grid, region: &[Range<usize>], element_size: usize) -> u64 {
     if grid.chunks() == 0 {
         return 0;
@@ -124,10 +122,10 @@ pub(super) fn slab_memory(grid: &Grid, region: &[Range<usize>], element_size: us
     })
 }
 
-/// Whether so much memory can be had at once.
-fn is_there(bytes: u64) -> bool {
+/// Whether this much memory can be allocated at once.
+fn is_available(bytes: u64) -> bool {
     let Ok(bytes) = usize::try_from(bytes) else {
         return false;
     };
-    (bytes as u64) < MIN_TRIED || Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
+    (bytes as u64) < MIN_TESTED_BYTES || Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }

@@ -1,14 +1,14 @@
-//! How much memory this process can have.
+//! How much memory this process may use.
 
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Taken for the machine's memory where the system does not tell it.
-pub(super) const UNKNOWN: u64 = 16 << 30;
+/// Assumed if the system does not report any limit.
+pub(super) const DEFAULT_BYTES: u64 = 16 << 30;
 
-/// The least of the machine's memory, the control group's and the process's own limit.
+/// The minimum of physical memory, cgroup limit and address space limit.
 pub(super) fn available() -> u64 {
-    // Asked once: small arrays take less time than the answer.
+    // Cached: reading these files takes longer than decoding a small array.
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
@@ -18,7 +18,7 @@ pub(super) fn available() -> u64 {
             address_space(&read("/proc/self/limits")),
             control_group(&groups, Path::new("/sys/fs/cgroup")),
         ];
-        known.into_iter().flatten().min().unwrap_or(UNKNOWN)
+        known.into_iter().flatten().min().unwrap_or(DEFAULT_BYTES)
     })
 }
 
@@ -29,7 +29,7 @@ fn machine(meminfo: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// The soft limit of the address space, from `/proc/self/limits`.
+/// The soft limit on address space, from `/proc/self/limits`.
 fn address_space(limits: &str) -> Option<u64> {
     let rest = limits
         .lines()
@@ -37,7 +37,7 @@ fn address_space(limits: &str) -> Option<u64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// The least limit of the process's control group and those above it, version 2 or 1.
+/// The minimum over the process's cgroup and its ancestors, version 2 or 1.
 fn control_group(groups: &str, root: &Path) -> Option<u64> {
     let limits = groups.lines().flat_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -52,7 +52,7 @@ fn control_group(groups: &str, root: &Path) -> Option<u64> {
             }
             _ => return Vec::new(),
         };
-        // In a container the path may be that of the host; then the root itself has the limit.
+        // Inside a container the path may be the host's; then the root has the limit.
         let group = Path::new(path.trim_start_matches('/'));
         let limit = |group: &Path| {
             let text = std::fs::read_to_string(root.join(group).join(file)).ok()?;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_the_system_are_understood() {
+    fn system_files_are_parsed() {
         assert_eq!(
             machine("MemTotal:  2048 kB\nMemFree: 1 kB\n"),
             Some(2 << 20)
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_limit_of_all_groups_counts() {
+    fn the_lowest_cgroup_limit_applies() {
         let folder = std::env::temp_dir().join(format!("ebz-groups-{}", std::process::id()));
         let write = |group: &str, file: &str, text: &str| {
             std::fs::create_dir_all(folder.join(group)).unwrap();

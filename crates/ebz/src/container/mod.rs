@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! file   = signature, records, index record
-//! frame  = frame record, chunk records, end record (how long the chunks are)
+//! frame  = frame record, chunk records, end record (the chunk lengths)
 //! record = header (marker, kind, frame, number, length, checksum), body
 //! ```
 //!
-//! `docs/format.md` gives every byte. The container knows codecs through their table only.
+//! `docs/format.md` specifies every byte. The container accesses codecs only through their table.
 
 mod append;
 mod bytes;
@@ -21,7 +21,7 @@ mod recover;
 mod slab;
 mod source;
 mod stream;
-mod surplus;
+mod trailing;
 mod writer;
 
 pub use append::LockedFile;
@@ -33,8 +33,8 @@ pub use source::Source;
 pub use stream::StreamReader;
 pub use writer::{FrameStats, FrameWriter, Writer, choose, max_compressed_size};
 
-/// First bytes of every file. Line ends and the high bit show damage by text-mode transfers.
+/// First bytes of every file. The line ends and the high bit reveal damage by text-mode transfers.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89EBZ\r\n\x1a\n";
 
-/// Format version that this library writes, and the newest that it reads.
+/// Format version that this library writes, and the newest one that it reads.
 pub const FORMAT_VERSION: u16 = 1;

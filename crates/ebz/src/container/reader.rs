@@ -1,11 +1,11 @@
-//! Reading with random access: any frame, any region, several threads.
+//! Random-access reading: any frame, any region, several threads.
 
-use super::file_header::{FILE_HEADER, size_and_note};
+use super::file_header::{FILE_HEADER_BYTES, size_and_previous_index};
 use super::index::{self, FramePlace, Place};
 use super::limits::{self, Limits};
-use super::record::{Kind, MAX_HEADER, Record};
+use super::record::{Kind, MAX_HEADER_BYTES, Record};
 use super::source::Source;
-use super::surplus::{bytes_behind_end, early_end};
+use super::trailing::{early_end, trailing_bytes};
 use crate::array::{Array, ViewMut, display, scatter};
 use crate::chunk::{ChunkCoder, Cpu, Engine, FrameHeader, FramePlan, extents, intersect};
 use crate::element::{Element, with_type};
@@ -19,17 +19,18 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Output larger than this is written past the caches.
-const STREAMING: usize = 16 << 20;
-/// Scratch memory, a small multiple of a chunk, outlives a read only for chunks up to this size.
-const MAX_CHUNK_BYTES_TO_KEEP_SCRATCH: usize = 32 << 20;
+/// Minimum size of the output to bypass the caches.
+const MIN_STREAMING_BYTES: usize = 16 << 20;
+/// Maximum size of a chunk whose scratch buffers, a small multiple of it, are cached for the next
+/// read.
+const MAX_CACHED_CHUNK_BYTES: usize = 32 << 20;
 
 /// A complete `.ebz` file.
 #[derive(Debug)]
 pub struct Reader<S> {
     source: S,
     size: u64,
-    /// Where the index record starts.
+    /// Offset of the index record.
     index: u64,
     unfinished: bool,
     frames: Vec<FramePlace>,
@@ -49,20 +50,20 @@ impl Reader<File> {
 impl<S: Source> Reader<S> {
     /// Opens any source, for example a byte slice.
     pub fn from_source(source: S) -> Result<Self> {
-        let (size, noted) = size_and_note(&source)?;
+        let (size, previous) = size_and_previous_index(&source)?;
         let mut scratch = Vec::new();
-        let place = match noted {
+        let place = match previous {
             0 => index::last(&source, size)?,
             offset => Some(index::at(&source, size, offset)?),
         };
         let place = match place {
             Some(place) => place,
             None => {
-                return Err(match early_end(&source, FILE_HEADER as u64, size)? {
-                    Some(end) => bytes_behind_end(end),
+                return Err(match early_end(&source, FILE_HEADER_BYTES as u64, size)? {
+                    Some(end) => trailing_bytes(end),
                     None => Error::truncated(
-                        "the end of the file is missing: its writer was stopped, or it is still \
-                         being written; `ebz recover` saves what is there",
+                        "the end of the file is missing: its writer was interrupted or is still \
+                         writing; `ebz recover` saves the complete chunks",
                     ),
                 });
             }
@@ -71,7 +72,7 @@ impl<S: Source> Reader<S> {
             source,
             size,
             index: place.offset,
-            unfinished: noted > 0,
+            unfinished: previous > 0,
             frames: Vec::new(),
             limits: Limits::default(),
             threads: 0,
@@ -84,34 +85,34 @@ impl<S: Source> Reader<S> {
         Ok(reader)
     }
 
-    /// The frames must follow each other up to the index, with nothing between them but the indexes
-    /// of earlier states, so that whoever reads front to back meets the same frames.
+    /// The frames must be contiguous up to the index, except for earlier indexes between them, so
+    /// that sequential readers see the same frames.
     fn check_order(&self, index: u64) -> Result<()> {
-        let mut at = FILE_HEADER as u64;
+        let mut at = FILE_HEADER_BYTES as u64;
         let mut scratch = Vec::new();
-        let mut pass_indexes = |mut at: u64, until: u64| {
+        let mut skip_indexes = |mut at: u64, until: u64| {
             while at < until {
-                let known = (until - at).min(MAX_HEADER as u64) as usize;
+                let known = (until - at).min(MAX_HEADER_BYTES as u64) as usize;
                 let header = self.source.fetch(at, known, &mut scratch)?;
-                let found = Record::read(header)?.ok_or_else(not_in_order)?;
+                let found = Record::read(header)?.ok_or_else(index::mismatch)?;
                 if found.record.kind != Kind::Index {
-                    return Err(not_in_order());
+                    return Err(index::mismatch());
                 }
                 at = Place::new(at, &found.record).end();
             }
             match at == until {
                 true => Ok(()),
-                false => Err(not_in_order()),
+                false => Err(index::mismatch()),
             }
         };
         for frame in &self.frames {
-            pass_indexes(at, frame.header.offset)?;
+            skip_indexes(at, frame.header.offset)?;
             at = frame.end();
         }
-        pass_indexes(at, index)
+        skip_indexes(at, index)
     }
 
-    /// Sets what is accepted before memory is reserved.
+    /// Sets the memory limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -123,13 +124,13 @@ impl<S: Source> Reader<S> {
         self
     }
 
-    /// Sets the instructions that the kernels may use.
+    /// Sets the instruction set for the kernels.
     pub fn simd(mut self, level: Level) -> Self {
         self.simd = level;
         self
     }
 
-    /// Sets who decodes chunks; no value depends on it.
+    /// Sets the engine that decodes chunks; does not affect the output.
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.engine = engine;
         self
@@ -140,13 +141,13 @@ impl<S: Source> Reader<S> {
         self.frames.len()
     }
 
-    /// Bytes of the file.
+    /// Size of the file.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether frames were being added when this was opened, or their writer was stopped. The
-    /// reader then shows the frames that were complete before.
+    /// Whether an append was in progress, or had been interrupted, when the file was opened. The
+    /// reader then sees the previous frames.
     pub fn is_unfinished(&self) -> bool {
         self.unfinished
     }
@@ -159,11 +160,11 @@ impl<S: Source> Reader<S> {
         &self.frames
     }
 
-    /// One of the arrays.
+    /// A frame of the file.
     pub fn frame(&self, number: usize) -> Result<Frame<'_, S>> {
         let place = self.frames.get(number).ok_or_else(|| {
             Error::invalid(format!(
-                "there is no frame {number}: the file has {}",
+                "no frame {number}: the file has {}",
                 self.frames.len()
             ))
         })?;
@@ -172,7 +173,7 @@ impl<S: Source> Reader<S> {
         let expect = |record: Record, kind| {
             (record.kind == kind && record.frame as usize == number && record.number == 0)
                 .then_some(())
-                .ok_or_else(|| Error::corrupt(format!("the index of frame {number} is wrong")))
+                .ok_or_else(|| Error::corrupt(format!("the index does not match frame {number}")))
         };
         let (record, body) = self.record(place.header, &mut scratch)?;
         expect(record, Kind::Frame)?;
@@ -197,12 +198,12 @@ impl<S: Source> Reader<S> {
         })
     }
 
-    /// The first array, whole.
+    /// Reads the first array.
     pub fn read<T: Element>(&self) -> Result<Array<T>> {
         self.frame(0)?.read()
     }
 
-    /// A region of the first array.
+    /// Reads a region of the first array.
     pub fn region<T: Element>(&self, region: &[Range<usize>]) -> Result<Array<T>> {
         self.frame(0)?.region(region)
     }
@@ -210,9 +211,7 @@ impl<S: Source> Reader<S> {
     /// Reads and verifies a record.
     fn record<'a>(&'a self, place: Place, scratch: &'a mut Vec<u8>) -> Result<(Record, &'a [u8])> {
         if place.end() > self.size {
-            return Err(Error::corrupt(
-                "the index points behind the end of the file",
-            ));
+            return Err(beyond_end());
         }
         self.limits.check(place.record_len())?;
         let bytes = self
@@ -222,43 +221,41 @@ impl<S: Source> Reader<S> {
             .filter(|found| {
                 (found.header as u64, found.record.length) == (place.header, place.length)
             })
-            .ok_or_else(|| {
-                Error::corrupt("the index names other places than those where the records are")
-            })?;
+            .ok_or_else(index::mismatch)?;
         let body = &bytes[unverified.header..];
         Ok((unverified.verify(body)?, body))
     }
 }
 
-/// One array of a file.
+/// An array in a file.
 #[derive(Debug)]
 pub struct Frame<'a, S> {
     reader: &'a Reader<S>,
     number: u32,
     header: FrameHeader,
     chunks: Vec<Place>,
-    /// Bytes of the longest record's body.
+    /// Length of the longest chunk body.
     largest: u64,
 }
 
 impl<S: Source> Frame<'_, S> {
-    /// What the file says about the array.
+    /// The metadata of the array.
     pub fn header(&self) -> &FrameHeader {
         &self.header
     }
 
-    /// Bytes that the chunks take in the file, with their record headers.
+    /// Size of the chunks in the file, with their record headers.
     pub fn stored_bytes(&self) -> u64 {
         let lengths = self.chunks.iter().map(|p| p.record_len());
         lengths.fold(0, u64::saturating_add)
     }
 
-    /// What is needed to decode slabs of the array with a [`SlabCoder`](super::SlabCoder).
+    /// The plan for decoding slabs with a [`SlabCoder`](super::SlabCoder).
     pub fn plan(&self) -> Result<FramePlan> {
         FramePlan::of(self.header.clone())
     }
 
-    /// The bytes of the file that hold the records of a slab.
+    /// The byte range of a slab's records in the file.
     pub fn slab_bytes(&self, slab: usize) -> Result<Range<u64>> {
         let chunks = match self.header.grid.slabs() {
             slabs if slab < slabs => self.header.grid.chunks_of(slab),
@@ -266,31 +263,28 @@ impl<S: Source> Frame<'_, S> {
         };
         let places = self.chunks.get(chunks).unwrap_or_default();
         let (Some(first), Some(last)) = (places.first(), places.last()) else {
-            return Err(Error::invalid(format!("there is no slab {slab}")));
+            return Err(Error::invalid(format!("no slab {slab}")));
         };
         if first.offset > last.end() || last.end() > self.reader.size {
-            return Err(Error::corrupt(
-                "the index points behind the end of the file",
-            ));
+            return Err(beyond_end());
         }
         Ok(first.offset..last.end())
     }
 
-    /// Bytes that each chunk takes in the file, without record headers.
+    /// Size of each chunk in the file, without record headers.
     pub fn chunk_bytes(&self) -> impl Iterator<Item = u64> + '_ {
         self.chunks.iter().map(|p| p.length)
     }
 
-    /// Where the chunks that a region touches lie in the file, for sources that fetch ahead.
+    /// Byte ranges of the chunks that intersect a region, for sources that prefetch.
     pub fn places(&self, region: &[Range<usize>]) -> Result<Vec<Range<u64>>> {
         self.check_region(region)?;
         let grid = &self.header.grid;
         if region.iter().any(Range::is_empty) {
             return Ok(Vec::new());
         }
-        let per_slab = grid.chunks_per_slab();
         let slabs = grid.slabs_touching(region).into_iter();
-        let chunks = slabs.flat_map(|slab| slab * per_slab..(slab + 1) * per_slab);
+        let chunks = slabs.flat_map(|slab| grid.chunks_of(slab));
         let touched = |chunk: &usize| {
             let common = intersect(&grid.region(*chunk), region);
             !common.iter().any(Range::is_empty)
@@ -299,7 +293,7 @@ impl<S: Source> Frame<'_, S> {
         Ok(places.map(|place| place.offset..place.end()).collect())
     }
 
-    /// Verifies every checksum without decoding, and that the chunks lie within the file.
+    /// Verifies every checksum without decoding.
     pub fn verify(&self) -> Result<()> {
         let mut scratch = Vec::new();
         for (number, place) in self.chunks.iter().enumerate() {
@@ -309,13 +303,12 @@ impl<S: Source> Frame<'_, S> {
         Ok(())
     }
 
-    /// The whole array.
+    /// Reads the whole array.
     pub fn read<T: Element>(&self) -> Result<Array<T>> {
-        let region: Vec<_> = self.header.shape().iter().map(|&n| 0..n).collect();
-        self.region(&region)
+        self.region(&self.header.grid.whole())
     }
 
-    /// A region of the array; only the chunks that it touches are read.
+    /// Reads a region; only the chunks that intersect it are read.
     pub fn region<T: Element>(&self, region: &[Range<usize>]) -> Result<Array<T>> {
         self.check::<T>(region)?;
         let shape = extents(region);
@@ -326,13 +319,12 @@ impl<S: Source> Frame<'_, S> {
         Array::new(values, &shape)
     }
 
-    /// The whole array into memory of the caller.
+    /// Reads the whole array into the caller's memory.
     pub fn read_into<T: Element>(&self, out: &mut ViewMut<'_, T>) -> Result<()> {
-        let region: Vec<_> = self.header.shape().iter().map(|&n| 0..n).collect();
-        self.region_into(&region, out)
+        self.region_into(&self.header.grid.whole(), out)
     }
 
-    /// A region of the array into memory of the caller.
+    /// Reads a region into the caller's memory.
     pub fn region_into<T: Element>(
         &self,
         region: &[Range<usize>],
@@ -363,7 +355,7 @@ impl<S: Source> Frame<'_, S> {
         })
     }
 
-    /// Writes a region as raw little-endian values in C order, in memory for a few chunks.
+    /// Writes a region as raw little-endian values in C order, with memory for a few chunks.
     pub fn write_region(
         &self,
         region: &[Range<usize>],
@@ -383,11 +375,11 @@ impl<S: Source> Frame<'_, S> {
         })
     }
 
-    /// Element type and region.
+    /// Checks element type and region.
     fn check<T: Element>(&self, region: &[Range<usize>]) -> Result<()> {
         if T::TYPE != self.header.element {
             return Err(Error::invalid(format!(
-                "the array holds {} values, not {}",
+                "the array has {} values, not {}",
                 self.header.element,
                 T::TYPE
             )));
@@ -395,8 +387,8 @@ impl<S: Source> Frame<'_, S> {
         self.check_inside(region)
     }
 
-    /// Whether a region lies within the array and within the limits, for callers that reserve the
-    /// memory for it themselves.
+    /// Checks that a region lies within the array and the limits, for callers that allocate its
+    /// memory themselves.
     pub fn check_region(&self, region: &[Range<usize>]) -> Result<()> {
         self.check_inside(region)?;
         self.reader.limits.check_array(self.region_bytes(region))
@@ -413,14 +405,14 @@ impl<S: Source> Frame<'_, S> {
         let inside = |(r, &n): (&Range<usize>, &usize)| r.start <= r.end && r.end <= n;
         if region.len() != shape.len() || !region.iter().zip(shape).all(inside) {
             return Err(Error::invalid(format!(
-                "the region is not within the array of shape {}",
+                "the region exceeds the array of shape {}",
                 display(shape)
             )));
         }
         Ok(())
     }
 
-    /// Decodes a region into contiguous memory, slabs in parallel; `held` bytes of it are ours.
+    /// Decodes a region into contiguous memory, of which `held` bytes were allocated for this read.
     fn read_slabs<T: Element>(
         &self,
         region: &[Range<usize>],
@@ -433,7 +425,12 @@ impl<S: Source> Frame<'_, S> {
         let grid = &self.header.grid;
         let plan = &self.plan()?;
         let slabs = grid.slabs_touching(region);
-        let mut workers = self.workers(slabs.len(), held, 0, size_of_val(out) >= STREAMING)?;
+        let mut workers = self.workers(
+            slabs.len(),
+            held,
+            0,
+            size_of_val(out) >= MIN_STREAMING_BYTES,
+        )?;
         let mut rest = out;
         let mut slabs = slabs.into_iter();
         parallel::unordered(
@@ -449,11 +446,11 @@ impl<S: Source> Frame<'_, S> {
             },
             |worker, (slab, part, out)| self.decode_slab(plan, worker, slab, &part, out),
         )?;
-        self.keep(workers.into_iter().next());
+        self.cache_scratch(workers.into_iter().next());
         Ok(())
     }
 
-    /// Decodes a region slab by slab and hands each over in order.
+    /// Decodes a region slab by slab; calls `emit` in order.
     fn each_slab<T: Element>(
         &self,
         region: &[Range<usize>],
@@ -482,34 +479,35 @@ impl<S: Source> Frame<'_, S> {
             },
             |(_, part, values)| emit(part, values),
         )?;
-        self.keep(workers.into_iter().next().map(|(worker, ..)| worker));
+        self.cache_scratch(workers.into_iter().next().map(|(worker, ..)| worker));
         Ok(())
     }
 
-    /// Leaves the scratch memory of one worker for the next read of this thread, unless it is large.
-    fn keep(&self, worker: Option<Worker>) {
+    /// Caches the scratch buffers of one worker for the next read on this thread, unless they are
+    /// large.
+    fn cache_scratch(&self, worker: Option<Worker>) {
         let grid = &self.header.grid;
         let chunk = grid.chunk_len(0) * self.header.element.size();
-        if let Some(worker) = worker.filter(|_| chunk <= MAX_CHUNK_BYTES_TO_KEEP_SCRATCH) {
-            worker.coder.context.keep();
+        if let Some(worker) = worker.filter(|_| chunk <= MAX_CACHED_CHUNK_BYTES) {
+            worker.coder.context.cache();
         }
     }
 
-    /// As many workers as are wanted and have the memory for a chunk and for `slab` bytes of values
-    /// each, beside the `held` bytes of the output.
+    /// Creates workers, at most one per job and as many as fit into memory beside the `held` bytes
+    /// of the output; each needs memory for a chunk and for `slab` bytes of values.
     fn workers(&self, jobs: usize, held: u64, slab: u64, streaming: bool) -> Result<Vec<Worker>> {
         let threads = parallel::threads(self.reader.threads).min(jobs).max(1);
         let chunk = limits::chunk_memory(&self.header.grid, self.header.element);
         let each = chunk.saturating_add(self.largest).saturating_add(slab);
         let threads = self.reader.limits.workers(threads, held, each)?;
-        // Threads other than this one are new, so there is only one context to reuse.
-        let first = std::iter::once_with(|| Context::kept(self.reader.simd));
+        // The other threads are new, so only one context can be reused.
+        let first = std::iter::once_with(|| Context::cached(self.reader.simd));
         let others = std::iter::repeat_with(|| Context::new(self.reader.simd));
         let worker = |context| Worker::new(context, streaming);
         Ok(first.chain(others).take(threads).map(worker).collect())
     }
 
-    /// Decodes the part of a slab that `part` asks for, into contiguous memory of that shape.
+    /// Decodes the intersection of a slab with `part` into contiguous memory of that shape.
     fn decode_slab<T: Element>(
         &self,
         plan: &FramePlan,
@@ -519,11 +517,10 @@ impl<S: Source> Frame<'_, S> {
         out: &mut [T],
     ) -> Result<()> {
         let grid = &self.header.grid;
-        let per_slab = grid.chunks_per_slab();
-        for number in slab * per_slab..(slab + 1) * per_slab {
+        for number in grid.chunks_of(slab) {
             let region = grid.region(number);
-            let wanted = intersect(&region, part);
-            if wanted.iter().any(|r| r.is_empty()) {
+            let overlap = intersect(&region, part);
+            if overlap.iter().any(|r| r.is_empty()) {
                 continue;
             }
             let (record, body) = self.reader.record(self.chunks[number], &mut worker.bytes)?;
@@ -535,7 +532,7 @@ impl<S: Source> Frame<'_, S> {
     }
 }
 
-/// Buffers of one thread.
+/// Buffers of one worker thread.
 struct Worker {
     coder: ChunkCoder,
     bytes: Vec<u8>,
@@ -552,6 +549,6 @@ impl Worker {
     }
 }
 
-fn not_in_order() -> Error {
-    Error::corrupt("the index names other places than those where the frames are")
+fn beyond_end() -> Error {
+    Error::corrupt("the index points beyond the end of the file")
 }

@@ -2,38 +2,38 @@
 
 use super::bytes::Fields;
 use crate::bits::varint;
-use crate::chunk::{Body, Form, HEADER_ROOM};
+use crate::chunk::{Body, Form, RESERVED_HEADER_BYTES};
 use crate::error::{Error, Result};
 use std::hash::Hasher;
 use twox_hash::xxhash3_64::{self, RawHasher, SecretBuffer};
 
-/// First bytes of every record, by which recovery finds the next one behind damage. The kind follows.
+/// First bytes of every record, before its kind; recovery searches for them after damage.
 pub(super) const MARKER: [u8; 3] = *b"EBZ";
 
-/// Fewest bytes of a header.
-pub(super) const MIN_HEADER: usize = 10;
+/// Minimum length of a header.
+pub(super) const MIN_HEADER_BYTES: usize = 10;
 
-/// Most bytes of a header: marker, kind, two numbers, length, checksum.
-pub(super) const MAX_HEADER: usize = 4 + 5 + 5 + 4 + 8;
+/// Maximum length of a header: marker and kind, two numbers, length, checksum.
+pub(super) const MAX_HEADER_BYTES: usize = 4 + 5 + 5 + 4 + 8;
 
-// Bodies have room for a header in front of them.
-const _: () = assert!(MAX_HEADER <= HEADER_ROOM);
+// The reserved bytes in front of a body fit every header.
+const _: () = assert!(MAX_HEADER_BYTES <= RESERVED_HEADER_BYTES);
 
-/// What the body of a record is.
+/// What a record contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
-    /// Describes a frame.
+    /// A frame header.
     Frame = 1,
-    /// A chunk as its codec wrote it.
+    /// A chunk encoded by its codec.
     Coded = 2,
-    /// A chunk of raw values.
+    /// An uncompressed chunk.
     Raw = 3,
-    /// The end of a frame: the lengths of its chunks.
+    /// The end of a frame: its chunk lengths.
     End = 4,
-    /// The end of the file: where its frames are.
+    /// The end of the file: the positions of its frames.
     Index = 5,
-    /// A chunk whose values are all the same: that value.
+    /// A chunk of identical values: the value, once.
     Constant = 6,
 }
 
@@ -50,10 +50,10 @@ impl Kind {
         known
             .into_iter()
             .find(|k| *k as u8 == id)
-            .ok_or_else(|| Error::corrupt(format!("unknown kind of record {id}")))
+            .ok_or_else(|| Error::corrupt(format!("unknown record kind {id}")))
     }
 
-    /// How the body holds the values of a chunk, if it is one.
+    /// The form of a chunk record; `None` for other records.
     pub fn form(self) -> Option<Form> {
         match self {
             Self::Coded => Some(Form::Coded),
@@ -74,22 +74,22 @@ impl From<Form> for Kind {
     }
 }
 
-/// Header of a record, without its marker and checksum.
+/// Header of a record, without marker and checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
     pub kind: Kind,
-    /// Number of the frame in the file; of an index, how many there are.
+    /// Frame number; in an index record, the number of frames.
     pub frame: u32,
-    /// Number of the chunk in the frame; 0 for other kinds.
+    /// Chunk number; 0 for other records.
     pub number: u32,
-    /// Bytes of the body.
+    /// Length of the body.
     pub length: u64,
 }
 
-/// The bytes of a header.
+/// A serialized header.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HeaderBytes {
-    bytes: [u8; MAX_HEADER],
+    bytes: [u8; MAX_HEADER_BYTES],
     length: usize,
 }
 
@@ -114,17 +114,17 @@ impl HeaderBytes {
     }
 }
 
-/// A record header as read, with the checksum still to be compared.
+/// A parsed header whose checksum is not verified yet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unverified {
     pub record: Record,
-    /// Bytes of the header.
+    /// Length of the header.
     pub header: usize,
     checksum: u64,
 }
 
 impl Record {
-    /// The record of a chunk's body.
+    /// A chunk record.
     pub fn of_chunk(frame: u32, number: usize, form: Form, length: u64) -> Self {
         Self {
             kind: form.into(),
@@ -134,7 +134,7 @@ impl Record {
         }
     }
 
-    /// The record of something else.
+    /// A record that is not a chunk.
     pub fn other(kind: Kind, frame: u32, length: u64) -> Self {
         Self {
             kind,
@@ -144,7 +144,7 @@ impl Record {
         }
     }
 
-    /// Bytes of the header.
+    /// Length of the header.
     pub fn header_len(&self) -> usize {
         let frame = varint::length(self.frame.into());
         match self.kind.form() {
@@ -153,10 +153,10 @@ impl Record {
         }
     }
 
-    /// The header up to its checksum.
+    /// The header without its checksum.
     fn head(&self) -> HeaderBytes {
         let mut head = HeaderBytes {
-            bytes: [0; MAX_HEADER],
+            bytes: [0; MAX_HEADER_BYTES],
             length: 0,
         };
         head.put(&MARKER);
@@ -172,14 +172,14 @@ impl Record {
         head
     }
 
-    /// XXH3 over head and body; half of it for records that are not chunks.
+    /// XXH3 of head and body, truncated to 32 bits for records that are not chunks.
     fn checksum(&self, head: &HeaderBytes, body: &[u8]) -> u64 {
-        // The same hash at once, where setting up the hasher would take longer than hashing.
-        const MAX_ONE_SHOT: usize = 240;
+        // Up to this length, setting up the streaming hasher takes longer than hashing.
+        const MAX_ONE_SHOT_BYTES: usize = 240;
         let head = head.as_ref();
         let total = head.len() + body.len();
-        let sum = if total <= MAX_ONE_SHOT {
-            let mut both = [0; MAX_ONE_SHOT];
+        let sum = if total <= MAX_ONE_SHOT_BYTES {
+            let mut both = [0; MAX_ONE_SHOT_BYTES];
             both[..head.len()].copy_from_slice(head);
             both[head.len()..total].copy_from_slice(body);
             xxhash3_64::Hasher::oneshot(&both[..total])
@@ -195,7 +195,7 @@ impl Record {
         }
     }
 
-    /// The header of this record with this body.
+    /// The serialized header for this body.
     pub fn header(&self, body: &[u8]) -> HeaderBytes {
         let mut header = self.head();
         let sum = self.checksum(&header, body).to_le_bytes();
@@ -206,40 +206,40 @@ impl Record {
         header
     }
 
-    /// The body of the chunk that should be here.
+    /// The body of a record that must be this chunk.
     pub fn chunk<'a>(&self, frame: u32, number: usize, bytes: &'a [u8]) -> Result<Body<'a>> {
         let here = self.frame == frame && self.number as usize == number;
         let form = self.kind.form().filter(|_| here);
         let form = form.ok_or_else(|| {
             Error::corrupt(format!(
-                "another record where chunk {number} of frame {frame} should be"
+                "a record other than the expected chunk {number} of frame {frame}"
             ))
         })?;
         Ok(Body { form, bytes })
     }
 
-    /// The fewest bytes of a header that starts like this.
-    pub fn least_header(bytes: &[u8]) -> usize {
+    /// Minimum length of a header that starts with these bytes.
+    pub fn min_header_len(bytes: &[u8]) -> usize {
         let kind = bytes.get(MARKER.len()).map(|&id| Kind::from_id(id));
         match kind {
-            Some(Ok(kind)) if kind.form().is_some() => MIN_HEADER + 8,
-            _ => MIN_HEADER,
+            Some(Ok(kind)) if kind.form().is_some() => MIN_HEADER_BYTES + 8,
+            _ => MIN_HEADER_BYTES,
         }
     }
 
-    /// Reads a header from the front of `bytes`; the body comes next. `None` if more bytes are needed:
-    /// at most [`MAX_HEADER`].
+    /// Parses a header at the front of `bytes`. `None` if more bytes are needed, at most
+    /// [`MAX_HEADER_BYTES`].
     pub fn read(bytes: &[u8]) -> Result<Option<Unverified>> {
         let known = bytes.len().min(MARKER.len());
         if bytes[..known] != MARKER[..known] {
-            return Err(Error::corrupt("no record where one should be"));
+            return Err(Error::corrupt("a record is expected but not found"));
         }
-        if bytes.len() < MIN_HEADER {
+        if bytes.len() < MIN_HEADER_BYTES {
             return Ok(None);
         }
         let mut fields = Fields::new(&bytes[MARKER.len()..], "record header");
         let kind = Kind::from_id(fields.u8()?)?;
-        let short = bytes.len() < MAX_HEADER;
+        let short = bytes.len() < MAX_HEADER_BYTES;
         match Self::read_rest(kind, &mut fields) {
             Ok((record, checksum)) => {
                 let header = record.header_len();
@@ -274,19 +274,25 @@ impl Record {
 }
 
 impl Unverified {
-    /// Compares the checksum.
+    /// Verifies the checksum.
     pub fn verify(self, body: &[u8]) -> Result<Record> {
         if self.record.checksum(&self.record.head(), body) == self.checksum {
             return Ok(self.record);
         }
         Err(Error::corrupt(match self.record.kind {
             Kind::Coded | Kind::Raw | Kind::Constant => format!(
-                "checksum of chunk {} of frame {} does not match",
+                "checksum mismatch in chunk {} of frame {}",
                 self.record.number, self.record.frame
             ),
-            Kind::Frame => format!("checksum of the header of frame {}", self.record.frame),
-            Kind::End => format!("checksum of the index of frame {}", self.record.frame),
-            Kind::Index => "checksum of the file index does not match".into(),
+            Kind::Frame => format!(
+                "checksum mismatch in the header of frame {}",
+                self.record.frame
+            ),
+            Kind::End => format!(
+                "checksum mismatch in the index of frame {}",
+                self.record.frame
+            ),
+            Kind::Index => "checksum mismatch in the file index".into(),
         }))
     }
 }

@@ -1,13 +1,13 @@
-//! Saving what is left of a file whose writer was stopped, or that was damaged.
+//! Recovery of damaged files, or of files whose writer was killed.
 //!
-//! The records are walked one by one; behind damage the next marker is looked for. Frames whose
-//! header survives with any of their chunks are written again; chunks that are lost become NaN. A
-//! frame that is nearly all loss is left out, because a small file can claim any number of chunks.
+//! Scans the records one by one; after damage, it searches for the next marker. Frames with a valid
+//! header and at least one valid chunk are written to a new file; lost chunks become NaN. A frame
+//! with too many lost chunks is skipped, because a small file can claim any number of chunks.
 
-use super::file_header::FILE_HEADER;
+use super::file_header::FILE_HEADER_BYTES;
 use super::index::Place;
 use super::limits::Limits;
-use super::record::{Kind, MARKER, MAX_HEADER, MIN_HEADER, Record};
+use super::record::{Kind, MARKER, MAX_HEADER_BYTES, MIN_HEADER_BYTES, Record};
 use super::source::Source;
 use super::writer::Writer;
 use crate::bound::Bound;
@@ -19,54 +19,54 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::Range;
 
-/// What became of one frame.
+/// The outcome for one frame.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Recovered {
-    /// Its number in the damaged file.
+    /// Its index in the damaged file.
     pub frame: u32,
     /// Number of chunks.
     pub chunks: usize,
-    /// Whether it was written. A frame is left out if none of its chunks was found, or if the lost
-    /// ones would make the result much larger than the damaged file.
+    /// Whether it was written. A frame is skipped if none of its chunks was found, or if the lost
+    /// ones would make the output much larger than the damaged file.
     pub written: bool,
-    /// Runs of chunks that are lost; where the frame was written, their values are NaN now.
+    /// Runs of lost chunks, which are NaN in the output.
     pub lost: Vec<Range<usize>>,
 }
 
-/// Bytes of the source that are held at once.
-const WINDOW: usize = 1 << 20;
+/// Bytes of the source buffered at once.
+const WINDOW_BYTES: usize = 1 << 20;
 
-/// Bytes that a lost chunk takes: record header, a value, and its length in the end record.
-const LOST_CHUNK: u64 = MAX_HEADER as u64 + 8 + 1;
+/// Size of a lost chunk in the output: record header, a value, and its length in the end record.
+const LOST_CHUNK_BYTES: u64 = MAX_HEADER_BYTES as u64 + 8 + 1;
 
-/// Lost chunks of all frames may take this much, and so many times the size of the damaged file.
-const LOST_BYTES: u64 = 1 << 20;
-const LOST_TIMES: u64 = 16;
+/// Maximum total size of lost chunks: a constant plus a multiple of the size of the damaged file.
+const MAX_LOST_BYTES: u64 = 1 << 20;
+const MAX_LOST_FACTOR: u64 = 16;
 
-/// Bytes of records that turn out to be none may be so many times the size of the damaged file:
-/// every one of them is read to its claimed end, and they may overlap.
-const FALSE_TIMES: u64 = 16;
+/// Maximum total size of invalid records, as a multiple of the file size: each is read to its
+/// claimed end, and they may overlap.
+const MAX_INVALID_FACTOR: u64 = 16;
 
-/// Writes everything that can be read of `source` as a complete file, frame by frame.
+/// Writes everything readable in `source` to a new, complete file.
 pub fn recover<S: Source, W: Write + Send>(source: &S, out: W) -> Result<(Vec<Recovered>, W)> {
     recover_within(source, out, Limits::default())
 }
 
-/// The same with other limits than the default ones.
+/// [`recover`] with other limits.
 pub fn recover_within<S: Source, W: Write + Send>(
     source: &S,
     out: W,
     limits: Limits,
 ) -> Result<(Vec<Recovered>, W)> {
     let frames = find_frames(source, &limits)?;
-    let mut allowed = source.size()?.saturating_mul(LOST_TIMES) + LOST_BYTES;
+    let mut allowed = source.size()?.saturating_mul(MAX_LOST_FACTOR) + MAX_LOST_BYTES;
     let mut writer = Writer::new(out, Options::new(Bound::Lossless))?;
     let mut report = Vec::new();
     let mut scratch = Vec::new();
     for (frame, found) in frames {
         let chunks = found.header.grid.chunks();
-        let loss = ((chunks - found.chunks.len()) as u64).saturating_mul(LOST_CHUNK);
+        let loss = ((chunks - found.chunks.len()) as u64).saturating_mul(LOST_CHUNK_BYTES);
         let written = (chunks == 0 || !found.chunks.is_empty()) && loss <= allowed;
         if written {
             allowed -= loss;
@@ -94,8 +94,8 @@ pub fn recover_within<S: Source, W: Write + Send>(
         return Err(Error::corrupt(match report.len() {
             0 => "nothing in this file can be recovered".into(),
             frames => format!(
-                "nothing in this file can be recovered: of its {frames} frames next to nothing is \
-                 left but their headers"
+                "nothing in this file can be recovered: too few chunks of its {frames} frames are \
+                 left"
             ),
         }));
     }
@@ -107,14 +107,14 @@ fn nan(element: ElementType) -> Vec<u8> {
     with_type!(element, T => bytemuck::bytes_of(&T::from_f64(f64::NAN)).to_vec())
 }
 
-/// The readable parts of a frame.
+/// The valid parts of a frame.
 struct Found {
     header: FrameHeader,
     chunks: BTreeMap<usize, (Form, Place)>,
 }
 
 impl Found {
-    /// The runs of chunks that are missing.
+    /// The runs of missing chunks.
     fn lost(&self) -> Vec<Range<usize>> {
         let end = self.header.grid.chunks();
         let after = self.chunks.keys().map(|number| number + 1);
@@ -127,12 +127,12 @@ impl Found {
 }
 
 fn find_frames<S: Source>(source: &S, limits: &Limits) -> Result<BTreeMap<u32, Found>> {
-    let mut walk = Walk::new(source, limits)?;
+    let mut scanner = Scanner::new(source, limits)?;
     let mut frames = BTreeMap::new();
-    while let Some((record, place)) = walk.next()? {
+    while let Some((record, place)) = scanner.next()? {
         match record.kind {
             Kind::Frame if limits.check_header(record.length).is_ok() => {
-                if let Ok(header) = FrameHeader::read_from(walk.body(place)?) {
+                if let Ok(header) = FrameHeader::read_from(scanner.body(place)?) {
                     let chunks = BTreeMap::new();
                     frames
                         .entry(record.frame)
@@ -152,38 +152,38 @@ fn find_frames<S: Source>(source: &S, limits: &Limits) -> Result<BTreeMap<u32, F
     Ok(frames)
 }
 
-/// Goes through the records of a source that are whole and whose checksums match.
-struct Walk<'a, S> {
+/// Iterates over the valid records of a source.
+struct Scanner<'a, S> {
     source: &'a S,
     limits: &'a Limits,
     size: u64,
-    /// Where to look next.
+    /// Where to search next.
     at: u64,
-    /// Bytes of the source from an offset on, to be read once for all records in them.
+    /// Buffered bytes of the source, and their offset.
     window: Vec<u8>,
     window_at: u64,
-    /// A body that the window does not hold.
+    /// A body that exceeds the window.
     scratch: Vec<u8>,
-    /// Bytes of false records that may still be read.
+    /// Remaining budget for invalid records, in bytes.
     allowed: u64,
 }
 
-impl<'a, S: Source> Walk<'a, S> {
+impl<'a, S: Source> Scanner<'a, S> {
     fn new(source: &'a S, limits: &'a Limits) -> Result<Self> {
         let size = source.size()?;
         Ok(Self {
             source,
             limits,
             size,
-            at: FILE_HEADER as u64,
+            at: FILE_HEADER_BYTES as u64,
             window: Vec::new(),
             window_at: 0,
             scratch: Vec::new(),
-            allowed: size.saturating_mul(FALSE_TIMES),
+            allowed: size.saturating_mul(MAX_INVALID_FACTOR),
         })
     }
 
-    /// The next record.
+    /// The next valid record.
     fn next(&mut self) -> Result<Option<(Record, Place)>> {
         while let Some(start) = self.next_marker()? {
             let found = self.record_at(start)?;
@@ -195,10 +195,10 @@ impl<'a, S: Source> Walk<'a, S> {
         Ok(None)
     }
 
-    /// Where the next record may start.
+    /// Offset of the next marker.
     fn next_marker(&mut self) -> Result<Option<u64>> {
         let mut offset = self.at;
-        while offset.saturating_add(MIN_HEADER as u64) <= self.size {
+        while offset.saturating_add(MIN_HEADER_BYTES as u64) <= self.size {
             let bytes = self.bytes_from(offset)?;
             let mut places = bytes.windows(MARKER.len());
             if let Some(at) = places.position(|bytes| bytes == MARKER) {
@@ -209,12 +209,14 @@ impl<'a, S: Source> Walk<'a, S> {
         Ok(None)
     }
 
-    /// The bytes of the window from here on: at least a record header, unless the source ends.
+    /// The buffered bytes from `offset`: at least a record header, unless the source ends.
     fn bytes_from(&mut self, offset: u64) -> Result<&[u8]> {
         let held = self.window_at..self.window_at + self.window.len() as u64;
-        let needed = offset.saturating_add(MAX_HEADER as u64).min(self.size);
+        let needed = offset
+            .saturating_add(MAX_HEADER_BYTES as u64)
+            .min(self.size);
         if offset < held.start || needed > held.end {
-            let length = (self.size - offset).min(WINDOW as u64) as usize;
+            let length = (self.size - offset).min(WINDOW_BYTES as u64) as usize;
             let bytes = self.source.fetch(offset, length, &mut self.scratch)?;
             self.window.clear();
             self.window.extend_from_slice(bytes);
@@ -223,7 +225,7 @@ impl<'a, S: Source> Walk<'a, S> {
         Ok(&self.window[(offset - self.window_at) as usize..])
     }
 
-    /// The record that starts here, if it is one.
+    /// The record at this offset, if it is valid.
     fn record_at(&mut self, start: u64) -> Result<Option<(Record, Place)>> {
         let Ok(Some(unverified)) = Record::read(self.bytes_from(start)?) else {
             return Ok(None);
@@ -232,12 +234,12 @@ impl<'a, S: Source> Walk<'a, S> {
         if place.end() > self.size || place.length > self.allowed {
             return Ok(None);
         }
-        // A chunk is held as read, as copied, and as written.
+        // A chunk is held three times: as read, as copied, and as written.
         let memory = self.limits.check(place.length.saturating_mul(3));
         match unverified.record.kind.form().is_some() {
             true if place.length > MAX_CHUNK_BYTES as u64 => return Ok(None),
             true => memory?,
-            // Other records that are too long are not needed to save chunks.
+            // Other oversized records are not needed to recover chunks.
             false if memory.is_err() => return Ok(None),
             false => {}
         }

@@ -1,6 +1,6 @@
-//! Frames piece by piece: slabs encoded by the threads or ranks that hold them, in any order.
+//! Encoding and decoding of single slabs, in any order, by the threads or ranks that hold them.
 //!
-//! [`Writer::begin`](super::Writer::begin) takes the records in order.
+//! [`Writer::begin`](super::Writer::begin) writes their records in order.
 
 use super::record::Record;
 use crate::array::{View, display};
@@ -23,8 +23,8 @@ impl EncodedSlab {
         self.chunks.bytes()
     }
 
-    /// Form and length of each chunk's body: all that [`FrameWriter::reserve`](super::FrameWriter::reserve)
-    /// needs to know.
+    /// Form and length of each body, as [`FrameWriter::reserve`](super::FrameWriter::reserve) needs
+    /// them.
     pub fn bodies(&self) -> Vec<(Form, u64)> {
         let bodies = self.chunks.bodies();
         bodies
@@ -33,7 +33,7 @@ impl EncodedSlab {
     }
 }
 
-/// Makes records of bodies.
+/// Turns bodies into records.
 pub(super) fn seal(frame: u32, chunks: &mut EncodedChunks) {
     chunks.put_headers(|number, body| {
         let length = body.bytes.len() as u64;
@@ -41,14 +41,14 @@ pub(super) fn seal(frame: u32, chunks: &mut EncodedChunks) {
     });
 }
 
-/// Encodes and decodes slabs; each thread has one of its own, which keeps its buffers.
+/// Encodes and decodes slabs. Create one per thread; it reuses its buffers.
 pub struct SlabCoder {
     coder: ChunkCoder,
     engine: Arc<dyn Engine>,
 }
 
 impl SlabCoder {
-    /// A coder whose kernels use these instructions.
+    /// A coder for this instruction set.
     pub fn new(simd: Level) -> Self {
         Self {
             coder: ChunkCoder::new(simd),
@@ -56,13 +56,14 @@ impl SlabCoder {
         }
     }
 
-    /// Sets who does the work; no byte depends on it.
+    /// Sets the engine; does not affect the output.
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.engine = engine;
         self
     }
 
-    /// Encodes a slab of frame number `frame`, replacing what `out` holds but keeping its memory.
+    /// Encodes a slab of frame number `frame` into `out`, replacing its contents and reusing its
+    /// memory.
     pub fn encode<T: Element>(
         &mut self,
         plan: &FramePlan,
@@ -83,7 +84,7 @@ impl SlabCoder {
         Ok(())
     }
 
-    /// Encodes one chunk, for those who hold parts of a slab.
+    /// Encodes a single chunk, for callers that hold only a part of a slab.
     pub fn encode_chunk<T: Element>(
         &mut self,
         plan: &FramePlan,
@@ -95,7 +96,7 @@ impl SlabCoder {
         let header = plan.header();
         if T::TYPE != header.element || chunk >= plan.chunks() {
             return Err(Error::invalid(format!(
-                "there is no chunk {chunk} of {} values in a frame of {} chunks of {} values",
+                "no chunk {chunk} of {} values in a frame of {} chunks of {} values",
                 T::TYPE,
                 plan.chunks(),
                 header.element
@@ -119,7 +120,7 @@ impl SlabCoder {
     }
 
     /// Verifies the records of a slab of frame number `frame` and decodes them into contiguous
-    /// memory of the slab's shape.
+    /// memory.
     pub fn decode<T: Element>(
         &mut self,
         plan: &FramePlan,
@@ -131,17 +132,17 @@ impl SlabCoder {
         let outer = plan.check::<T>(slab, None)?;
         if out.len() != plan.slab_len(slab) {
             return Err(Error::invalid(format!(
-                "slab {slab} has shape {}, which is not {} values",
+                "slab {slab} has shape {}, but the output has {} values",
                 display(&extents(&outer)),
                 out.len()
             )));
         }
-        let ends = || Error::truncated(format!("the records of slab {slab} end too early"));
+        let cut_off = || Error::truncated(format!("the records of slab {slab} are cut off"));
         for chunk in plan.chunks_of(slab) {
-            let unverified = Record::read(records)?.ok_or_else(ends)?;
-            let length = usize::try_from(unverified.record.length).map_err(|_| ends())?;
+            let unverified = Record::read(records)?.ok_or_else(cut_off)?;
+            let length = usize::try_from(unverified.record.length).map_err(|_| cut_off())?;
             let rest = &records[unverified.header..];
-            let (body, rest) = rest.split_at_checked(length).ok_or_else(ends)?;
+            let (body, rest) = rest.split_at_checked(length).ok_or_else(cut_off)?;
             records = rest;
             let body = unverified.verify(body)?.chunk(frame, chunk, body)?;
             self.coder

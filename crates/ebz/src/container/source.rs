@@ -1,15 +1,15 @@
-//! Where a reader finds the bytes of a file.
+//! Random-access input.
 
 use super::limits;
 use crate::error::{Error, Result};
 use std::fs::File;
 
-/// Bytes that can be read at any place, from several threads at once.
+/// Bytes that can be read at any offset, from several threads at once.
 pub trait Source: Sync {
     /// Number of bytes.
     fn size(&self) -> Result<u64>;
 
-    /// The bytes of a range that lies within the size; `scratch` is there for sources that copy.
+    /// The bytes of a range; sources that need to copy use `scratch`.
     fn fetch<'a>(
         &'a self,
         offset: u64,
@@ -76,6 +76,6 @@ fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> std::io
 
 fn outside(offset: u64, length: usize) -> Error {
     Error::truncated(format!(
-        "{length} bytes at offset {offset} lie behind the end of the file"
+        "{length} bytes at offset {offset} exceed the end of the file"
     ))
 }

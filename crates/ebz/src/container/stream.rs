@@ -1,10 +1,12 @@
-//! Reading front to back, from a pipe.
+//! Sequential reading, for example from a pipe.
 
-use super::file_header::{FILE_HEADER, check_file_header, not_ebz, noted_index};
+use super::file_header::{
+    FILE_HEADER_BYTES, PREVIOUS_INDEX, check_file_header, not_ebz, read_offset,
+};
 use super::index::{self, FramePlace, Place};
 use super::limits::{self, Limits};
-use super::record::{Kind, MARKER, MAX_HEADER, MIN_HEADER, Record};
-use super::surplus::bytes_behind_end;
+use super::record::{Kind, MARKER, MAX_HEADER_BYTES, MIN_HEADER_BYTES, Record};
+use super::trailing::trailing_bytes;
 use crate::chunk::{Body, ChunkCoder, Cpu, Form, FrameHeader, FramePlan};
 use crate::element::{Element, with_type};
 use crate::error::{Error, Result};
@@ -13,47 +15,47 @@ use crate::simd::Level;
 use std::io::{ErrorKind, Read, Write};
 use std::ops::Range;
 
-/// An `.ebz` stream that is read once, front to back, in memory for a few slabs.
+/// An `.ebz` stream that is read once, front to back, with memory for a few slabs.
 ///
-/// Every place that its indexes name is compared with the records that passed: a stream that holds
-/// other values for a [`Reader`](super::Reader) is refused.
+/// All indexes are compared with the records actually read, so that a stream cannot have different
+/// content for a [`Reader`](super::Reader).
 pub struct StreamReader<R> {
     records: Records<R>,
     limits: Limits,
     threads: usize,
-    /// The frames that have passed.
+    /// The frames read so far.
     frames: Vec<FramePlace>,
-    /// Where the index is behind which nothing counts, because an append is not complete; else 0.
-    noted_index: u64,
-    /// The header that was read last, while its chunks are still to come.
+    /// During an append, the offset of the previous index, after which nothing counts; otherwise 0.
+    previous_index: u64,
+    /// The last frame header and its position, until its chunks are read.
     open: Option<(FrameHeader, Place)>,
 }
 
 impl<R: Read + Send> StreamReader<R> {
-    /// Reads the signature.
+    /// Reads the file header.
     pub fn new(mut input: R) -> Result<Self> {
         let mut header = Vec::new();
         (&mut input)
-            .take(FILE_HEADER as u64)
+            .take(FILE_HEADER_BYTES as u64)
             .read_to_end(&mut header)?;
-        if header.len() < FILE_HEADER {
+        if header.len() < FILE_HEADER_BYTES {
             return Err(not_ebz());
         }
         check_file_header(&header)?;
         Ok(Self {
             records: Records {
                 input,
-                position: FILE_HEADER as u64,
+                position: FILE_HEADER_BYTES as u64,
             },
             limits: Limits::default(),
             threads: 0,
             frames: Vec::new(),
-            noted_index: noted_index(&header),
+            previous_index: read_offset(&header[PREVIOUS_INDEX]),
             open: None,
         })
     }
 
-    /// Sets what is accepted before memory is reserved.
+    /// Sets the memory limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
@@ -65,51 +67,51 @@ impl<R: Read + Send> StreamReader<R> {
         self
     }
 
-    /// The header of the next frame; `None` behind the last one. What is left of the frame before
-    /// is verified and passed over.
+    /// The header of the next frame; `None` after the last one. Verifies and skips unread chunks of
+    /// the previous frame.
     pub fn next_frame(&mut self) -> Result<Option<&FrameHeader>> {
         if self.open.is_some() {
             self.write_frame(&mut std::io::sink())?;
         }
         let mut body = Vec::new();
         let mut indexed = false;
-        let most = self.limits.max_memory;
-        while let Some((record, place)) = self.records.next(&mut body, most, indexed)? {
+        let max_length = self.limits.max_memory;
+        while let Some((record, place)) = self.records.next(&mut body, max_length, indexed)? {
             match record.kind {
                 Kind::Frame if record.frame as usize == self.frames.len() && record.number == 0 => {
                     self.limits.check_header(record.length)?;
                     let (header, _) = self.open.insert((FrameHeader::read_from(&body)?, place));
                     return Ok(Some(header));
                 }
-                // A file that was appended to also holds the indexes of its earlier states.
+                // A file that was appended to also has its earlier indexes.
                 Kind::Index if record.frame as usize == self.frames.len() => {
                     let mut expected = Vec::new();
                     index::write_frames(&self.frames, place.offset, &mut expected);
                     if body != expected {
-                        return Err(Error::corrupt(
-                            "the index names other places than those where the frames are",
-                        ));
+                        return Err(index::mismatch());
                     }
-                    if place.offset == self.noted_index {
+                    if place.offset == self.previous_index {
                         return Ok(None);
                     }
                     indexed = true;
                 }
-                _ => return Err(Error::corrupt("a record that belongs elsewhere")),
+                _ => return Err(Error::corrupt("unexpected record")),
             }
         }
-        if indexed && self.noted_index > 0 {
-            return Err(Error::corrupt("no file index where one is noted"));
+        if indexed && self.previous_index > 0 {
+            return Err(Error::corrupt(
+                "no file index at the offset in the file header",
+            ));
         }
         if indexed {
             return Ok(None);
         }
         Err(Error::truncated(
-            "the stream ends without its index: its writer was stopped",
+            "the stream ends without its index: its writer was interrupted",
         ))
     }
 
-    /// Decodes the frame whose header was read last and writes its raw little-endian values.
+    /// Decodes the current frame and writes its raw little-endian values.
     pub fn write_frame(&mut self, out: &mut (dyn Write + Send)) -> Result<()> {
         let (header, place) = self
             .open
@@ -120,7 +122,7 @@ impl<R: Read + Send> StreamReader<R> {
         Ok(())
     }
 
-    /// Returns where the frame is, whose header was at `place`.
+    /// Returns the position of the frame, whose header is at `place`.
     fn write_frame_as<T: Element>(
         &mut self,
         header: &FrameHeader,
@@ -129,7 +131,7 @@ impl<R: Read + Send> StreamReader<R> {
     ) -> Result<FramePlace> {
         struct Worker<T> {
             coder: ChunkCoder,
-            /// Chunks of a slab as read.
+            /// Encoded chunks of a slab.
             chunks: Vec<(Form, Vec<u8>)>,
             values: Vec<T>,
         }
@@ -137,9 +139,8 @@ impl<R: Read + Send> StreamReader<R> {
         let plan = FramePlan::of(header.clone())?;
         let frame = self.frames.len() as u32;
         let threads = parallel::threads(self.threads).min(grid.slabs()).max(1);
-        let whole: Vec<_> = grid.shape().iter().map(|&n| 0..n).collect();
-        // As values and, if it did not shrink, as read.
-        let slab = limits::slab_memory(grid, &whole, T::SIZE).saturating_mul(2);
+        // Memory for decoded values and for incompressible chunks.
+        let slab = limits::slab_memory(grid, &grid.whole(), T::SIZE).saturating_mul(2);
         let each = limits::chunk_memory(grid, T::TYPE).saturating_add(slab);
         let threads = self.limits.workers(threads, 0, each)?;
         let mut workers: Vec<_> = (0..threads)
@@ -149,10 +150,9 @@ impl<R: Read + Send> StreamReader<R> {
                 values: Vec::<T>::new(),
             })
             .collect();
-        let per_slab = grid.chunks_per_slab();
         let mut slabs = 0..grid.slabs();
         let records = &mut self.records;
-        // Grows as chunks come: their number is only a claim so far.
+        // Grows with the chunks read: their number in the header is not trusted.
         let mut places = Vec::new();
         parallel::ordered(
             &mut workers,
@@ -160,8 +160,8 @@ impl<R: Read + Send> StreamReader<R> {
                 let Some(slab) = slabs.next() else {
                     return Ok(None);
                 };
-                for (at, number) in (slab * per_slab..(slab + 1) * per_slab).enumerate() {
-                    // One by one, because the number of chunks is only a claim so far.
+                for (at, number) in grid.chunks_of(slab).enumerate() {
+                    // Grows with the chunks read, for the same reason.
                     if at == worker.chunks.len() {
                         worker.chunks.push((Form::Raw, Vec::new()));
                     }
@@ -180,7 +180,7 @@ impl<R: Read + Send> StreamReader<R> {
                 let part = grid.slab_region(slab);
                 let length = part.iter().map(Range::len).product();
                 limits::resize(&mut worker.values, length)?;
-                for (&(form, ref bytes), number) in worker.chunks.iter().zip(slab * per_slab..) {
+                for (&(form, ref bytes), number) in worker.chunks.iter().zip(grid.chunks_of(slab)) {
                     let (coder, values) = (&mut worker.coder, &mut worker.values);
                     let body = Body { form, bytes };
                     coder.decode(&Cpu, &plan, number, body, &part, values)?;
@@ -198,15 +198,15 @@ impl<R: Read + Send> StreamReader<R> {
             let mut expected = Vec::new();
             index::write_chunks(&places, &mut expected);
             let mut body = Vec::new();
-            let most = expected.len() as u64;
-            let Some((end, place)) = self.records.next(&mut body, most, false)? else {
-                return Err(Error::truncated("the stream ends before its frame does"));
+            let max_length = expected.len() as u64;
+            let Some((end, place)) = self.records.next(&mut body, max_length, false)? else {
+                return Err(Error::truncated("the stream ends within a frame"));
             };
             if end.kind != Kind::End || end.frame != frame {
-                return Err(Error::corrupt("no end of a frame where it should be"));
+                return Err(Error::corrupt("a frame has no end record"));
             }
             if body != expected {
-                return Err(index::other_places());
+                return Err(index::mismatch());
             }
             frame_place.end = Some(place);
         }
@@ -214,7 +214,7 @@ impl<R: Read + Send> StreamReader<R> {
     }
 }
 
-/// The records of a stream, one behind the other.
+/// The records of a stream, in order.
 struct Records<R> {
     input: R,
     /// Bytes read so far.
@@ -222,42 +222,42 @@ struct Records<R> {
 }
 
 impl<R: Read> Records<R> {
-    /// Reads and verifies a record of at most `most` bytes into `body`; `None` at the end of the
-    /// input. If the stream could be `complete`, anything that is no record lies behind its end.
+    /// Reads and verifies a record with a body of at most `max_length` bytes; `None` at the end of
+    /// the input. If the stream may be `complete` already, anything but a record is trailing data.
     fn next(
         &mut self,
         body: &mut Vec<u8>,
-        most: u64,
+        max_length: u64,
         complete: bool,
     ) -> Result<Option<(Record, Place)>> {
         body.clear();
-        let mut header = MIN_HEADER;
+        let mut header = MIN_HEADER_BYTES;
         self.read(body, header as u64)?;
         if body.is_empty() {
             return Ok(None);
         }
         if complete && !MARKER.starts_with(&body[..body.len().min(MARKER.len())]) {
-            return Err(bytes_behind_end(self.position));
+            return Err(trailing_bytes(self.position));
         }
         let cut = || Error::truncated("the stream ends within a record");
-        // No more than there must be, because whatever follows belongs to the body.
+        // Never read more than the minimum: the bytes that follow belong to the body.
         let unverified = loop {
-            if body.len() < header || header > MAX_HEADER {
+            if body.len() < header || header > MAX_HEADER_BYTES {
                 return Err(cut());
             }
             if let Some(unverified) = Record::read(body)? {
                 break unverified;
             }
-            header = Record::least_header(body).max(header + 1);
+            header = Record::min_header_len(body).max(header + 1);
             self.read(body, (header - body.len()) as u64)?;
         };
         let length = unverified.record.length;
-        if length > most {
+        if length > max_length {
             return Err(Error::corrupt(format!(
-                "a record of {length} bytes where at most {most} are possible"
+                "a record of {length} bytes exceeds the maximum of {max_length}"
             )));
         }
-        // Grows as bytes arrive, whatever the header claims.
+        // Grows as bytes arrive: the length is not trusted.
         body.clear();
         self.read(body, length)?;
         if body.len() as u64 != length {

@@ -1,11 +1,11 @@
-//! Writing: arrays in, records out.
+//! Writing arrays as records.
 //!
-//! Steps of a frame: 1 resolve the bound, 2 frame record, 3 chunk records by several threads in
-//! the order of the chunks, 4 end record.
+//! Writing a frame: 1 resolve the bound, 2 write the frame record, 3 encode chunks on several
+//! threads and write their records in order, 4 write the end record.
 
 use super::append::{LockedFile, Session};
-use super::file_header::FILE_HEADER;
-use super::index::{self, FramePlace, Place};
+use super::file_header::FILE_HEADER_BYTES;
+use super::index::{self, FramePlace, Place, frame_number};
 use super::record::{Kind, Record};
 use super::slab::{EncodedSlab, seal};
 use super::{FORMAT_VERSION, SIGNATURE};
@@ -29,66 +29,67 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Raw bytes of the largest chunk whose buffers a thread keeps for the next array: fresh memory costs
-/// a twentieth of the time of large arrays, and most of that of small ones.
-const MAX_KEPT_CHUNK: u64 = 16 << 20;
+/// Maximum raw size of a chunk whose buffers are cached for the next array on this thread: page
+/// faults on fresh memory take a twentieth of the time of large arrays and most of that of small
+/// ones.
+const MAX_CACHED_CHUNK_BYTES: u64 = 16 << 20;
 
 /// Writes frames to a file, a pipe or memory.
 ///
-/// Everything written before the process ends is readable: without [`Writer::finish`] a file has
-/// no index, but its records are complete up to the last one (see [`super::recover`]).
+/// A file whose writer was killed can be recovered: without [`Writer::finish`] it has no index, but
+/// its records are complete up to the last one (see [`super::recover`]).
 pub struct Writer<W> {
     out: W,
     options: Options,
     position: u64,
     frames: Vec<FramePlace>,
     pool: Pool,
-    /// How the last search for a `ratio` or a `psnr` ended.
+    /// Result of the last search for a `ratio` or `psnr`.
     last: Option<search::Last>,
-    /// What becomes of a file that is appended to if this writer is dropped.
+    /// The append in progress, if any.
     session: Option<Session>,
 }
 
-/// What became of a frame.
+/// Statistics of a written frame.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct FrameStats {
-    /// Bytes of the array.
+    /// Uncompressed size of the array.
     pub raw_bytes: u64,
-    /// Bytes that the frame takes in the file.
+    /// Size of the frame in the file.
     pub stored_bytes: u64,
     /// Number of chunks.
     pub chunks: usize,
-    /// Chunks that did not shrink and are stored raw.
+    /// Number of incompressible chunks, stored raw.
     pub raw_chunks: usize,
-    /// The guarantee that holds for every value.
+    /// The error bound that every value meets.
     pub tolerance: Tolerance,
-    /// How the bound was found, where a `ratio` or a `psnr` was asked for.
+    /// How the search for a `ratio` or `psnr` went.
     pub search: Option<Searched>,
-    /// What was found to mark missing data, where that was looked for.
+    /// Fill values that were detected.
     pub found: FoundFill,
     /// What codec `auto` chose.
     pub choice: Option<Choice>,
 }
 
 impl Writer<File> {
-    /// Writes a new file; one of that name is replaced.
+    /// Creates a file, replacing an existing one.
     pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         Self::new(File::create(path)?, options)
     }
 
-    /// Adds frames to a complete file. Nothing that it holds is touched.
+    /// Appends frames to a complete file. Existing frames are not touched.
     ///
-    /// The file is locked until the writer is finished or dropped: other appends wait, also in this
-    /// call, and readers see the frames from before. A writer that is dropped without
-    /// [`Writer::finish`] leaves the frames that are whole, and the file complete; if the process is
-    /// killed, `ebz recover` saves what was added. [`LockedFile::try_open`] does not wait.
+    /// The file stays locked until the writer is finished or dropped: other appends wait for it (as
+    /// does this call), and readers see the previous frames. A writer dropped without
+    /// [`Writer::finish`] leaves a complete file with all complete frames; if the process is
+    /// killed, `ebz recover` restores them. [`LockedFile::try_open`] does not wait.
     pub fn append(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         options.check()?;
         Self::append_to(LockedFile::open(path)?, options)
     }
 
-    /// The same with a file that is locked already.
+    /// [`Writer::append`] to a file that is already locked.
     pub fn append_to(locked: LockedFile, options: Options) -> Result<Self> {
         let file = locked.file()?;
         let mut writer = Self::continued(file, &locked, options)?;
@@ -98,7 +99,7 @@ impl Writer<File> {
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Writes to anything.
+    /// Writes to any output.
     pub fn new(out: W, options: Options) -> Result<Self> {
         options.check()?;
         let mut writer = Self {
@@ -110,15 +111,15 @@ impl<W: Write + Send> Writer<W> {
             last: None,
             session: None,
         };
-        let mut head = [0; FILE_HEADER];
+        let mut head = [0; FILE_HEADER_BYTES];
         head[..8].copy_from_slice(&SIGNATURE);
         head[8..10].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
         writer.put(&head)?;
         Ok(writer)
     }
 
-    /// Adds frames through an output of the caller's, which must write to [`LockedFile::file`] and
-    /// nowhere else. The caller ends with [`LockedFile::complete`] or [`LockedFile::undo`].
+    /// Appends frames through the caller's output, which must write to [`LockedFile::file`] only.
+    /// The caller ends the append with [`LockedFile::complete`] or [`LockedFile::undo`].
     pub fn continued(out: W, locked: &LockedFile, options: Options) -> Result<Self> {
         options.check()?;
         let reader = locked.reader();
@@ -141,7 +142,7 @@ impl<W: Write + Send> Writer<W> {
         })
     }
 
-    /// Writes an array to an output of its own.
+    /// Writes a single array as a complete stream.
     pub(crate) fn write_one<T: Element>(
         out: W,
         options: Options,
@@ -149,16 +150,16 @@ impl<W: Write + Send> Writer<W> {
     ) -> Result<FrameStats> {
         let simd = options.simd;
         let mut writer = Self::new(out, options)?;
-        writer.pool = Pool::kept(simd);
+        writer.pool = Pool::cached(simd);
         let stats = writer.frame(view)?;
-        if stats.raw_bytes <= MAX_KEPT_CHUNK * stats.chunks as u64 {
-            std::mem::take(&mut writer.pool).keep(simd);
+        if stats.raw_bytes <= MAX_CACHED_CHUNK_BYTES * stats.chunks as u64 {
+            std::mem::take(&mut writer.pool).cache(simd);
         }
         writer.finish()?;
         Ok(stats)
     }
 
-    /// Sets who encodes chunks; no byte depends on it.
+    /// Sets the engine that encodes chunks; does not affect the output.
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.pool.engine = engine;
         self
@@ -169,16 +170,16 @@ impl<W: Write + Send> Writer<W> {
         self.frames.len()
     }
 
-    /// The options for the frames to come.
+    /// Options for the following frames.
     pub fn options_mut(&mut self) -> &mut Options {
         &mut self.options
     }
 
     /// Writes an array as the next frame.
     ///
-    /// With a `ratio` or `psnr` bound, the search starts from the bound of the frame before and
-    /// from what it gave, so that in a series the bound follows the values at the price of one or
-    /// two codings of each frame; every frame records the bound it used.
+    /// With a `ratio` or `psnr` bound, the search starts from the result of the previous frame, so
+    /// that in a series of similar arrays it takes one or two encodings per frame; every frame
+    /// stores the bound it used.
     pub fn frame<T: Element>(&mut self, view: &View<'_, T>) -> Result<FrameStats> {
         let scan = scan_for(&self.options, view);
         if !self.options.is_auto() {
@@ -205,7 +206,7 @@ impl<W: Write + Send> Writer<W> {
         }
     }
 
-    /// The search codes the frame; what it found best is written as it is.
+    /// Writes the best encoding that the search found.
     fn searched_frame<T: Element>(&mut self, view: &View<'_, T>) -> Result<FrameStats> {
         let number = frame_number(self.frames.len())?;
         let (options, pool) = (&self.options, &mut self.pool);
@@ -225,9 +226,9 @@ impl<W: Write + Send> Writer<W> {
         })
     }
 
-    /// Writes an array whose values come from a stream of little-endian bytes in C order, as the
-    /// next frame, in memory for a few chunks. A `range` bound needs a scan of all values, made with
-    /// the `fill` of the options, which the stream cannot give beforehand.
+    /// Writes an array from a stream of little-endian values in C order as the next frame, with
+    /// memory for a few chunks. A `range` bound needs a `scan` of all values, made with the `fill`
+    /// of the options.
     pub fn frame_from<T: Element>(
         &mut self,
         input: &mut (dyn Read + Send),
@@ -238,10 +239,10 @@ impl<W: Write + Send> Writer<W> {
         self.write_frame::<T>(Input::Stream(Stream(input)), shape, scan)
     }
 
-    /// Writes the index and hands the output back. A file is complete only then.
+    /// Writes the index, which completes the file, and returns the output.
     pub fn finish(mut self) -> Result<W> {
         if self.position > index::MAX_OFFSET {
-            return Err(Error::unsupported("a file has at most 2^48 bytes"));
+            return Err(Error::unsupported("a file can have at most 2^48 bytes"));
         }
         let mut body = Vec::new();
         index::write_frames(&self.frames, self.position, &mut body);
@@ -262,7 +263,7 @@ impl<W: Write + Send> Writer<W> {
         let tolerance = self.options.tolerance(|| {
             let extent = scan.map(|scan| scan.range().extent());
             extent.ok_or_else(|| {
-                Error::invalid("a range bound on a stream needs a scan of its values")
+                Error::invalid("a range bound on a stream needs a scan of its values first")
             })
         })?;
         let mut plan = FramePlan::new::<T>(shape, tolerance, &self.options)?;
@@ -286,8 +287,8 @@ impl<W: Write + Send> Writer<W> {
         Ok(stats)
     }
 
-    /// Begins a frame whose slabs come coded, by a [`SlabCoder`](crate::slab::SlabCoder) for the next
-    /// frame number, which is [`Writer::frames`].
+    /// Starts a frame whose slabs are encoded by a [`SlabCoder`](crate::slab::SlabCoder) with frame
+    /// number [`Writer::frames`].
     pub fn begin<'w>(&'w mut self, plan: &'w FramePlan) -> Result<FrameWriter<'w, W>> {
         let start = self.position;
         let mut body = Vec::new();
@@ -305,7 +306,7 @@ impl<W: Write + Send> Writer<W> {
         })
     }
 
-    /// Writes a frame whose chunks exist as bodies of records; `body` appends one and tells its form.
+    /// Writes a frame from existing chunk bodies; `body` appends a body and returns its form.
     pub(super) fn copy_frame(
         &mut self,
         header: &FrameHeader,
@@ -326,7 +327,7 @@ impl<W: Write + Send> Writer<W> {
         self.end_frame(header_place, &places)
     }
 
-    /// The end record of a frame, if it has several chunks.
+    /// Completes a frame; writes an end record if it has several chunks.
     fn end_frame(&mut self, header: Place, chunks: &[Place]) -> Result<()> {
         let mut place = FramePlace {
             header,
@@ -351,7 +352,7 @@ impl<W: Write + Send> Writer<W> {
         Ok(())
     }
 
-    /// Writes a record of the frame that is under way.
+    /// Writes a record of the current frame that is not a chunk.
     fn put_record(&mut self, kind: Kind, body: &[u8]) -> Result<Place> {
         let frame = frame_number(self.frames.len())?;
         self.put_as(&Record::other(kind, frame, body.len() as u64), body)
@@ -365,26 +366,26 @@ impl<W: Write + Send> Writer<W> {
     }
 }
 
-/// A frame that is being written, slab by slab.
+/// A frame being written slab by slab.
 pub struct FrameWriter<'w, W> {
     writer: &'w mut Writer<W>,
     plan: &'w FramePlan,
     frame: u32,
     start: u64,
     header: Place,
-    /// Grows as chunks come: a stream may claim any shape.
+    /// Grows with the chunks written: the shape may be untrusted.
     places: Vec<Place>,
     raw_chunks: usize,
     found: FoundFill,
 }
 
 impl<W: Write + Send> FrameWriter<'_, W> {
-    /// Writes the next slab; the bytes of the file that hold its records.
+    /// Writes the next slab; returns the byte range of its records in the file.
     pub fn slab(&mut self, slab: &EncodedSlab) -> Result<Range<u64>> {
         let chunk = slab.chunks.first();
         if (slab.frame, chunk) != (self.frame, self.places.len()) {
             return Err(Error::invalid(format!(
-                "chunk {chunk} of frame {} where chunk {} of frame {} is due",
+                "got chunk {chunk} of frame {}, expected chunk {} of frame {}",
                 slab.frame,
                 self.places.len(),
                 self.frame
@@ -399,14 +400,14 @@ impl<W: Write + Send> FrameWriter<'_, W> {
     fn put(&mut self, chunks: &EncodedChunks) -> Result<()> {
         self.writer.out.write_all(chunks.bytes())?;
         for body in chunks.bodies() {
-            self.note(body.form, body.bytes.len() as u64);
+            self.add_chunk(body.form, body.bytes.len() as u64);
         }
         self.found.join(&chunks.found());
         Ok(())
     }
 
-    /// The record of the next chunk lies here.
-    fn note(&mut self, form: Form, length: u64) {
+    /// Adds the record of the next chunk at the current position.
+    fn add_chunk(&mut self, form: Form, length: u64) {
         let record = Record::of_chunk(self.frame, self.places.len(), form, length);
         let place = Place::new(self.writer.position, &record);
         self.writer.position = place.end();
@@ -414,11 +415,11 @@ impl<W: Write + Send> FrameWriter<'_, W> {
         self.raw_chunks += usize::from(form == Form::Raw);
     }
 
-    /// Ends the frame behind its last slab.
+    /// Completes the frame after its last slab.
     pub fn end(self) -> Result<FrameStats> {
         if self.places.len() != self.plan.chunks() {
             return Err(Error::invalid(format!(
-                "the frame has {} chunks, but {} were written",
+                "the frame has {} chunks but {} were written",
                 self.plan.chunks(),
                 self.places.len()
             )));
@@ -438,28 +439,28 @@ impl<W: Write + Send> FrameWriter<'_, W> {
 }
 
 impl<W: Write + Seek + Send> FrameWriter<'_, W> {
-    /// Leaves room for the records of the next chunks, which somebody else has encoded and writes: a
-    /// rank of a parallel program, say. Takes [`EncodedSlab::bodies`], and returns the bytes of the
-    /// file that [`EncodedSlab::bytes`] must go to, if the writer began at the file's first byte.
+    /// Reserves space for the records of the next chunks, which another process, such as an MPI
+    /// rank, encodes and writes. Takes [`EncodedSlab::bodies`]; returns the byte range of the file
+    /// for [`EncodedSlab::bytes`], provided that the writer started at the first byte of the file.
     pub fn reserve(&mut self, bodies: &[(Form, u64)]) -> Result<Range<u64>> {
         let start = self.writer.position;
         for &(form, length) in bodies {
-            self.note(form, length);
+            self.add_chunk(form, length);
         }
         let length = i64::try_from(self.writer.position - start)
-            .map_err(|_| Error::invalid("bodies of an impossible length"))?;
+            .map_err(|_| Error::invalid("invalid body lengths"))?;
         self.writer.out.seek(SeekFrom::Current(length))?;
         Ok(start..self.writer.position)
     }
 }
 
-/// The most bytes that an array can take, alone in a file: every chunk stored raw.
+/// Maximum size of the stream of an array: the size with all chunks stored raw.
 pub fn max_compressed_size(
     shape: &[usize],
     element: ElementType,
     options: &Options,
 ) -> Result<usize> {
-    // A guarantee that depends on the values is a bound or, where they leave none, lossless.
+    // A tolerance that depends on the values is an absolute bound or lossless.
     let unknown = || Err(Error::invalid("the range is not known"));
     let tolerances = match options.tolerance(unknown) {
         Ok(tolerance) => vec![tolerance],
@@ -472,28 +473,28 @@ pub fn max_compressed_size(
         return sizes.try_fold(0, |most, size| Ok(most.max(size?)));
     }
     let plan = |tolerance| with_type!(element, T => FramePlan::new::<T>(shape, tolerance, options));
-    let longest_fill = FillValues::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
-    let mut longest = 0;
+    let max_fill = FillValues::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
+    let mut max_header = 0;
     let mut frame = Vec::new();
     for tolerance in tolerances {
         frame.clear();
         let mut plan = plan(tolerance)?;
         if options.fill.is_auto() && options.scans() {
-            plan = plan.with_fill(Fill::Found(longest_fill));
+            plan = plan.with_fill(Fill::Found(max_fill));
         }
         if options.clip != Clip::None {
             plan = plan.with_clip(Clip::Between(0.0, 1.0));
         }
         plan.header().write_to(&mut frame);
-        longest = longest.max(frame.len());
+        max_header = max_header.max(frame.len());
     }
     let plan = plan(Tolerance::Lossless)?;
     let grid = &plan.header().grid;
     let raw = (0..grid.chunks()).map(|chunk| (grid.chunk_len(chunk) * element.size()) as u64);
-    Ok(size_of(longest, raw) as usize)
+    Ok(size_of(max_header, raw) as usize)
 }
 
-/// Bytes of a file that holds this frame alone.
+/// Size of a file with only this frame.
 fn file_size(frame: &EncodedFrame) -> usize {
     let bodies = frame.runs.iter().flat_map(EncodedChunks::bodies);
     let mut header = Vec::new();
@@ -501,10 +502,10 @@ fn file_size(frame: &EncodedFrame) -> usize {
     size_of(header.len(), bodies.map(|body| body.bytes.len() as u64)) as usize
 }
 
-/// Bytes of a file of one frame, from those of its header's body and of its chunks' bodies.
+/// Size of a file with one frame, from the body lengths of its header and its chunks.
 fn size_of(header: usize, bodies: impl Iterator<Item = u64>) -> u64 {
     let header = Record::other(Kind::Frame, 0, header as u64);
-    let header = Place::new(FILE_HEADER as u64, &header);
+    let header = Place::new(FILE_HEADER_BYTES as u64, &header);
     let (mut at, mut count, mut lengths) = (header.end(), 0, 0);
     for (number, length) in bodies.enumerate() {
         at = Place::new(at, &Record::of_chunk(0, number, Form::Raw, length)).end();
@@ -525,10 +526,6 @@ fn size_of(header: usize, bodies: impl Iterator<Item = u64>) -> u64 {
     Place::new(frame.end(), &index).end()
 }
 
-fn frame_number(frame: usize) -> Result<u32> {
-    u32::try_from(frame).map_err(|_| Error::invalid("a file holds at most 2^32 frames"))
-}
-
 /// The codec that `auto` chooses for an array with these options.
 pub fn choose<T: Element>(view: &View<'_, T>, options: &Options) -> Result<Choice> {
     let scan = scan_for(options, view);
@@ -543,12 +540,12 @@ fn scan_for<T: Element>(options: &Options, view: &View<'_, T>) -> Option<ValueSc
     })
 }
 
-/// A scan of contiguous values, by several threads.
+/// Scans contiguous values on several threads.
 pub(crate) fn scan_of<T: Element>(values: &[T], fill: Fill, threads: usize) -> ValueScan {
     const VALUES_PER_JOB: usize = 1 << 20;
     let mut pieces = values.chunks(VALUES_PER_JOB);
     let mut scans = vec![ValueScan::new(fill); threads.min(pieces.len()).max(1)];
-    // The closures cannot fail, and neither can the whole.
+    // The closures never fail.
     let _ = parallel::unordered(
         &mut scans,
         |_| Ok(pieces.next()),

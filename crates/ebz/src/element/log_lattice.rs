@@ -1,22 +1,22 @@
-//! Places of floats on a scale that is nearly their logarithm.
+//! A lattice on the float line with nearly logarithmic spacing.
 
 use super::real::Real;
 
-/// Floats that have places: `f32` or `f64`.
+/// Floats that have a lattice index: `f32` or `f64`.
 pub trait LogLattice: Real {
-    /// Steps from one power of two to the next.
+    /// Indices per binade.
     const BINADE: f64;
     /// Largest finite number.
     const LARGEST: Self;
-    /// Coordinates up to this one are near enough to what they should be.
+    /// Largest coordinate that is accurate enough in this type.
     const REACH: f64;
 
-    /// The place of the magnitude.
+    /// Lattice index of the magnitude.
     fn index_of(self) -> Self::Order;
-    /// Coordinate of the value, for a reciprocal of the step and the place of the base, and whether
-    /// it is one of `most`.
+    /// Coordinate of the value, for the reciprocal of the step and the index of the base, and
+    /// whether it is at most `most`.
     fn coordinate(self, inverse: Self, base: Self::Order, most: Self) -> (i64, bool);
-    /// The same with a quotient in double precision, for coordinates beyond [`LogLattice::REACH`].
+    /// The same in double precision, for coordinates beyond [`LogLattice::REACH`].
     fn coordinate_wide(self, inverse: f64, base: Self::Order, most: f64) -> (i64, bool);
     /// The value of a coordinate.
     fn at(coordinate: i64, step: Self::Order, base: Self::Order) -> Self;
@@ -36,7 +36,7 @@ macro_rules! placed {
                 let bits = self.abs().to_bits();
                 let m = $float::from_bits(bits & FRACTION | ONE);
                 let t = (m * 3.0 - 2.0).sqrt();
-                // t may have been rounded to 2: the next binade.
+                // If t was rounded up to 2, this carries into the next binade.
                 (bits & !FRACTION)
                     .wrapping_add(t.to_bits())
                     .wrapping_sub(ONE)
@@ -90,6 +90,6 @@ macro_rules! placed {
     };
 }
 
-// What lies below the base is negative, or beyond the largest coordinate.
+// Magnitudes below the base give a negative coordinate or one above the maximum.
 placed!(f32, u32, i32, i32, 32_767.0);
 placed!(f64, u64, i64, u64, 2_147_483_647.0);

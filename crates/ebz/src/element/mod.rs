@@ -1,7 +1,7 @@
-//! The numbers that an array is made of.
+//! Element types.
 //!
-//! [`Element`] is what arrays store. Codecs compute in the types of [`Float`], `f32` and `f64`; elements of
-//! 16 bits are widened for them and narrowed again ([`Element::to_wide`], [`Element::from_wide`]).
+//! [`Element`] is the type that arrays store. Codecs compute in a [`Float`], `f32` or `f64`; 16-bit
+//! elements are widened and narrowed ([`Element::to_wide`], [`Element::from_wide`]).
 
 pub(crate) mod log_lattice;
 pub(crate) mod real;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 pub use half::{bf16, f16};
 use log_lattice::LogLattice;
 
-/// Type of the elements of an array, with its number in the format.
+/// Element type of an array, with its id in the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
@@ -23,14 +23,15 @@ pub enum ElementType {
     F64 = 2,
     /// IEEE 754 binary16.
     F16 = 3,
-    /// The upper half of a binary32.
+    /// bfloat16, the upper half of a binary32.
     BF16 = 4,
 }
 
-/// Runs code with the Rust type that an [`ElementType`] stands for:
+/// Runs code with the Rust type of an [`ElementType`]:
 /// `with_type!(element, T => frame.read::<T>()?.values().len())`.
 ///
-/// This is how front ends reach generic code: another element type does not change them.
+/// Front ends call generic code through this macro, so that new element types need no changes
+/// there.
 #[macro_export]
 macro_rules! with_type {
     ($element:expr, $T:ident => $code:expr) => {
@@ -56,7 +57,7 @@ macro_rules! with_type {
 }
 pub(crate) use with_type;
 
-/// Runs code with the Rust type `$F` that a [`Float`] is: `f32` or `f64`.
+/// Runs code with the Rust type `$F` of a [`Float`]: `f32` or `f64`.
 macro_rules! with_float {
     ($T:ty, $F:ident => $code:expr) => {
         if <$T as $crate::element::Element>::SIZE == 8 {
@@ -79,17 +80,17 @@ impl ElementType {
         with_type!(self, T => T::SIZE)
     }
 
-    /// Bytes of the type that codecs compute in.
+    /// Bytes per value in the type that codecs compute in.
     pub(crate) const fn wide_size(self) -> usize {
         with_type!(self, T => size_of::<<T as Element>::Wide>())
     }
 
-    /// Name as used by the command and the other front ends.
+    /// Name in the command line and the other front ends.
     pub const fn name(self) -> &'static str {
         with_type!(self, T => T::NAMES[0])
     }
 
-    /// The type with this number in the format.
+    /// The type with this id in the format.
     pub fn from_id(id: u8) -> Result<Self> {
         Self::ALL
             .into_iter()
@@ -138,20 +139,20 @@ pub trait Element:
     + std::fmt::Display
     + 'static
 {
-    /// Its number in the format.
+    /// The corresponding enum value.
     const TYPE: ElementType;
-    /// Names that users may give; the first is the usual one, the second NumPy's.
+    /// Accepted names: the usual one first, NumPy's second.
     const NAMES: &'static [&'static str];
     /// Bytes per element.
     const SIZE: usize = size_of::<Self>();
-    /// Bits of the mantissa that are stored.
+    /// Stored mantissa bits.
     const FRACTION_BITS: u32;
     /// The type that codecs compute in.
     type Wide: Float;
 
-    /// The value in double precision (exact).
+    /// Converts to double precision (exact).
     fn to_f64(self) -> f64;
-    /// The nearest value of this type.
+    /// Rounds to nearest.
     fn from_f64(value: f64) -> Self;
     /// The bit pattern, zero-extended.
     fn to_word(self) -> u64;
@@ -159,14 +160,14 @@ pub trait Element:
     fn from_word(word: u64) -> Self;
     /// Neither NaN nor infinite.
     fn is_finite(self) -> bool;
-    /// The value in the type that codecs compute in; different patterns stay different.
+    /// Widens; distinct bit patterns stay distinct.
     fn to_wide(self) -> Self::Wide;
-    /// The nearest value of this type, the even one of two; what is finite stays finite. Undoes
-    /// [`Self::to_wide`] for every pattern.
+    /// Rounds to nearest, ties to even, never to an infinity. Inverts [`Self::to_wide`] for every
+    /// bit pattern.
     fn from_wide(wide: Self::Wide) -> Self;
 }
 
-/// An element that codecs compute in: `f32` or `f64`.
+/// An element type that codecs compute in: `f32` or `f64`.
 pub trait Float: Element<Wide = Self> + LogLattice {}
 
 macro_rules! float {

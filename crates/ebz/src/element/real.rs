@@ -1,22 +1,22 @@
-//! The arithmetic that elements are quantized and checked in.
+//! Arithmetic for quantizing elements and checking the bound.
 
 use super::Element;
 use super::word::Word;
 
-/// The arithmetic of codecs: `f32` or `f64`.
+/// A type that codecs compute in: `f32` or `f64`.
 pub trait Real: Element<Wide = Self> + Via<f64> + Via<Self> {
-    /// The integer of the same size.
+    /// The unsigned integer of the same size.
     type Order: Word;
 
-    /// 1.5 · 2^(mantissa bits).
+    /// 1.5 · 2^(mantissa bits): adding it rounds to an integer.
     const ROUNDER: Self;
     /// Relative rounding error of one operation.
     const EPSILON: f64;
-    /// Least positive normal number.
+    /// Smallest positive normal number.
     const LEAST: f64;
-    /// Significant bits of a step.
+    /// Significant bits of a quantization step.
     const STEP_BITS: u32;
-    /// Largest |k|: beyond it, neighbours in the lattice may be the same number of this type.
+    /// Largest |k|: beyond it, adjacent lattice points may round to the same number of this type.
     const FARTHEST: i64;
 
     fn add(self, other: Self) -> Self;
@@ -24,7 +24,7 @@ pub trait Real: Element<Wide = Self> + Via<f64> + Via<Self> {
     fn mul(self, other: Self) -> Self;
     fn abs(self) -> Self;
     fn from_i64(value: i64) -> Self;
-    /// The largest number that is not above `value`, which is finite and not negative.
+    /// Rounds a finite, non-negative number down.
     fn round_down(value: f64) -> Self;
 }
 
@@ -70,12 +70,12 @@ macro_rules! real {
     };
 }
 
-// Products of steps with 16-bit coordinates are exact in single precision; with 32-bit ones, and with
-// all that single precision has, in double precision.
+// Step times coordinate is exact: for 16-bit coordinates in single precision, for 32-bit ones (and
+// every step of single precision) in double precision.
 real!(f32, u32, i32, 12_582_912.0, 24 - 15, 1 << 22);
 real!(f64, u64, i32, 6_755_399_441_055_744.0, 53 - 32, 1 << 48);
 
-/// Conversion between an element and the arithmetic of the quantizer.
+/// Conversion between an element type and the arithmetic of the quantizer.
 pub trait Via<F> {
     /// Exact.
     fn widen(self) -> F;
@@ -114,4 +114,17 @@ impl Via<f64> for f64 {
     fn narrow(real: f64) -> Self {
         real
     }
+}
+
+/// |x − y| as a rounded number and its rounding error (Knuth's two-sum).
+pub(crate) fn difference(x: f64, y: f64) -> (f64, f64) {
+    let (large, small) = if x > y { (x, y) } else { (y, x) };
+    let size = large - small;
+    let used = size - large;
+    (size, (large - (size - used)) - (small + used))
+}
+
+/// Whether one number is at most another; both are rounded numbers with their rounding errors.
+pub(crate) fn at_most(size: (f64, f64), limit: (f64, f64)) -> bool {
+    size.0 < limit.0 || size.0 == limit.0 && size.1 <= limit.1
 }

@@ -1,19 +1,19 @@
-//! Elements of 16 bits, which codecs see in single precision.
+//! 16-bit element types, which codecs see in single precision.
 //!
-//! Conversions are written with integers: those of the hardware change NaNs.
+//! Conversions use integer arithmetic: hardware conversions alter NaNs.
 
 use super::{Element, ElementType, bf16, f16};
 
-/// The sign of a 16-bit pattern.
+/// Sign bit of a 16-bit pattern.
 const SIGN: u16 = 0x8000;
-/// The pattern of infinity in single precision.
+/// Bit pattern of infinity in single precision.
 const INFINITY: u32 = 0x7f80_0000;
 
-/// Exponents of single precision above those of half precision, in place.
+/// Difference of the exponent biases of single and half precision, shifted into place.
 const REBIAS: u32 = (127 - 15) << 23;
-/// The least normal number of half precision, as single precision.
+/// Smallest normal number of half precision, in single precision.
 const LEAST_NORMAL: u32 = REBIAS + (1 << 23);
-/// A number whose unit in the last place is the spacing of subnormal numbers of half precision.
+/// A number whose ulp is the spacing of half-precision subnormals.
 const SUBNORMAL_ROUNDER: u32 = (127 - 1) << 23;
 
 /// Exact; NaNs keep their payloads.
@@ -39,7 +39,7 @@ fn f32_to_f16(value: f32) -> u16 {
     let normal = (even.wrapping_sub(REBIAS) >> 13).min(0x7bff);
     let rounded = f32::from_bits(magnitude) + f32::from_bits(SUBNORMAL_ROUNDER);
     let subnormal = rounded.to_bits().wrapping_sub(SUBNORMAL_ROUNDER);
-    // A payload that does not fit must not become infinity.
+    // A truncated payload must not turn NaN into infinity.
     let payload = magnitude >> 13 & 0x3ff;
     let nan = 0x7c00 | if payload == 0 { 0x200 } else { payload };
     let special = if magnitude == INFINITY { 0x7c00 } else { nan };
@@ -80,8 +80,8 @@ fn f32_to_bf16(value: f32) -> u16 {
     result as u16 | (bits >> 16) as u16 & SIGN
 }
 
-/// The pattern of the nearest number with so many bits of mantissa and this exponent of the least
-/// normal number; ties to even, and beyond the largest number infinity.
+/// Rounds to a 16-bit format with this many mantissa bits and this minimum exponent; ties to even,
+/// overflow to infinity.
 fn round_f64(value: f64, fraction: u32, least: i32) -> u16 {
     let infinity = SIGN - (1 << fraction);
     let sign = if value.is_sign_negative() { SIGN } else { 0 };
@@ -160,7 +160,7 @@ sixteen!(
 mod tests {
     use super::*;
 
-    fn every_pattern_comes_back<T: Element<Wide = f32>>(reference: fn(u16) -> f64) {
+    fn round_trip_every_pattern<T: Element<Wide = f32>>(reference: fn(u16) -> f64) {
         let mut seen = std::collections::HashSet::new();
         for word in 0..=u16::MAX {
             let value = T::from_word(word.into());
@@ -184,18 +184,18 @@ mod tests {
     }
 
     #[test]
-    fn every_pattern_of_either_type_comes_back() {
-        every_pattern_comes_back::<f16>(|word| f16::from_bits(word).to_f64());
-        every_pattern_comes_back::<bf16>(|word| bf16::from_bits(word).to_f64());
+    fn every_bit_pattern_round_trips() {
+        round_trip_every_pattern::<f16>(|word| f16::from_bits(word).to_f64());
+        round_trip_every_pattern::<bf16>(|word| bf16::from_bits(word).to_f64());
     }
 
-    /// Between each two neighbours: which of them is nearest, and which is even.
+    /// Rounding of midpoints and their neighbours, for every pair of adjacent values.
     fn halves_are_rounded_to_even<T: Element<Wide = f32>>(largest: u64) {
         for word in 0..largest {
             let [low, high] = [word, word + 1].map(|word| T::from_word(word).to_f64());
             let middle = (low + high) / 2.0;
             let even = word + word % 2;
-            // The middle is a number of single precision unless it is below all of its normal ones.
+            // The midpoint is exact in single precision unless it is subnormal there.
             for (value, expected) in [
                 (middle, even),
                 (middle.next_down(), word),
@@ -219,7 +219,7 @@ mod tests {
                 );
             }
         }
-        // Finite stays finite in one conversion, and becomes infinite in the other.
+        // `from_wide` saturates, `from_f64` overflows to infinity.
         let most = T::from_word(largest).to_f64();
         assert!(most.is_finite());
         assert_eq!(T::from_wide(f32::MAX).to_word(), largest);

@@ -1,4 +1,4 @@
-//! Integers that residuals are made of, with arithmetic modulo their size.
+//! Unsigned integers for residuals, with wrapping arithmetic.
 
 /// `u16`, `u32` or `u64`.
 pub trait Word: Copy + Default + Ord + Send + Sync + bytemuck::Pod + 'static {
@@ -8,17 +8,17 @@ pub trait Word: Copy + Default + Ord + Send + Sync + bytemuck::Pod + 'static {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
-    /// Shifts by fewer bits than a word has.
+    /// Shift amounts must be less than the word size.
     fn shl(self, bits: u32) -> Self;
     fn shr(self, bits: u32) -> Self;
-    /// Small magnitudes of either sign to small numbers: 0, −1, 1, −2 … become 0, 1, 2, 3 …
+    /// Maps 0, −1, 1, −2 … to 0, 1, 2, 3 …
     fn zigzag(self) -> Self;
     fn unzigzag(self) -> Self;
-    /// The low bits of a number.
+    /// The low bits of an integer.
     fn truncate(bits: u64) -> Self;
-    /// As an unsigned number.
+    /// Zero-extended.
     fn unsigned(self) -> u64;
-    /// As a signed number.
+    /// Sign-extended.
     fn signed(self) -> i64;
     /// The `index`-th 16-bit part, lowest first.
     fn part(self, index: usize) -> u16;

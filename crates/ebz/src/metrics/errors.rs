@@ -1,16 +1,17 @@
-//! What can be said of errors value by value: sums, extremes, counts, and whether a bound holds.
+//! Error statistics value by value: sums, extremes, counts, and bound violations.
 
 use super::Setup;
 use super::histogram::Growing;
 use crate::bound::Tolerance;
 use crate::element::Element;
+use crate::element::real::{at_most, difference};
 use crate::error::Result;
 use crate::parallel;
 
-/// Values that one thread sums up at once: sums of sums keep more digits than one long sum.
+/// Values per partial sum; summing partial sums is more accurate than one long sum.
 const VALUES_PER_SUM: usize = 1 << 15;
 
-/// Statistics of the errors of consecutive values.
+/// Error statistics of consecutive values.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Errors {
     pub values: u64,
@@ -23,14 +24,14 @@ pub(super) struct Errors {
     pub histogram: Growing,
     sum: f64,
     squares: f64,
-    /// Sum of the products of neighbours.
+    /// Sum of the products of consecutive errors.
     products: f64,
-    /// Errors of the first and of the last ordinary value.
+    /// Errors of the first and the last ordinary value.
     ends: Option<(f64, f64)>,
 }
 
 impl Errors {
-    /// Takes the next values, by several threads.
+    /// Adds the next values, on several threads.
     pub fn push<T: Element>(&mut self, original: &[T], decoded: &[T], setup: &Setup) -> Result<()> {
         let count = original.len().div_ceil(VALUES_PER_SUM);
         let mut pieces = vec![Self::default(); count];
@@ -53,7 +54,7 @@ impl Errors {
         Ok(())
     }
 
-    /// The statistics of one piece; `errors` is scratch memory.
+    /// Statistics of one piece; `errors` is a scratch buffer.
     fn of<T: Element>(original: &[T], decoded: &[T], setup: &Setup, errors: &mut Vec<f64>) -> Self {
         let fill = setup.fill.typed(T::from_f64);
         let mut all = Self {
@@ -80,7 +81,7 @@ impl Errors {
             let held = setup.tolerance.is_none_or(|t| t.holds(x, y));
             all.violations += u64::from(!held);
             all.max_error = all.max_error.max(error.abs());
-            // Spares most of the divisions.
+            // Avoids most divisions.
             if error != 0.0 && error.abs() >= all.max_relative * size {
                 all.max_relative = all.max_relative.max(error.abs() / size);
             }
@@ -120,7 +121,7 @@ impl Errors {
         };
     }
 
-    /// Root of the mean squared error.
+    /// Root mean square error.
     pub fn rmse(&self) -> f64 {
         match self.ordinary {
             0 => 0.0,
@@ -146,18 +147,18 @@ impl Errors {
 }
 
 impl Tolerance {
-    /// Whether a finite value may come back as this one, as a statement about real numbers: no
-    /// rounding of the difference or of the product hides a violation.
+    /// Whether a finite value may decode to this one, in exact arithmetic: rounding of the
+    /// difference or the product cannot hide a violation.
     pub fn holds<T: Element>(self, original: T, decoded: T) -> bool {
         let (x, y) = (original.to_f64(), decoded.to_f64());
         match self {
             Self::Lossless => original.to_word() == decoded.to_word(),
             Self::Precision(_) => y.is_finite(),
             Self::Abs(e) => at_most(difference(x, y), (e, 0.0)),
-            // No two numbers are that close.
+            // No two distinct numbers are that close.
             Self::Pointwise(e) if e < f64::EPSILON / 4.0 => x == y,
             Self::Pointwise(e) => {
-                // A power of two that keeps the rest of the product away from underflow.
+                // Scale by a power of two to keep the error of the product from underflowing.
                 let scale = if x.abs() < 1e-150 {
                     2f64.powi(500)
                 } else {
@@ -170,17 +171,4 @@ impl Tolerance {
             }
         }
     }
-}
-
-/// |x − y| as a rounded size and what the rounding left out.
-fn difference(x: f64, y: f64) -> (f64, f64) {
-    let (large, small) = if x > y { (x, y) } else { (y, x) };
-    let size = large - small;
-    let used = size - large;
-    (size, (large - (size - used)) - (small + used))
-}
-
-/// Whether the first sum is at most the second; both are a rounded number and a small rest.
-fn at_most(size: (f64, f64), limit: (f64, f64)) -> bool {
-    size.0 < limit.0 || size.0 == limit.0 && size.1 <= limit.1
 }

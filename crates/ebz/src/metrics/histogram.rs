@@ -1,13 +1,13 @@
-//! A histogram whose reach grows with its values, so that nobody has to know the largest first.
+//! A histogram whose range grows with its values, so that the maximum need not be known first.
 
-/// Fine bins on each side of 0 while values come in.
+/// Fine bins on each side of 0 while values are added.
 const FINE_BINS: i64 = 512;
 
 /// Bins on each side of 0 in the result.
 const BINS: i64 = 10;
 
-/// The least reach is 2 to this power, so that widths and their inverses are ordinary numbers.
-const MIN_EXPONENT: i32 = -1000;
+/// Minimum range is 2 to this power, so that bin widths and their inverses are normal numbers.
+const MIN_RANGE_EXPONENT: i32 = -1000;
 
 /// Counts of values in bins of equal width, symmetric about 0.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -18,32 +18,32 @@ pub struct Histogram {
     pub counts: Vec<u64>,
 }
 
-/// A histogram that is being filled.
+/// A histogram being filled.
 #[derive(Debug, Clone)]
 pub(super) struct Growing {
-    /// Values below 2 to this power have a bin.
-    reach: i32,
+    /// The bins cover magnitudes below 2 to this power.
+    exponent: i32,
     counts: Vec<u64>,
 }
 
 impl Default for Growing {
     fn default() -> Self {
         Self {
-            reach: MIN_EXPONENT,
+            exponent: MIN_RANGE_EXPONENT,
             counts: vec![0; 2 * FINE_BINS as usize],
         }
     }
 }
 
 impl Growing {
-    /// Counts values; those that are 0 or not finite do not count.
+    /// Counts finite nonzero values.
     pub fn add(&mut self, values: &[f64]) {
         let size = |value: &f64| if value.is_finite() { value.abs() } else { 0.0 };
-        self.reach_to(reach_of(values.iter().map(size).fold(0.0, f64::max)));
+        self.grow_to(exponent_above(values.iter().map(size).fold(0.0, f64::max)));
         let scale = 1.0 / self.width();
         for &value in values {
             if value != 0.0 && value.is_finite() {
-                // Rounded down without a call.
+                // Floor without a function call.
                 let place = value * scale;
                 let whole = place as i64;
                 let bin = whole - i64::from((whole as f64) > place);
@@ -52,17 +52,17 @@ impl Growing {
         }
     }
 
-    /// Counts what another histogram holds.
+    /// Merges another histogram.
     pub fn join(&mut self, mut other: Self) {
-        let reach = self.reach.max(other.reach);
-        self.reach_to(reach);
-        other.reach_to(reach);
+        let exponent = self.exponent.max(other.exponent);
+        self.grow_to(exponent);
+        other.grow_to(exponent);
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
             *count += more;
         }
     }
 
-    /// A few bins that span the largest size of a value.
+    /// The result: a few bins that cover magnitudes up to `largest`.
     pub fn finish(&self, largest: f64) -> Histogram {
         let used = match largest {
             size if size.is_finite() => ((size / self.width()).ceil() as i64).clamp(1, FINE_BINS),
@@ -81,24 +81,24 @@ impl Growing {
     }
 
     fn width(&self) -> f64 {
-        2f64.powi(self.reach) / FINE_BINS as f64
+        2f64.powi(self.exponent) / FINE_BINS as f64
     }
 
-    fn reach_to(&mut self, reach: i32) {
-        if reach <= self.reach {
+    fn grow_to(&mut self, exponent: i32) {
+        if exponent <= self.exponent {
             return;
         }
-        let shift = (reach - self.reach).min(62);
+        let shift = (exponent - self.exponent).min(62);
         let fine = std::mem::replace(&mut self.counts, vec![0; 2 * FINE_BINS as usize]);
         for (bin, count) in (-FINE_BINS..FINE_BINS).zip(fine) {
             self.counts[((bin >> shift) + FINE_BINS) as usize] += count;
         }
-        self.reach = reach;
+        self.exponent = exponent;
     }
 }
 
-/// The smallest power of 2 above a finite size, as its exponent.
-fn reach_of(size: f64) -> i32 {
+/// Exponent of the smallest power of 2 above a finite magnitude.
+fn exponent_above(size: f64) -> i32 {
     let exponent = (size.to_bits() >> 52 & 0x7ff) as i32 - 1022;
-    exponent.max(MIN_EXPONENT)
+    exponent.max(MIN_RANGE_EXPONENT)
 }

@@ -1,7 +1,7 @@
-//! How far a decoded array is from its original.
+//! Error metrics of a decoded array against its original.
 //!
-//! Both arrays come in piece by piece, in C order, so that files of any size are compared in
-//! little memory; each piece is worked on by several threads.
+//! Both arrays are read piece by piece, in C order, so that files of any size fit into memory;
+//! several threads process each piece.
 //!
 //! ```text
 //! original ┐          ┌─ errors: sums, extremes, histogram, bound     (value by value)
@@ -24,10 +24,10 @@ use errors::Errors;
 use ssim::Ssim;
 use std::collections::BTreeMap;
 
-/// The distance between two arrays.
+/// Error metrics of two arrays.
 ///
-/// *Ordinary* values of the original are finite and not the fill value; errors are theirs. The
-/// others must come back as they are.
+/// *Ordinary* values of the original are finite and not fill values; errors refer to them. Special
+/// values must be preserved.
 #[non_exhaustive]
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Metrics {
@@ -35,35 +35,35 @@ pub struct Metrics {
     pub values: u64,
     /// Number of ordinary values of the original.
     pub ordinary: u64,
-    /// Values that are the same to the last bit.
+    /// Number of bit-identical values.
     pub exact: u64,
-    /// NaN, infinite and fill values that came back as something else.
+    /// Number of NaN, infinite and fill values that were not preserved.
     pub lost_specials: u64,
-    /// Values that break the bound, if one was given.
+    /// Number of values that violate the bound, if one was given.
     pub violations: u64,
     /// max − min of the ordinary values of the original.
     pub value_range: f64,
-    /// Largest |x − x′|; infinite where an ordinary value came back as NaN or infinity.
+    /// Largest |x − x′|; infinite if an ordinary value decoded to NaN or infinity.
     pub max_error: f64,
-    /// Largest |x − x′| / |x|; infinite where 0 came back as something else.
+    /// Largest |x − x′| / |x|; infinite if a zero decoded to another value.
     pub max_relative_error: f64,
-    /// Root of the mean squared error.
+    /// Root mean square error.
     pub rmse: f64,
     /// `rmse` / `value_range`.
     pub nrmse: f64,
     /// Peak signal-to-noise ratio in dB, where the peak is `value_range`; infinite without error.
     pub psnr: f64,
-    /// Structural similarity, as the mean over the 2-D slices of the two fastest axes; `None`
-    /// where no window is free of special values, or none was wanted.
+    /// Structural similarity, averaged over the 2-D slices of the two fastest axes; `None` if every
+    /// window contains special values, or if not requested.
     pub ssim: Option<f64>,
-    /// Correlation of the error with that of the next ordinary value in memory; 0 without error.
+    /// Lag-1 autocorrelation of the errors in memory order; 0 without errors.
     pub autocorrelation: f64,
-    /// The signed errors that are not 0.
+    /// Histogram of the signed nonzero errors.
     pub histogram: Histogram,
 }
 
 impl Metrics {
-    /// The numbers under the names of libpressio.
+    /// The metrics under their libpressio names.
     pub fn named(&self) -> BTreeMap<&'static str, f64> {
         let mut named = BTreeMap::from([
             ("error_stat:max_error", self.max_error),
@@ -80,25 +80,25 @@ impl Metrics {
     }
 }
 
-/// What a comparison needs to know beforehand.
+/// Settings of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup {
     /// The range of the ordinary values of the original.
     pub range: FiniteRange,
-    /// The values that mark missing data.
+    /// The fill values.
     pub fill: FillValues,
-    /// Whether these must be exact for the bound to hold, not only be within it.
+    /// Whether fill values must be exact, not just within the bound.
     pub exact_fill: bool,
-    /// A bound to check, in exact arithmetic. `precision` promises no size of error: there, only
-    /// special values are checked.
+    /// A bound to check, in exact arithmetic. `precision` bounds no error, so only special values
+    /// are checked.
     pub tolerance: Option<Tolerance>,
-    /// Whether structural similarity is wanted; it takes most of the time.
+    /// Whether to compute structural similarity, which takes most of the time.
     pub ssim: bool,
-    /// Threads; 0 means all cores.
+    /// Number of threads; 0 means all cores.
     pub threads: usize,
 }
 
-/// A comparison under way.
+/// A comparison in progress.
 pub struct Comparison<T> {
     setup: Setup,
     expected: usize,
@@ -107,7 +107,7 @@ pub struct Comparison<T> {
 }
 
 impl<T: Element> Comparison<T> {
-    /// Starts to compare arrays of this shape.
+    /// Starts a comparison of arrays of this shape.
     pub fn new(shape: &[usize], setup: Setup) -> Result<Self> {
         Ok(Self {
             setup,
@@ -117,12 +117,12 @@ impl<T: Element> Comparison<T> {
         })
     }
 
-    /// Takes the next values of both arrays, in C order.
+    /// Adds the next values of both arrays, in C order.
     pub fn push(&mut self, original: &[T], decoded: &[T]) -> Result<()> {
         let left = self.expected - self.errors.values as usize;
         if original.len() != decoded.len() || original.len() > left {
             return Err(Error::invalid(
-                "the arrays to compare do not have the same number of values",
+                "the arrays to compare have different numbers of values",
             ));
         }
         self.errors.push(original, decoded, &self.setup)?;
@@ -132,12 +132,12 @@ impl<T: Element> Comparison<T> {
         Ok(())
     }
 
-    /// The result, once all values are there.
+    /// The metrics, after all values were added.
     pub fn finish(self) -> Result<Metrics> {
         let errors = self.errors;
         if errors.values as usize != self.expected {
             return Err(Error::invalid(format!(
-                "{} values were compared where the shape has {}",
+                "{} values were compared but the shape has {}",
                 errors.values, self.expected
             )));
         }
@@ -163,7 +163,7 @@ impl<T: Element> Comparison<T> {
     }
 }
 
-/// Compares two contiguous arrays in memory with all cores.
+/// Compares two contiguous arrays in memory on all cores.
 pub fn compare<T: Element>(
     original: &[T],
     decoded: &[T],
@@ -183,11 +183,14 @@ pub fn compare<T: Element>(
     if original.len() != decoded.len() {
         comparison.push(original, decoded)?;
     }
-    for (original, decoded) in original.chunks(PIECES).zip(decoded.chunks(PIECES)) {
+    for (original, decoded) in original
+        .chunks(PIECE_VALUES)
+        .zip(decoded.chunks(PIECE_VALUES))
+    {
         comparison.push(original, decoded)?;
     }
     comparison.finish()
 }
 
-/// Values that [`compare`] hands over at once.
-const PIECES: usize = 1 << 20;
+/// Values that [`compare`] processes at a time.
+const PIECE_VALUES: usize = 1 << 20;

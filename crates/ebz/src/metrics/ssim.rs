@@ -1,9 +1,9 @@
 //! Structural similarity (Wang et al. 2004) of 2-D slices.
 //!
-//! Windows of 7 × 7 values of equal weight, at every place that is free of special values, with
-//! K1 = 0.01, K2 = 0.03 and the range of the whole original as dynamic range. A slice is as good
-//! as the mean of its windows, an array as the mean of its slices. Windows are smaller where a
-//! slice is. Arrays of one axis, and of very long rows, are cut into rows of 4096 values.
+//! Uniform windows of 7 × 7 values, at every position without special values, with K1 = 0.01, K2 =
+//! 0.03 and the range of the whole original as dynamic range. The score is the mean over slices of
+//! the mean over windows. Windows shrink to fit small slices. 1-D arrays and very long rows are
+//! split into rows of 4096 values.
 
 use crate::array::FiniteRange;
 use crate::element::Element;
@@ -13,43 +13,43 @@ use crate::parallel;
 
 const WINDOW: usize = 7;
 
-/// Length of the rows that an array of one axis is cut into.
-const ROW_OF_1D: usize = 4096;
+/// Row length for 1-D arrays and for very long rows.
+const SPLIT_ROW_VALUES: usize = 4096;
 
-/// Rows longer than this are cut too, which bounds the memory of a window's rows.
-const MAX_ROW: usize = 1 << 17;
+/// Longer rows are split, which limits the memory for the rows of a window.
+const MAX_ROW_VALUES: usize = 1 << 17;
 
-/// Values to wait for before the threads start.
-const MIN_BATCH: usize = 1 << 20;
+/// Values to collect before the threads start.
+const MIN_BATCH_VALUES: usize = 1 << 20;
 
-/// Rows of windows per job.
-const ROWS_PER_JOB: usize = 32;
+/// Window rows per job.
+const JOB_ROWS: usize = 32;
 
 /// Structural similarity of arrays that arrive in C order.
 pub(super) struct Ssim<T> {
     rows: usize,
     columns: usize,
     scorer: Scorer,
-    /// Rows that are still needed, of both arrays.
+    /// Rows of both arrays that are still needed.
     held: [Vec<T>; 2],
-    /// Row of the current slice that `held` starts with.
+    /// Index of the first held row in the current slice.
     row: usize,
-    /// Values that have not arrived yet.
+    /// Number of values still to come.
     missing: usize,
-    /// Sum of the windows of the current slice, and their number.
+    /// Sum and number of the windows of the current slice.
     slice: (f64, u64),
-    /// Sum of the slices, and their number.
+    /// Sum and number of the slices.
     total: (f64, u64),
 }
 
-/// A run of rows of windows of one slice.
+/// Some window rows of one slice.
 struct Job {
-    /// First row in `held`, and rows of windows.
+    /// First row in `held`, and number of window rows.
     row: usize,
     rows: usize,
-    /// The slice ends with it.
+    /// Whether it completes the slice.
     last: bool,
-    /// Sum of the windows, and their number.
+    /// Sum and number of the windows.
     sum: (f64, u64),
 }
 
@@ -57,8 +57,8 @@ impl<T: Element> Ssim<T> {
     pub fn new(shape: &[usize], range: FiniteRange, fill: FillValues) -> Self {
         let missing = shape.iter().product();
         let (rows, columns) = match *shape {
-            [.., rows, columns] if columns <= MAX_ROW => (rows, columns),
-            _ => (1, ROW_OF_1D.min(missing)),
+            [.., rows, columns] if columns <= MAX_ROW_VALUES => (rows, columns),
+            _ => (1, SPLIT_ROW_VALUES.min(missing)),
         };
         let scale = range.extent();
         Self {
@@ -88,23 +88,24 @@ impl<T: Element> Ssim<T> {
         self.held[1].extend_from_slice(decoded);
         self.missing -= original.len();
         if self.missing == 0 && self.columns > 0 {
-            // Only a row that was cut can be short; its last windows are left out.
+            // Only split rows can be short; drop an incomplete last row.
             let whole = self.held[0].len() / self.columns * self.columns;
             self.held.iter_mut().for_each(|held| held.truncate(whole));
         }
-        let enough = self.held[0].len() >= MIN_BATCH.max(self.columns * self.scorer.window.0);
+        let enough =
+            self.held[0].len() >= MIN_BATCH_VALUES.max(self.columns * self.scorer.window.0);
         if enough || self.missing == 0 {
             self.work(threads)?;
         }
         Ok(())
     }
 
-    /// The mean over the slices; `None` if there is not one window.
+    /// The mean over all slices; `None` without any window.
     pub fn finish(self) -> Option<f64> {
         (self.total.1 > 0).then(|| self.total.0 / self.total.1 as f64)
     }
 
-    /// Scores every window whose rows are all there.
+    /// Scores every window whose rows are complete.
     fn work(&mut self, threads: usize) -> Result<()> {
         if self.columns == 0 || self.rows == 0 {
             return Ok(());
@@ -143,7 +144,7 @@ impl<T: Element> Ssim<T> {
         Ok(())
     }
 
-    /// The jobs that `held` allows, and the rows that are not needed afterwards.
+    /// The jobs for the held rows, and the number of rows not needed afterwards.
     fn jobs(&self) -> (Vec<Job>, usize) {
         let held = self.held[0].len() / self.columns;
         let overlap = self.scorer.window.0 - 1;
@@ -153,8 +154,8 @@ impl<T: Element> Ssim<T> {
             let there = (held - at).min(self.rows - row);
             let complete = row + there == self.rows;
             let windows = there.saturating_sub(overlap);
-            for start in (0..windows).step_by(ROWS_PER_JOB) {
-                let rows = ROWS_PER_JOB.min(windows - start);
+            for start in (0..windows).step_by(JOB_ROWS) {
+                let rows = JOB_ROWS.min(windows - start);
                 jobs.push(Job {
                     row: at + start,
                     rows,
@@ -172,34 +173,34 @@ impl<T: Element> Ssim<T> {
     }
 }
 
-/// How windows are scored.
+/// Parameters of the score.
 #[derive(Debug, Clone, Copy)]
 struct Scorer {
     /// Rows and columns.
     window: (usize, usize),
-    /// Subtracted from all values, so that sums of squares keep their digits.
+    /// Subtracted from all values, so that sums of squares keep their precision.
     shift: f64,
     c1: f64,
     c2: f64,
     fill: FillValues,
 }
 
-/// x, y, x², y², xy and whether the value is special, for every column.
+/// Per column: x, y, x², y², xy, and whether the value is special.
 type Sums = [Vec<f64>; 6];
 
-/// Buffers of one thread.
+/// Scratch buffers of one thread.
 #[derive(Debug, Clone, Default)]
 struct Scratch {
-    /// One row as it is.
+    /// The terms of one row.
     row: Sums,
     /// The last rows, each summed over the columns of every window.
     across: [Sums; WINDOW],
-    /// The same summed over the rows of every window.
+    /// Sums over the rows and columns of every window.
     windows: Sums,
 }
 
 impl Scorer {
-    /// Sum and number of the windows that fit into whole rows of both arrays.
+    /// Sum and number of the windows within whole rows of both arrays.
     fn score<T: Element>(
         &self,
         [original, decoded]: [&[T]; 2],
@@ -212,7 +213,7 @@ impl Scorer {
             .chunks_exact(columns)
             .zip(decoded.chunks_exact(columns));
         for (number, (x, y)) in rows.enumerate() {
-            self.spread(x, y, &mut scratch.row);
+            self.terms(x, y, &mut scratch.row);
             let across = &mut scratch.across[number % height];
             for (sums, row) in across.iter_mut().zip(&scratch.row) {
                 sums.clear();
@@ -235,8 +236,8 @@ impl Scorer {
         total
     }
 
-    /// The quantities of one row; special values count as nothing.
-    fn spread<T: Element>(&self, x: &[T], y: &[T], row: &mut Sums) {
+    /// The terms of one row; special values contribute 0.
+    fn terms<T: Element>(&self, x: &[T], y: &[T], row: &mut Sums) {
         let fill = self.fill.typed(|fill| T::from_f64(fill).to_f64());
         row.iter_mut().for_each(|sums| sums.resize(x.len(), 0.0));
         let [rx, ry, rxx, ryy, rxy, specials] = row;
@@ -281,7 +282,7 @@ impl Scorer {
     }
 }
 
-/// Adds numbers to as many sums.
+/// Adds element by element.
 fn add(sums: &mut [f64], more: &[f64]) {
     for (sum, more) in sums.iter_mut().zip(more) {
         *sum += more;

@@ -1,4 +1,4 @@
-//! What is asked of a codec: the extents of a chunk, the guarantee, the parameters.
+//! What a codec is asked to do: extents, tolerance, fill values, parameters.
 
 mod params;
 
@@ -7,8 +7,8 @@ pub use params::{Param, Params};
 use crate::bound::Tolerance;
 use crate::fill::FillValues;
 
-/// Extents of a chunk as a codec sees them, slowest axis first; arrays of fewer axes have leading
-/// ones, and further slow axes are merged into the first.
+/// Extents of a chunk as a codec sees it, slowest axis first. Missing axes have extent 1; axes
+/// beyond three are merged into the slowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dims {
     /// Slowest axis.
@@ -25,12 +25,12 @@ impl Dims {
         self.nz * self.ny * self.nx
     }
 
-    /// No values at all.
+    /// Whether there are no values.
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// Number of axes with more than one value per step: 1, 2 or 3.
+    /// Number of axes up to the slowest one longer than 1: 1, 2 or 3.
     pub const fn axes(self) -> usize {
         if self.nz > 1 {
             3
@@ -42,15 +42,15 @@ impl Dims {
     }
 }
 
-/// What an encoder is to do with a chunk.
+/// How to encode a chunk.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
     /// Extents; their product is the number of values.
     pub dims: Dims,
-    /// The guarantee to give for every value.
+    /// The error bound for every value.
     pub tolerance: Tolerance,
-    /// Values equal to one of these must come back exactly.
+    /// Values that must be preserved exactly.
     pub fill: FillValues,
-    /// The codec's own parameters, already checked.
+    /// The codec's parameters, already validated.
     pub params: &'a Params,
 }

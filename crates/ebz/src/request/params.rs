@@ -1,20 +1,20 @@
-//! Parameters of a codec, given by the user as `key=value`.
+//! Codec parameters, given by the user as `key=value`.
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 
-/// A parameter that a codec takes.
+/// A parameter of a codec.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Param {
     /// Its key.
     pub name: &'static str,
-    /// Its value where the user gives none.
+    /// Its default value.
     pub default: &'static str,
-    /// What it does and which values it takes.
+    /// What it does and which values it accepts.
     pub help: &'static str,
 }
 
-/// Parameters as the user gave them, in the order of their keys.
+/// Parameters given by the user, sorted by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Params(BTreeMap<String, String>);
@@ -25,31 +25,31 @@ impl Params {
         self.0.insert(key.into(), value.into());
     }
 
-    /// The value of a parameter, if the user gave one.
+    /// The value of a parameter, if given.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
-    /// All of them, by name.
+    /// All parameters, sorted by key.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (&key[..], &value[..]))
     }
 
-    /// No parameters were given.
+    /// Whether no parameters were given.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Parses a parameter; `default` where the user gave none.
+    /// Parses a parameter; `default` if it was not given.
     pub fn parse<V: std::str::FromStr>(&self, key: &str, default: V) -> Result<V> {
         let Some(text) = self.get(key) else {
             return Ok(default);
         };
         text.parse()
-            .map_err(|_| Error::invalid(format!("parameter {key}={text}: not a valid value")))
+            .map_err(|_| Error::invalid(format!("parameter {key}={text}: invalid value")))
     }
 
-    /// The parameter as one of `choices`, the first of which is the default.
+    /// A parameter with one of the values `choices`, of which the first is the default.
     pub fn choice<'a>(&self, key: &str, choices: &[&'a str]) -> Result<&'a str> {
         let text = self.get(key).unwrap_or(choices[0]);
         choices
@@ -64,7 +64,7 @@ impl Params {
             })
     }
 
-    /// Every key must be one of the codec's.
+    /// An error if a key is not a parameter of the codec.
     pub(crate) fn check_names(&self, codec: &str, params: &[Param]) -> Result<()> {
         let unknown = |k: &&String| !params.iter().any(|p| p.name == k.as_str());
         let Some(key) = self.0.keys().find(unknown) else {
@@ -72,7 +72,7 @@ impl Params {
         };
         let known: Vec<_> = params.iter().map(|p| p.name).collect();
         Err(Error::invalid(if known.is_empty() {
-            format!("codec {codec} takes no parameters, not '{key}'")
+            format!("codec {codec} has no parameters, but '{key}' is set")
         } else {
             format!(
                 "codec {codec} has no parameter '{key}': it takes {}",

@@ -1,9 +1,9 @@
-//! Hints to the memory system. They never change a result.
+//! Prefetches and non-temporal stores, which never change a result.
 
 use super::Level;
 
-/// Asks for the 1 or 2 KiB that lie `ahead` bytes behind the start of `values`, so that they are in
-/// the cache when their turn comes. The place may lie outside of any memory.
+/// Prefetches `size_of_val(values)` bytes from `ahead` bytes after the start of `values`. The
+/// address need not be valid.
 #[inline(always)]
 pub(crate) fn prefetch<T, const N: usize>(values: &[T; N], ahead: usize) {
     for line in (0..size_of_val(values)).step_by(64) {
@@ -11,27 +11,27 @@ pub(crate) fn prefetch<T, const N: usize>(values: &[T; N], ahead: usize) {
     }
 }
 
-/// The same for the cache line at the start of that.
+/// Prefetches the cache line `ahead` bytes after the start of `values`.
 #[inline(always)]
 pub(crate) fn prefetch_line<T, const N: usize>(values: &[T; N], ahead: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let start = values.as_ptr().cast::<i8>();
-        // SAFETY: a prefetch of any address is allowed.
+        // SAFETY: a prefetch may take any address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(ahead)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (values, ahead);
 }
 
-/// [`stream`] with the instructions that every machine has.
+/// [`stream`] with the baseline instruction set.
 #[inline(always)]
 pub(crate) fn copy_streaming<T: bytemuck::Pod, const N: usize>(from: &[T; N], to: &mut [T; N]) {
     stream(Level::Portable, from, to);
 }
 
-/// Copies past the caches where the target is aligned for it.
+/// Copies with non-temporal stores if the target is aligned.
 #[inline(always)]
 pub(crate) fn stream<T: bytemuck::Pod, const N: usize>(
     level: Level,
@@ -68,11 +68,11 @@ pub(crate) fn stream<T: bytemuck::Pod, const N: usize>(
     *to = *from;
 }
 
-/// Makes everything visible that [`stream`] wrote.
+/// Orders the stores of [`stream`] before later ones.
 #[inline(always)]
 pub(crate) fn end_streaming() {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 has this instruction.
+    // SAFETY: SSE is part of x86-64.
     unsafe {
         std::arch::x86_64::_mm_sfence();
     }

@@ -1,25 +1,25 @@
-//! Which instructions the kernels may use: found at run time, never at build time.
+//! Instruction sets, detected at run time.
 //!
-//! An instruction set is a value that only exists where the machine has it, so that a safe function
-//! can take it as proof. A kernel is run in one way: plain loops by [`Level::run`], which compiles them for
-//! each level; intrinsics by a function that takes the token.
+//! An instruction set is a token that can only be created on machines that support it, so that a
+//! safe function can take it as proof. Kernels run in one of two ways: plain loops through
+//! [`Level::run`], which compiles them for each level, and intrinsics in functions that take the
+//! token.
 
 pub(crate) mod memory;
 
-/// x86-64 with AVX2, BMI1, BMI2, LZCNT and POPCNT: there is none on other machines.
+/// Proof of AVX2, BMI1, BMI2, LZCNT and POPCNT (x86-64 only).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Avx2(());
 
-/// AVX2 and what it comes with, and AVX-512 with BW, DQ, VL, VBMI, VBMI2 and GFNI: there is none on
-/// other machines.
+/// Proof of [`Avx2`] and of AVX-512 with BW, DQ, VL, VBMI, VBMI2 and GFNI (x86-64 only).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Avx512(());
 
-/// A set of instructions that kernels exist for and that this machine has. Every level writes the same
-/// bytes.
+/// An instruction set that this machine supports and that kernels exist for. All levels give the
+/// same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Plain Rust that the compiler vectorises for the build target.
+    /// Plain Rust, vectorized by the compiler for the build target.
     Portable,
     /// See [`Avx2`].
     Avx2(Avx2),
@@ -27,9 +27,9 @@ pub enum Level {
     Avx512(Avx512),
 }
 
-/// A loop that is compiled for each level. `run` must be `#[inline(always)]`, and so must everything
-/// large that it calls: what is not inlined is compiled for the build target. A closure is a kernel
-/// too, with the same attribute in front of it.
+/// A loop that is compiled for each level. `run` and everything large that it calls must be
+/// `#[inline(always)]`: code that is not inlined is compiled for the build target. Closures with
+/// this attribute are kernels too.
 pub trait Kernel {
     /// What the loop returns.
     type Output;
@@ -47,7 +47,7 @@ impl<R, F: FnOnce() -> R> Kernel for F {
 }
 
 impl Avx2 {
-    /// The proof, where the machine has these instructions.
+    /// The token, if the machine supports it.
     #[cfg(target_arch = "x86_64")]
     pub fn new() -> Option<Self> {
         let found = is_x86_feature_detected!("avx2")
@@ -58,13 +58,13 @@ impl Avx2 {
         found.then_some(Self(()))
     }
 
-    /// The proof, where the machine has these instructions.
+    /// The token, if the machine supports it.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn new() -> Option<Self> {
         None
     }
 
-    /// Runs a kernel with these instructions.
+    /// Runs a kernel with this instruction set.
     #[inline(always)]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         #[cfg(target_arch = "x86_64")]
@@ -82,7 +82,7 @@ impl Avx2 {
 }
 
 impl Avx512 {
-    /// The proof, where the machine has these instructions.
+    /// The token, if the machine supports it.
     #[cfg(target_arch = "x86_64")]
     pub fn new() -> Option<Self> {
         let found = is_x86_feature_detected!("avx512f")
@@ -95,18 +95,18 @@ impl Avx512 {
         Avx2::new().filter(|_| found).map(|_| Self(()))
     }
 
-    /// The proof, where the machine has these instructions.
+    /// The token, if the machine supports it.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn new() -> Option<Self> {
         None
     }
 
-    /// AVX2, which is always there too.
+    /// AVX-512 implies AVX2.
     pub fn avx2(self) -> Avx2 {
         Avx2(())
     }
 
-    /// Runs a kernel with these instructions.
+    /// Runs a kernel with this instruction set.
     #[inline(always)]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         #[cfg(target_arch = "x86_64")]
@@ -126,19 +126,19 @@ impl Avx512 {
 }
 
 impl Level {
-    /// The best level of this machine.
+    /// The best supported level.
     pub fn detect() -> Self {
         Self::available().next().unwrap_or(Self::Portable)
     }
 
-    /// Every level of this machine, best first.
+    /// The supported levels, best first.
     pub fn available() -> impl Iterator<Item = Self> {
         let wide = Avx512::new().map(Self::Avx512);
         let narrow = Avx2::new().map(Self::Avx2);
         wide.into_iter().chain(narrow).chain([Self::Portable])
     }
 
-    /// AVX2, if this level has it.
+    /// The AVX2 token, if this level implies it.
     #[inline(always)]
     pub fn avx2(self) -> Option<Avx2> {
         match self {
@@ -148,7 +148,7 @@ impl Level {
         }
     }
 
-    /// Runs a kernel as compiled for this level.
+    /// Runs a kernel compiled for this level.
     #[inline(always)]
     pub fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self {

@@ -1,19 +1,19 @@
-//! Reads the words of a lane one by one.
+//! Decodes the words of a lane one by one.
 
 use super::grid::Pattern;
-use super::word::{self, LONGEST};
+use super::word::{self, MAX_WORD_BITS};
 
-/// A lane while it is decoded.
+/// Decoder state of a lane.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cursor<P> {
-    /// Its next bit, from the start of all lanes.
+    /// Position of the next bit, relative to the start of all lanes.
     pub at: usize,
-    /// The last value.
+    /// The previous value.
     pub previous: P,
 }
 
 impl<P: Pattern> Cursor<P> {
-    /// The next value. Behind the end of `streams` all bits are zero.
+    /// The next value. Bits beyond the end of `streams` are zero.
     #[inline(always)]
     pub fn next(&mut self, streams: &[u8], kept: u32) -> P {
         let rest = streams.get(self.at / 8..).unwrap_or_default();
@@ -32,5 +32,5 @@ impl<P: Pattern> Cursor<P> {
     }
 }
 
-/// A window holds any word behind up to 7 other bits.
-const _: () = assert!(LONGEST + 7 <= 128);
+/// A window fits any word after up to 7 other bits.
+const _: () = assert!(MAX_WORD_BITS + 7 <= 128);

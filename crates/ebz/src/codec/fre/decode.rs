@@ -1,4 +1,4 @@
-//! Bytes to patterns.
+//! Decoding of a chunk.
 
 use super::cursor::Cursor;
 use super::grid::Pattern;
@@ -8,7 +8,7 @@ use crate::codec::Context;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 
-/// Fills `out` from a coded chunk.
+/// Decodes a chunk into `out`.
 pub(super) fn decode<P: Pattern>(bytes: &[u8], context: &Context, out: &mut [P]) -> Result<()>
 where
     Level: Memory<P>,
@@ -22,16 +22,18 @@ where
     };
     let mut cursors: Vec<Cursor<P>> = ends[..layout.sizes.len()].iter().map(cursor).collect();
 
-    // 1. All lanes together, as far as all of them go.
+    // 1. All lanes in parallel, up to the length of the shortest.
     let done = tile::decode(context.simd(), &layout, &mut cursors, &starts, out);
 
-    // 2. What is left of each.
+    // 2. The rest of each lane.
     for (lane, cursor) in cursors.iter_mut().enumerate() {
         for value in &mut out[starts[lane] + done..starts[lane + 1]] {
             *value = cursor.next(layout.streams, layout.kept);
         }
         if cursor.at.div_ceil(8) != ends[lane + 1] {
-            return Err(Error::corrupt("words do not end where their lane does"));
+            return Err(Error::corrupt(
+                "the words of a fre lane do not match its length",
+            ));
         }
     }
     Ok(())

@@ -1,43 +1,43 @@
-//! Patterns to bytes.
+//! Encoding of a chunk.
 
-use super::grid::{Grid, Pattern};
-use super::kernels::words::{BLOCK, FITS, Words};
+use super::grid::{MantissaGrid, Pattern};
+use super::kernels::words::{BLOCK_VALUES, MAX_PUT_BITS, Words};
 use super::lanes::{self, Layout};
-use super::word::{self, LONGEST};
+use super::word::{self, MAX_WORD_BITS};
 use crate::codec::Context;
 use crate::simd::memory;
 
-/// Memory that is kept from chunk to chunk, longer than what is in use.
+/// Output buffer, reused between chunks.
 #[derive(Default)]
 struct Scratch(Vec<u8>);
 
 /// Prefetch distance in bytes.
 const PREFETCH_BYTES: usize = 4096;
 
-/// Most bytes that a block of words may take, with room for a store of 8 bytes at the end.
-const BLOCK_BYTES: usize = BLOCK * LONGEST / 8 + 16;
+/// Maximum size of the words of a block, plus an 8-byte store at the end.
+const MAX_BLOCK_BYTES: usize = BLOCK_VALUES * MAX_WORD_BITS / 8 + 16;
 
-/// A stream of bits under way, the most significant of each byte first.
+/// A bit stream being written, most significant bit first.
 struct BitSink<'a> {
     out: &'a mut [u8],
     /// Whole bytes so far.
     at: usize,
-    /// Up to 7 bits behind them, left-aligned.
-    held: u64,
+    /// Up to 7 pending bits, left-aligned.
+    pending: u64,
     count: u32,
 }
 
 impl BitSink<'_> {
-    /// Appends up to [`FITS`] bits.
+    /// Appends up to [`MAX_PUT_BITS`] bits.
     #[inline(always)]
     fn put(&mut self, bits: u64, length: u32) {
         let total = self.count + length;
-        self.held |= bits << (64 - total);
+        self.pending |= bits << (64 - total);
         if let Some(place) = self.out[self.at..].first_chunk_mut() {
-            *place = self.held.to_be_bytes();
+            *place = self.pending.to_be_bytes();
         }
         self.at += (total / 8) as usize;
-        self.held <<= total & !7;
+        self.pending <<= total & !7;
         self.count = total % 8;
     }
 
@@ -45,31 +45,31 @@ impl BitSink<'_> {
     fn put_word(&mut self, (bits, length): word::Bits) {
         let mut rest = length;
         while rest > 0 {
-            let part = rest.min(FITS);
+            let part = rest.min(MAX_PUT_BITS);
             rest -= part;
             self.put((bits >> rest) as u64 & ((1 << part) - 1), part);
         }
     }
 
-    /// Bytes with the last bits, filled up with zeros.
+    /// Length in bytes; the last byte is padded with zeros.
     fn finish(self) -> usize {
         self.at + usize::from(self.count > 0)
     }
 }
 
-/// Appends the coded chunk, or bytes as many as the raw values if it does not shrink.
+/// Appends the encoded chunk, or as many bytes as the raw values if it does not shrink.
 pub(super) fn encode<P: Pattern>(
     values: &[P],
-    grid: &Grid<P>,
+    grid: &MantissaGrid<P>,
     one_lane: bool,
     context: &mut Context,
     out: &mut Vec<u8>,
 ) {
     let level = context.simd();
     let mut scratch = context.take::<Scratch>();
-    let most = size_of_val(values) + BLOCK_BYTES;
-    if scratch.0.len() < most {
-        scratch.0.resize(most, 0);
+    let max_bytes = size_of_val(values) + MAX_BLOCK_BYTES;
+    if scratch.0.len() < max_bytes {
+        scratch.0.resize(max_bytes, 0);
     }
     let mut at = 0;
     let mut sizes = Vec::new();
@@ -91,34 +91,34 @@ pub(super) fn encode<P: Pattern>(
     context.put_back(scratch);
 }
 
-/// Codes one lane to the start of `out`; `None` if it might not fit.
+/// Encodes one lane to the start of `out`; `None` if it might not fit.
 #[inline(always)]
-fn encode_lane<P: Pattern>(values: &[P], grid: &Grid<P>, out: &mut [u8]) -> Option<usize> {
+fn encode_lane<P: Pattern>(values: &[P], grid: &MantissaGrid<P>, out: &mut [u8]) -> Option<usize> {
     let mut sink = BitSink {
         out,
         at: 0,
-        held: 0,
+        pending: 0,
         count: 0,
     };
     let mut words = Words::default();
-    let (blocks, rest) = values.as_chunks::<BLOCK>();
+    let (blocks, rest) = values.as_chunks::<BLOCK_VALUES>();
     for block in blocks {
         memory::prefetch(block, PREFETCH_BYTES);
-        if sink.out.len() - sink.at < BLOCK_BYTES {
+        if sink.out.len() - sink.at < MAX_BLOCK_BYTES {
             return None;
         }
-        // 1. Round. 2. Words, and groups of them.
-        words.of(block, grid);
-        // 3. Append the largest groups that fit.
-        for group in 0..BLOCK / 4 {
+        // 1. Round. 2. Make words, pairs and groups of four.
+        words.build(block, grid);
+        // 3. Append the largest groups that fit a single put.
+        for group in 0..BLOCK_VALUES / 4 {
             let (bits, length) = words.four(group);
-            if length <= FITS {
+            if length <= MAX_PUT_BITS {
                 sink.put(bits, length);
                 continue;
             }
             for pair in [2 * group, 2 * group + 1] {
                 let (bits, length) = words.two(pair);
-                if length <= FITS {
+                if length <= MAX_PUT_BITS {
                     sink.put(bits, length);
                 } else {
                     for i in [2 * pair, 2 * pair + 1] {
@@ -130,7 +130,7 @@ fn encode_lane<P: Pattern>(values: &[P], grid: &Grid<P>, out: &mut [u8]) -> Opti
         }
         words.next_block();
     }
-    if sink.out.len() - sink.at < BLOCK_BYTES {
+    if sink.out.len() - sink.at < MAX_BLOCK_BYTES {
         return None;
     }
     let mut previous = words.last();

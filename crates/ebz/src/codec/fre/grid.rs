@@ -1,10 +1,10 @@
-//! The patterns that words can express: floats with a number of mantissa bits.
+//! The representable patterns: floats with a reduced number of mantissa bits.
 
 use crate::bound::Tolerance;
 use crate::fill::{FillValues, TypedFill};
 use std::ops::{BitAnd, BitOr, Not, Shl, Shr};
 
-/// The bit pattern of a float: `u32` or `u64`. Arithmetic is modulo the size.
+/// The bit pattern of a float, `u32` or `u64`, with wrapping arithmetic.
 pub(super) trait Pattern:
     bytemuck::Pod
     + Copy
@@ -20,25 +20,25 @@ pub(super) trait Pattern:
     + Not<Output = Self>
     + 'static
 {
-    /// Bits of the mantissa.
+    /// Number of mantissa bits.
     const MANTISSA: u32;
-    /// Bits of a pattern.
+    /// Number of bits of a pattern.
     const BITS: u32;
-    /// Bits of the exponent.
+    /// Number of exponent bits.
     const EXPONENT: u32 = Self::BITS - 1 - Self::MANTISSA;
 
-    /// The low bits of a number.
+    /// The low bits of an integer.
     fn of(bits: u64) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
-    /// Shifts by a number below the size.
+    /// Shifts by less than the size.
     fn shift_left(self, by: Self) -> Self;
-    /// From the order of bytes in a stream, the most significant first.
-    fn in_order(self) -> Self;
-    /// ⌊log2⌋ of a number below 2¹⁶; something far below zero for 0.
+    /// Converts from the byte order of a stream (big-endian).
+    fn from_stream_order(self) -> Self;
+    /// ⌊log2⌋ of a number below 2¹⁶; a large negative number for 0.
     fn log2(self) -> Self;
 
-    /// All bits of the exponent.
+    /// Mask of the exponent bits.
     #[inline(always)]
     fn exponent_bits() -> Self {
         Self::of((1 << Self::EXPONENT) - 1) << Self::MANTISSA
@@ -68,7 +68,7 @@ macro_rules! pattern {
                 self.wrapping_shl(by as u32)
             }
             #[inline(always)]
-            fn in_order(self) -> Self {
+            fn from_stream_order(self) -> Self {
                 Self::from_be(self)
             }
             #[inline(always)]
@@ -79,8 +79,8 @@ macro_rules! pattern {
     };
 }
 
-// The exponent of the number as a float: vectors have this conversion everywhere, but a count of
-// leading zeros only with AVX-512.
+// Exponent of the number as a float: every vector instruction set converts to floats, but only
+// AVX-512 counts leading zeros.
 pattern!(u32, 23, |x: u32| ((x.cast_signed() as f32).to_bits() >> 23)
     .wrapping_sub(127));
 pattern!(u64, 52, |x: u64| {
@@ -89,26 +89,26 @@ pattern!(u64, 52, |x: u64| {
     (float.to_bits() >> 52).wrapping_sub(1023)
 });
 
-/// The grid of a chunk, and what must stay off it.
+/// Rounding rule of a chunk, and the values exempt from it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Grid<P> {
+pub(super) struct MantissaGrid<P> {
     /// Mantissa bits kept.
     pub kept: u32,
-    /// What is added before the rest is cut off.
+    /// Added before truncation.
     half: P,
-    /// The bits that are cut off.
+    /// Mask of the truncated bits.
     pub dropped: P,
-    /// Whether zeros and subnormals may be coded as the value before again.
+    /// Whether repeated zeros and subnormals use the short word of a repeated value.
     pub zeros_repeat: bool,
-    /// The values that must stay as they are; 0 and NaN, which do anyway, if there are none.
+    /// Values that must be exact; if there are none, the list holds 0, which is exact anyway.
     fill: TypedFill<P>,
 }
 
-impl<P: Pattern> Grid<P> {
-    /// The grid for a tolerance.
+impl<P: Pattern> MantissaGrid<P> {
+    /// The rule for a tolerance.
     ///
-    /// A normal number of exponent E that keeps m bits moves by less than 2^(E−m) when it is cut
-    /// off and by at most 2^(E−m−1) when it is rounded, and it is not below 2^E.
+    /// A normal number of exponent E with m mantissa bits kept changes by less than 2^(E−m) if
+    /// truncated and by at most 2^(E−m−1) if rounded, and its magnitude is at least 2^E.
     pub fn new(tolerance: Tolerance, nearest: bool, fill: TypedFill<P>) -> Self {
         let kept = match tolerance {
             Tolerance::Pointwise(e) => {
@@ -127,7 +127,7 @@ impl<P: Pattern> Grid<P> {
         grid
     }
 
-    /// The grid of so many mantissa bits, as a decoder sees it.
+    /// The rule for this many mantissa bits, as a decoder needs it.
     pub fn with_bits(kept: u32) -> Self {
         let dropped = P::MANTISSA - kept;
         Self {
@@ -139,8 +139,8 @@ impl<P: Pattern> Grid<P> {
         }
     }
 
-    /// What the decoder will give for a pattern: the nearest of the grid, or the pattern itself if
-    /// it is zero, subnormal, infinite, NaN, a fill value, or would become infinite or a fill value.
+    /// The pattern that decodes for `x`: the rounded one, or `x` itself if it is zero, subnormal,
+    /// infinite, NaN or a fill value, or if it would round to an infinity or a fill value.
     #[inline(always)]
     pub fn round(&self, x: P) -> P {
         let rounded = self.round_with_one_fill(x);
@@ -150,7 +150,7 @@ impl<P: Pattern> Grid<P> {
         }
     }
 
-    /// The same for a block, which is faster.
+    /// The same for a block, vectorized.
     #[inline(always)]
     pub fn round_all(&self, values: &[P], rounded: &mut [P]) {
         for (rounded, &value) in rounded.iter_mut().zip(values) {

@@ -1,17 +1,17 @@
-//! How the values of a chunk are spread over lanes: contiguous parts, each a stream of its own.
+//! Lanes: contiguous parts of a chunk, each a bit stream of its own.
 
 use crate::error::{Error, Result};
 
-/// Lanes of a large chunk: enough for a decoder to overlap their latencies.
+/// Lanes of a large chunk: enough to overlap their latencies when decoding.
 pub(super) const LANES: usize = 32;
 
-/// Values from which on a chunk has that many.
+/// Minimum number of values of a chunk with several lanes.
 const MIN_VALUES_FOR_LANES: usize = 1 << 16;
 
-/// Where each lane begins, and at last the end of the chunk.
+/// Start of each lane, and the end of the chunk.
 ///
-/// Lanes begin at multiples of 16 values and are moved against each other by as many, so that they
-/// do not compete for the same sets of the caches where their length is a power of two.
+/// Starts are multiples of 16 values, staggered so that lanes with a power-of-two length do not
+/// compete for the same cache sets.
 pub(super) fn starts(values: usize, one_lane: bool) -> Vec<usize> {
     let lanes = if one_lane || values < MIN_VALUES_FOR_LANES {
         1
@@ -29,21 +29,21 @@ pub(super) fn split<P>(values: &[P], one_lane: bool) -> impl Iterator<Item = &[P
     (1..starts.len()).map(move |lane| &values[starts[lane - 1]..starts[lane]])
 }
 
-/// The mantissa bits of a chunk and, behind each other, the sizes of its lanes and their bytes.
+/// A parsed chunk: header, lane sizes, lanes.
 #[derive(Debug)]
 pub(super) struct Layout<'a> {
     /// Mantissa bits kept.
     pub kept: u32,
-    /// One lane, however many values there are.
+    /// Whether there is only one lane, whatever the number of values.
     pub one_lane: bool,
-    /// Bytes of every lane.
+    /// Size of every lane in bytes.
     pub sizes: &'a [[u8; 4]],
     /// The lanes.
     pub streams: &'a [u8],
 }
 
 impl Layout<'_> {
-    /// Appends what comes before the lanes.
+    /// Appends the header and the lane sizes.
     pub fn write_head(kept: u32, one_lane: bool, sizes: &[[u8; 4]], out: &mut Vec<u8>) {
         out.extend_from_slice(&[kept as u8, one_lane.into(), 0, 0]);
         out.extend_from_slice(sizes.as_flattened());
@@ -51,13 +51,13 @@ impl Layout<'_> {
 }
 
 impl<'a> Layout<'a> {
-    /// Reads what comes before the lanes of so many values with so many mantissa bits at most.
-    pub fn read_from(bytes: &'a [u8], values: usize, most: u32) -> Result<Self> {
+    /// Parses a chunk of this many values with at most `max_kept` mantissa bits.
+    pub fn read_from(bytes: &'a [u8], values: usize, max_kept: u32) -> Result<Self> {
         let short = || Error::corrupt("fre chunk is too short");
         let (&[kept, one_lane, ref reserved @ ..], rest) =
             bytes.split_first_chunk::<4>().ok_or_else(short)?;
-        if u32::from(kept) > most || one_lane > 1 || *reserved != [0; 2] {
-            return Err(Error::corrupt("unknown kind of fre chunk"));
+        if u32::from(kept) > max_kept || one_lane > 1 || *reserved != [0; 2] {
+            return Err(Error::corrupt("fre chunk with an invalid header"));
         }
         let one_lane = one_lane == 1;
         let lanes = starts(values, one_lane).len() - 1;
@@ -70,7 +70,7 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Where the bytes of each lane begin, and at last the end of them all, which must be that of the bytes.
+    /// Start of each lane in the stream, and the end, which must be that of the chunk.
     pub fn stream_starts(&self) -> Result<Vec<usize>> {
         let mut starts = vec![0];
         let mut end = 0usize;
@@ -79,7 +79,9 @@ impl<'a> Layout<'a> {
             starts.push(end);
         }
         if end != self.streams.len() {
-            return Err(Error::corrupt("lanes do not fill their chunk"));
+            return Err(Error::corrupt(
+                "fre lanes do not match the size of their chunk",
+            ));
         }
         Ok(starts)
     }

@@ -1,13 +1,13 @@
 //! `fre`: fixed relative error, one short word per value.
 //!
-//! After the FRE scheme of the out-of-core paper. The differences are in `docs/differences.md`.
+//! Implements the FRE scheme of the out-of-core paper; `docs/differences.md` lists the differences.
 //!
 //! ```text
-//! bit patterns ─► rounded to the grid ─► one word each (word.rs) ─► 1 or 32 lanes of bits
+//! bit patterns ─► round to the grid ─► one word each (word.rs) ─► 1 or 32 bit streams (lanes)
 //! ```
 //!
-//! The patterns that the decoder will give are known without coding (they depend on nothing but
-//! the value), so both directions work on many values at once.
+//! A decoded pattern depends only on its value, so the encoder knows it without decoding, and both
+//! directions process many values at once.
 
 mod cursor;
 mod decode;
@@ -24,23 +24,23 @@ use crate::bound::BoundKind;
 use crate::element::real::Real;
 use crate::element::{Float, with_float};
 use crate::error::Result;
-use grid::Grid;
+use grid::MantissaGrid;
 
-/// The codec with a word of its own for every value.
+/// The codec with one word per value.
 pub struct Fre;
 
-/// Ways of rounding a mantissa, the default first.
+/// Rounding modes, default first.
 const ROUNDING: [&str; 2] = ["nearest", "truncate"];
-/// Words of zeros and subnormals that repeat, the default first.
+/// Encodings of repeated zeros and subnormals, default first.
 const ZEROS: [&str; 2] = ["repeat", "word"];
-/// Lanes of large chunks, the default first.
+/// Number of lanes of large chunks, default first.
 const LANES: [&str; 2] = ["32", "1"];
 
 impl Codec for Fre {
     const INFO: Info = Info {
         id: 2,
         name: "fre",
-        summary: "fixed relative error: a word of few bits for each value",
+        summary: "fixed relative error: one short word per value",
         tolerances: &[
             BoundKind::Pointwise,
             BoundKind::Precision,
@@ -50,18 +50,17 @@ impl Codec for Fre {
             Param {
                 name: "rounding",
                 default: ROUNDING[0],
-                help: "nearest, or truncate as in the paper, which needs one bit more for a bound",
+                help: "nearest, or truncate as in the paper, which needs one more bit for the same bound",
             },
             Param {
                 name: "zeros",
                 default: ZEROS[0],
-                help: "repeat: a zero behind the same zero takes 2 bits; word: each takes a whole word, as \
-                       in the paper",
+                help: "repeat: a repeated zero takes 2 bits; word: each takes a whole word, as in the paper",
             },
             Param {
                 name: "lanes",
                 default: LANES[0],
-                help: "32 streams in chunks of 65,536 values or more, or 1 as in the paper",
+                help: "32 bit streams in chunks of at least 65,536 values, or 1 as in the paper",
             },
         ],
         rewrites_exactly: Some(&[]),
@@ -85,7 +84,7 @@ impl Codec for Fre {
         let one_lane = task.params.choice("lanes", &LANES)? == LANES[1];
         with_float!(T, F => {
             let fill = task.fill.typed(|fill| (fill as F).to_bits());
-            let mut grid = Grid::new(task.tolerance, nearest, fill);
+            let mut grid = MantissaGrid::new(task.tolerance, nearest, fill);
             grid.zeros_repeat = zeros_repeat;
             encode::encode(bytemuck::cast_slice(values), &grid, one_lane, context, out);
         });

@@ -1,6 +1,6 @@
-//! The kernels against the definition of the words, and the words against the paper.
+//! Tests of the kernels against the definition of the words, and of the words against the paper.
 
-use super::grid::{Grid, Pattern};
+use super::grid::{MantissaGrid, Pattern};
 use super::kernels::tile::Memory;
 use super::{decode, encode, lanes, word};
 use crate::bound::Tolerance;
@@ -8,19 +8,19 @@ use crate::codec::Context;
 use crate::fill::{FillValues, TypedFill};
 use crate::simd::Level;
 
-/// Bits as text.
 fn no_fill<P: Pattern>() -> TypedFill<P> {
     FillValues::NONE.typed(|_| P::default())
 }
 
-fn text<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> String {
+/// The bits of a word as text.
+fn text<P: Pattern>(x: P, previous: P, grid: &MantissaGrid<P>) -> String {
     let (bits, length) = word::encode(x, previous, grid);
     format!("{bits:0width$b}", width = length as usize)
 }
 
 #[test]
-fn words_are_those_of_the_paper() {
-    let grid = Grid::<u32>::new(Tolerance::Precision(6), false, no_fill());
+fn words_match_the_paper() {
+    let grid = MantissaGrid::<u32>::new(Tolerance::Precision(6), false, no_fill());
     let word = |x: f32, previous: f32| {
         let [x, previous] = [x, previous].map(|x| grid.round(x.to_bits()));
         text(x, previous, &grid)
@@ -54,13 +54,13 @@ fn words_are_those_of_the_paper() {
     assert_eq!(text(one, one, &zeros_as_words), "00");
     assert_eq!(word(1024.0, 1.0), format!("0110{:08b}000000", 137));
     assert_eq!(word(1.0, 1024.0), format!("0110{:08b}000000", 127));
-    // The escape of our own.
+    // The escape, which the paper does not have.
     let exact = |x: f32| format!("0110{:08b}{:031b}", 255, x.to_bits());
     assert_eq!(word(f32::INFINITY, 1.0), exact(f32::INFINITY));
     assert_eq!(word(f32::NAN, 1.0), exact(f32::NAN));
 }
 
-/// Patterns of every kind, with some of them more often than others.
+/// Patterns of every kind with different frequencies.
 fn patterns<P: Pattern>(count: usize, seed: u64) -> Vec<P> {
     let mut state = seed;
     let mut last = 0u64;
@@ -90,8 +90,8 @@ fn patterns<P: Pattern>(count: usize, seed: u64) -> Vec<P> {
     (0..count).map(|_| one()).collect()
 }
 
-/// The chunk word by word.
-fn naive<P: Pattern>(values: &[P], grid: &Grid<P>, one_lane: bool) -> Vec<u8> {
+/// The chunk encoded word by word.
+fn naive<P: Pattern>(values: &[P], grid: &MantissaGrid<P>, one_lane: bool) -> Vec<u8> {
     let mut sizes = Vec::new();
     let mut streams = Vec::new();
     for lane in lanes::split(values, one_lane) {
@@ -120,7 +120,7 @@ fn naive<P: Pattern>(values: &[P], grid: &Grid<P>, one_lane: bool) -> Vec<u8> {
     out
 }
 
-fn kernels_follow_the_definition<P: Pattern>()
+fn kernels_match_the_definition<P: Pattern>()
 where
     Level: Memory<P>,
 {
@@ -129,11 +129,11 @@ where
         let full = P::MANTISSA;
         for kept in [0, 1, 6, 10, 16, 17, 20, 21, 22, full - 1, full] {
             for nearest in [true, false] {
-                // The patterns of some of the values, whatever numbers these are.
+                // The patterns of some of the values as fill values.
                 let places = FillValues::new(&[3.0, 5.0][..usize::from(nearest) + 1]).unwrap();
                 let fill = places.typed(|at| values.get(at as usize).copied().unwrap_or_default());
-                let mut grid = Grid::<P>::new(Tolerance::Precision(kept), nearest, fill);
-                // The paper's ways, each with and without the other.
+                let mut grid = MantissaGrid::<P>::new(Tolerance::Precision(kept), nearest, fill);
+                // The variants of the paper, in all combinations.
                 grid.zeros_repeat = nearest || kept % 2 == 0;
                 let one_lane = kept % 3 == 1;
                 let expected = naive(&values, &grid, one_lane);
@@ -157,19 +157,19 @@ where
 }
 
 #[test]
-fn kernels_follow_the_definition_f32() {
-    kernels_follow_the_definition::<u32>();
+fn kernels_match_the_definition_f32() {
+    kernels_match_the_definition::<u32>();
 }
 
 #[test]
-fn kernels_follow_the_definition_f64() {
-    kernels_follow_the_definition::<u64>();
+fn kernels_match_the_definition_f64() {
+    kernels_match_the_definition::<u64>();
 }
 
 #[test]
-fn damaged_lanes_decode_alike_at_every_level() {
+fn damaged_lanes_decode_identically_at_every_level() {
     let values: Vec<u32> = patterns(66_000, 9);
-    let grid = Grid::<u32>::new(Tolerance::Precision(6), true, no_fill());
+    let grid = MantissaGrid::<u32>::new(Tolerance::Precision(6), true, no_fill());
     let good = naive(&values, &grid, false);
     for round in 0..40 {
         let mut bytes = good.clone();
@@ -186,8 +186,9 @@ fn damaged_lanes_decode_alike_at_every_level() {
 }
 
 #[test]
-fn nearest_needs_one_bit_less_than_truncation() {
-    let kept = |e, nearest| Grid::<u32>::new(Tolerance::Pointwise(e), nearest, no_fill()).kept;
+fn rounding_to_nearest_needs_one_bit_less_than_truncation() {
+    let kept =
+        |e, nearest| MantissaGrid::<u32>::new(Tolerance::Pointwise(e), nearest, no_fill()).kept;
     for (e, bits) in [(0.5, 0), (0.25, 1), (1.0 / 64.0, 5), (1e-3, 9), (1e-9, 23)] {
         assert_eq!(kept(e, true), bits);
         assert_eq!(kept(e, false), (bits + 1).min(23));

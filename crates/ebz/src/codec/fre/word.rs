@@ -1,21 +1,21 @@
-//! The words, one at a time: the table of the paper, and the definition that the kernels follow.
+//! The definition of the words (the table of the paper), one at a time; the kernels follow it.
 //!
 //! | case | word |
 //! |---|---|
-//! | the decoder's last value again; with `zeros=word`, of exponents other than 0 | `00` |
+//! | same value as before; with `zeros=word`, only if its exponent is not 0 | `00` |
 //! | exponent 0: zero or subnormal | `010` sign, mantissa |
 //! | exponent differs by more than 9 | `011` sign, exponent, kept mantissa bits |
 //! | exponent differs by 0 … 9 | `1` sign, kept mantissa bits, difference |
-//! | off the grid: NaN, infinite, fill | `011` sign, exponent of ones, exponent, mantissa |
+//! | not representable: NaN, infinite, fill | `011` sign, exponent of ones, exponent, mantissa |
 //!
-//! Fields have their most significant bit first, and so have the bytes of a stream.
+//! Fields and bytes are stored most significant bit first.
 
-use super::grid::{Grid, Pattern};
+use super::grid::{MantissaGrid, Pattern};
 
-/// Bits of the longest word: `011` and an exact double.
-pub(super) const LONGEST: usize = 3 + 1 + 11 + 11 + 52;
+/// Length of the longest word: `011` and an exact double.
+pub(super) const MAX_WORD_BITS: usize = 3 + 1 + 11 + 11 + 52;
 
-/// Bits, right-aligned, and their number.
+/// Right-aligned bits and their number.
 pub(super) type Bits = (u128, u32);
 
 /// Appends a field to bits.
@@ -23,7 +23,7 @@ fn then((bits, length): Bits, field: u64, size: u32) -> Bits {
     (bits << size | u128::from(field), length + size)
 }
 
-/// The code of a difference of exponents with magnitude up to 9.
+/// The code of an exponent difference of magnitude up to 9.
 fn difference(d: i64) -> Bits {
     let size = d.unsigned_abs();
     match size {
@@ -37,8 +37,8 @@ fn difference(d: i64) -> Bits {
     }
 }
 
-/// The word of a pattern behind the one before it; both as [`Grid::round`] gives them.
-pub(super) fn encode<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> Bits {
+/// The word of a pattern, given the previous one; both as returned by [`MantissaGrid::round`].
+pub(super) fn encode<P: Pattern>(x: P, previous: P, grid: &MantissaGrid<P>) -> Bits {
     let field = |x: P| (x & P::exponent_bits()).into() >> P::MANTISSA;
     let ones = (1 << P::EXPONENT) - 1;
     let sign = x.into() >> (P::BITS - 1);
@@ -63,7 +63,7 @@ pub(super) fn encode<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> Bits {
     }
 }
 
-/// Takes fields from the front of a window, left-aligned.
+/// Reads fields from the front of a left-aligned window.
 struct Window {
     bits: u128,
     taken: u32,
@@ -72,7 +72,7 @@ struct Window {
 impl Window {
     #[inline(always)]
     fn take(&mut self, size: u32) -> u64 {
-        // In two steps, because all bits may be asked for, or none.
+        // Two shifts, because `size` may be 0.
         let field = (self.bits >> 1 >> (127 - size)) as u64;
         self.bits <<= size;
         self.taken += size;
@@ -80,8 +80,7 @@ impl Window {
     }
 }
 
-/// The pattern of the word at the front of a window, and the length of the word. Whatever the
-/// bits are, they are some word.
+/// The pattern and the length of the word at the front of a window. Any bits form a valid word.
 #[inline(always)]
 pub(super) fn decode<P: Pattern>(window: u128, previous: P, kept: u32) -> (P, u32) {
     let mut window = Window {

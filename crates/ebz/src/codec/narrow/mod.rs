@@ -1,12 +1,12 @@
-//! Elements of 16 bits with codecs that compute in single precision.
+//! 16-bit elements: widened for codecs that compute in single precision.
 //!
 //! ```text
-//! values ─► widened ─► codec, with a tolerance that rounding does not break ─► body
-//!        └─► compared with what is decoded and narrowed ─► exact side list
+//! values ─► widen ─► codec, with a tolerance adjusted for rounding ─► body
+//!        └─► compare with decoded and narrowed values ─► exact side list
 //! ```
 //!
-//! In: values. Out: the side list behind its length, then the codec's body. The bound is that of the
-//! narrowed value, which is what the user gets.
+//! Output: the length of the side list, the side list, and the codec's body. The bound holds for
+//! the narrowed values, which the user gets.
 
 mod check;
 mod tolerance;
@@ -21,10 +21,10 @@ use crate::fill::FillValues;
 use crate::stage::exceptions::{self, Exceptions};
 use check::Check;
 
-/// Values that are compared at once.
-const BLOCK: usize = 256;
+/// Values checked at a time.
+const BLOCK_VALUES: usize = 256;
 
-/// Buffers that are kept from chunk to chunk.
+/// Buffers reused between chunks.
 #[derive(Default)]
 struct Scratch<F> {
     values: Vec<F>,
@@ -34,7 +34,7 @@ struct Scratch<F> {
     list: Vec<u8>,
 }
 
-/// Appends the coded chunk.
+/// Appends the encoded chunk.
 pub(super) fn encode<T: Element>(
     entry: &Entry,
     values: &[T],
@@ -52,7 +52,7 @@ pub(super) fn encode<T: Element>(
     result
 }
 
-/// Fills body and side list of the scratch memory.
+/// Encodes body and side list into the scratch buffers.
 fn encode_parts<T: Element>(
     entry: &Entry,
     values: &[T],
@@ -76,7 +76,7 @@ fn encode_parts<T: Element>(
         ..*task
     };
     entry.encode_wide(&scratch.values, &inner, context, &mut scratch.body)?;
-    // What is not smaller than the values is not used, and may be incomplete.
+    // The caller discards a body that is not smaller than the values; it may be incomplete.
     let is_used = scratch.body.len() < size_of_val(values) || values.is_empty();
     if !is_used || task.tolerance == Tolerance::Lossless {
         return Ok(());
@@ -90,7 +90,9 @@ fn encode_parts<T: Element>(
     )?;
     let check = Check::new(task);
     scratch.exceptions.clear();
-    let blocks = values.chunks(BLOCK).zip(scratch.decoded.chunks(BLOCK));
+    let blocks = values
+        .chunks(BLOCK_VALUES)
+        .zip(scratch.decoded.chunks(BLOCK_VALUES));
     for (number, (values, decoded)) in blocks.enumerate() {
         let passes = level.run(
             #[inline(always)]
@@ -101,7 +103,7 @@ fn encode_parts<T: Element>(
         }
         for (i, (&x, &y)) in values.iter().zip(decoded).enumerate() {
             if !check.passes(x, T::from_wide(y)) {
-                scratch.exceptions.push(number * BLOCK + i, x);
+                scratch.exceptions.push(number * BLOCK_VALUES + i, x);
             }
         }
     }
@@ -109,7 +111,7 @@ fn encode_parts<T: Element>(
     Ok(())
 }
 
-/// Undoes [`encode`].
+/// Decodes the output of [`encode`].
 pub(super) fn decode<T: Element>(
     entry: &Entry,
     mut bytes: &[u8],
@@ -133,7 +135,7 @@ pub(super) fn decode<T: Element>(
     exceptions::restore(list, out)
 }
 
-/// Decodes the codec's body to scratch memory.
+/// Decodes the codec's body into a scratch buffer.
 fn decode_wide<F: Float>(
     entry: &Entry,
     bytes: &[u8],
@@ -142,14 +144,14 @@ fn decode_wide<F: Float>(
     decoded: &mut Vec<F>,
 ) -> Result<()> {
     allocate::resize(decoded, dims.len())?;
-    // These values are needed at once.
+    // The values are read again at once: keep them in the cache.
     let streaming = std::mem::take(&mut context.streaming);
     let result = entry.decode_wide(bytes, dims, context, decoded);
     context.streaming = streaming;
     result
 }
 
-/// Fill values as the elements of an array have them.
+/// Fill values rounded to the element type.
 fn representable<T: Element>(fill: &FillValues) -> Result<FillValues> {
     let nearest = |&value: &f64| T::from_f64(value).to_f64();
     let values: Vec<f64> = fill.as_slice().iter().map(nearest).collect();

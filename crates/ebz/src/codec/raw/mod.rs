@@ -1,18 +1,18 @@
-//! `raw`: the values as they are. Also what any chunk becomes that does not shrink.
+//! `raw`: uncompressed values. Also the fallback for incompressible chunks.
 
 use super::{Codec, Context, Dims, Info, Task};
 use crate::bound::BoundKind;
 use crate::element::{Element, Float};
 use crate::error::{Error, Result};
 
-/// The codec that stores values unchanged.
+/// The codec that stores values uncompressed.
 pub struct Raw;
 
 impl Codec for Raw {
     const INFO: Info = Info {
         id: 0,
         name: "raw",
-        summary: "the values as they are, little-endian",
+        summary: "uncompressed values",
         tolerances: &[
             BoundKind::Abs,
             BoundKind::Pointwise,
@@ -43,17 +43,17 @@ impl Codec for Raw {
     }
 }
 
-/// Appends values as they are.
+/// Appends raw values.
 pub(super) fn store<T: Element>(values: &[T], out: &mut Vec<u8>) {
     out.extend_from_slice(bytemuck::cast_slice(values));
 }
 
-/// Undoes [`store`].
+/// Reads the output of [`store`].
 pub(super) fn load<T: Element>(bytes: &[u8], out: &mut [T]) -> Result<()> {
     let out = bytemuck::cast_slice_mut(out);
     if bytes.len() != out.len() {
         return Err(Error::corrupt(format!(
-            "raw chunk of {} bytes where {} are needed",
+            "raw chunk of {} bytes, expected {}",
             bytes.len(),
             out.len()
         )));

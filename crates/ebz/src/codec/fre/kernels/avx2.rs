@@ -1,19 +1,19 @@
-//! Loads from many places and transposition with AVX2.
+//! Gather and transposition with AVX2.
 
-use super::{DEPTH, Tile};
+use super::{TILE_VALUES, Tile};
 use crate::codec::fre::lanes::LANES;
 use std::arch::x86_64::*;
 
-/// Loads the patterns at places, given in bits.
+/// Gathers patterns at bit offsets, rounded down to bytes.
 ///
 /// # Safety
-/// Every place lies in `bytes` and is followed by 4 bytes of it.
+/// Every offset lies within `bytes` and is followed by 4 bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) unsafe fn gather_u32(bytes: &[u8], bits: &[u32; LANES], words: &mut [u32; LANES]) {
     let places = bits.as_chunks::<8>().0.iter();
     for (bits, words) in places.zip(words.as_chunks_mut::<8>().0) {
-        // SAFETY: the references are to 32 bytes; the places are as the caller promises.
+        // SAFETY: the references are to 32 bytes; the caller guarantees the offsets.
         unsafe {
             let at = _mm256_srli_epi32::<3>(_mm256_loadu_si256(bits.as_ptr().cast()));
             let loaded = _mm256_i32gather_epi32::<1>(bytes.as_ptr().cast(), at);
@@ -22,16 +22,16 @@ pub(super) unsafe fn gather_u32(bytes: &[u8], bits: &[u32; LANES], words: &mut [
     }
 }
 
-/// Loads the patterns at places, given in bits.
+/// Gathers patterns at bit offsets, rounded down to bytes.
 ///
 /// # Safety
-/// Every place lies in `bytes` and is followed by 8 bytes of it.
+/// Every offset lies within `bytes` and is followed by 8 bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) unsafe fn gather_u64(bytes: &[u8], bits: &[u64; LANES], words: &mut [u64; LANES]) {
     let places = bits.as_chunks::<4>().0.iter();
     for (bits, words) in places.zip(words.as_chunks_mut::<4>().0) {
-        // SAFETY: the references are to 32 bytes; the places are as the caller promises.
+        // SAFETY: the references are to 32 bytes; the caller guarantees the offsets.
         unsafe {
             let at = _mm256_srli_epi64::<3>(_mm256_loadu_si256(bits.as_ptr().cast()));
             let loaded = _mm256_i64gather_epi64::<1>(bytes.as_ptr().cast(), at);
@@ -40,10 +40,10 @@ pub(super) unsafe fn gather_u64(bytes: &[u8], bits: &[u64; LANES], words: &mut [
     }
 }
 
-/// Writes a tile to the lanes of `out`, which begin at `starts`, from their value `at` on.
+/// Writes a tile to the lanes of `out` that begin at `starts`, from value `at` of each.
 ///
 /// # Safety
-/// `out` has 16 values from `at` on behind each start.
+/// `out` has 16 values after each start plus `at`.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) unsafe fn scatter_u32(
@@ -53,8 +53,8 @@ pub(super) unsafe fn scatter_u32(
     at: usize,
 ) {
     for first in (0..LANES).step_by(8) {
-        for step in (0..DEPTH).step_by(8) {
-            // SAFETY: 8 patterns of a step are read, and 8 of 16 values of a lane written.
+        for step in (0..TILE_VALUES).step_by(8) {
+            // SAFETY: reads 8 patterns of a step and writes 8 of the 16 values of a lane.
             unsafe {
                 let row =
                     |i: usize| _mm256_loadu_ps(tile.0[step + i].as_ptr().add(first).cast::<f32>());
@@ -69,10 +69,10 @@ pub(super) unsafe fn scatter_u32(
     }
 }
 
-/// Writes a tile to the lanes of `out`, which begin at `starts`, from their value `at` on.
+/// Writes a tile to the lanes of `out` that begin at `starts`, from value `at` of each.
 ///
 /// # Safety
-/// `out` has 16 values from `at` on behind each start.
+/// `out` has 16 values after each start plus `at`.
 #[target_feature(enable = "avx2")]
 #[inline]
 pub(super) unsafe fn scatter_u64(
@@ -82,8 +82,8 @@ pub(super) unsafe fn scatter_u64(
     at: usize,
 ) {
     for first in (0..LANES).step_by(4) {
-        for step in (0..DEPTH).step_by(4) {
-            // SAFETY: 4 patterns of a step are read, and 4 of 16 values of a lane written.
+        for step in (0..TILE_VALUES).step_by(4) {
+            // SAFETY: reads 4 patterns of a step and writes 4 of the 16 values of a lane.
             unsafe {
                 let row =
                     |i: usize| _mm256_loadu_pd(tile.0[step + i].as_ptr().add(first).cast::<f64>());
@@ -105,7 +105,7 @@ pub(super) unsafe fn scatter_u64(
     }
 }
 
-/// Rows to columns.
+/// Transposes an 8 × 8 matrix.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn transpose(rows: [__m256; 8]) -> [__m256; 8] {

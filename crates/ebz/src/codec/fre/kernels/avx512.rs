@@ -1,21 +1,21 @@
-//! Loads from many places with AVX-512.
+//! Gather with AVX-512.
 //!
-//! As wide as the loop that uses them, because a load across two narrower stores has to wait for
-//! both.
+//! The vectors are as wide as those of the consuming loop: a load that spans two narrower stores
+//! stalls store forwarding.
 
 use crate::codec::fre::lanes::LANES;
 use std::arch::x86_64::*;
 
-/// Loads the patterns at places, given in bits.
+/// Gathers patterns at bit offsets, rounded down to bytes.
 ///
 /// # Safety
-/// Every place lies in `bytes` and is followed by 4 bytes of it.
+/// Every offset lies within `bytes` and is followed by 4 bytes.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) unsafe fn gather_u32(bytes: &[u8], bits: &[u32; LANES], words: &mut [u32; LANES]) {
     let places = bits.as_chunks::<16>().0.iter();
     for (bits, words) in places.zip(words.as_chunks_mut::<16>().0) {
-        // SAFETY: the references are to 64 bytes; the places are as the caller promises.
+        // SAFETY: the references are to 64 bytes; the caller guarantees the offsets.
         unsafe {
             let at = _mm512_srli_epi32::<3>(_mm512_loadu_si512(bits.as_ptr().cast()));
             let loaded = _mm512_i32gather_epi32::<1>(at, bytes.as_ptr().cast());
@@ -24,16 +24,16 @@ pub(super) unsafe fn gather_u32(bytes: &[u8], bits: &[u32; LANES], words: &mut [
     }
 }
 
-/// Loads the patterns at places, given in bits.
+/// Gathers patterns at bit offsets, rounded down to bytes.
 ///
 /// # Safety
-/// Every place lies in `bytes` and is followed by 8 bytes of it.
+/// Every offset lies within `bytes` and is followed by 8 bytes.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(super) unsafe fn gather_u64(bytes: &[u8], bits: &[u64; LANES], words: &mut [u64; LANES]) {
     let places = bits.as_chunks::<8>().0.iter();
     for (bits, words) in places.zip(words.as_chunks_mut::<8>().0) {
-        // SAFETY: the references are to 64 bytes; the places are as the caller promises.
+        // SAFETY: the references are to 64 bytes; the caller guarantees the offsets.
         unsafe {
             let at = _mm512_srli_epi64::<3>(_mm512_loadu_si512(bits.as_ptr().cast()));
             let loaded = _mm512_i64gather_epi64::<1>(at, bytes.as_ptr().cast());

@@ -1,7 +1,7 @@
-//! The loops over many values at once.
+//! Vectorized loops.
 //!
-//! Both are plain loops that the compiler makes vectors of; only loads from many places and the
-//! transposition of the result are written with intrinsics.
+//! The compiler vectorizes plain loops; only gathers and the transposition of decoded tiles use
+//! intrinsics.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -13,9 +13,9 @@ pub(super) mod words;
 
 use super::lanes::LANES;
 
-/// Values of a lane per tile.
-const DEPTH: usize = 16;
+/// Values per lane in a tile.
+const TILE_VALUES: usize = 16;
 
-/// Some values of all lanes, step by step.
+/// The next values of all lanes, step by step.
 #[repr(align(64))]
-pub(super) struct Tile<P>([[P; LANES]; DEPTH]);
+pub(super) struct Tile<P>([[P; LANES]; TILE_VALUES]);

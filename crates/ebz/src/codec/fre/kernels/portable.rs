@@ -1,10 +1,10 @@
-//! Loads from many places and transposition, in plain Rust.
+//! Gather and transposition in portable Rust.
 
-use super::{DEPTH, Tile};
+use super::{TILE_VALUES, Tile};
 use crate::codec::fre::grid::Pattern;
 use crate::codec::fre::lanes::LANES;
 
-/// Loads the patterns at places, given in bits; nothing from outside of `bytes`.
+/// Gathers patterns at bit offsets, rounded down to bytes; skips those outside of `bytes`.
 #[inline(always)]
 pub(super) fn gather<P: Pattern>(bytes: &[u8], bits: &[P; LANES], words: &mut [P; LANES]) {
     for (word, &bit) in words.iter_mut().zip(bits) {
@@ -15,7 +15,7 @@ pub(super) fn gather<P: Pattern>(bytes: &[u8], bits: &[P; LANES], words: &mut [P
     }
 }
 
-/// Writes a tile to the lanes of `out`, which begin at `starts`, from their value `at` on.
+/// Writes a tile to the lanes of `out` that begin at `starts`, from value `at` of each.
 #[inline(always)]
 pub(super) fn scatter<P: Pattern>(
     tile: &Tile<P>,
@@ -24,7 +24,7 @@ pub(super) fn scatter<P: Pattern>(
     at: usize,
 ) {
     for (lane, start) in starts.iter().enumerate() {
-        let values = &mut out[start + at..][..DEPTH];
+        let values = &mut out[start + at..][..TILE_VALUES];
         for (value, step) in values.iter_mut().zip(&tile.0) {
             *value = step[lane];
         }

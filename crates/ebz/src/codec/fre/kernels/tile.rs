@@ -1,29 +1,29 @@
-//! Decodes all lanes together, 16 values of each at a time.
+//! Decodes all lanes in parallel, 16 values of each at a time.
 
-use super::{DEPTH, Tile, portable};
+use super::{TILE_VALUES, Tile, portable};
 use crate::codec::fre::cursor::Cursor;
-use crate::codec::fre::grid::{Grid, Pattern};
+use crate::codec::fre::grid::{MantissaGrid, Pattern};
 use crate::codec::fre::lanes::{LANES, Layout};
-use crate::codec::fre::word::LONGEST;
+use crate::codec::fre::word::MAX_WORD_BITS;
 use crate::simd::Level;
 
-/// Bytes that the words of a lane may take in a tile, and a load behind them.
-const MARGIN: usize = DEPTH * LONGEST / 8 + 16;
+/// Maximum size of a lane's words in a tile, plus one load.
+const TILE_MARGIN_BYTES: usize = TILE_VALUES * MAX_WORD_BITS / 8 + 16;
 
-/// Memory access that differs by instruction set.
+/// Memory accesses that depend on the instruction set.
 ///
-/// Neither may be asked for places outside: those are checked once for a tile.
+/// They do not check offsets: the caller does so once per tile.
 pub(crate) trait Memory<P> {
-    /// Loads the patterns at places given in bits.
+    /// Gathers patterns at bit offsets, rounded down to bytes.
     ///
     /// # Safety
-    /// Every place lies in `bytes` and is followed by as many bytes of it as a pattern has.
+    /// Every offset lies within `bytes` and is followed by the size of a pattern.
     unsafe fn gather(&self, bytes: &[u8], bits: &[P; LANES], words: &mut [P; LANES]);
 
-    /// Writes a tile to the lanes of `out`, which begin at `starts`, from their value `at` on.
+    /// Writes a tile to the lanes of `out` that begin at `starts`, from value `at` of each.
     ///
     /// # Safety
-    /// `out` has 16 values from `at` on behind each start.
+    /// `out` has 16 values after each start plus `at`.
     unsafe fn scatter(&self, tile: &Tile<P>, out: &mut [P], starts: &[usize; LANES], at: usize);
 }
 
@@ -38,8 +38,7 @@ macro_rules! memory {
                 words: &mut [$pattern; LANES],
             ) {
                 match self {
-                    // SAFETY: a level exists only where the machine has its instructions; the rest is as
-                    // the caller promises.
+                    // SAFETY: a level proves its instruction set; the caller guarantees the rest.
                     #[cfg(target_arch = "x86_64")]
                     Self::Avx2(_) => unsafe { super::avx2::$gather(bytes, bits, words) },
                     // SAFETY: the same.
@@ -58,8 +57,7 @@ macro_rules! memory {
                 at: usize,
             ) {
                 match self {
-                    // SAFETY: a level exists only where the machine has its instructions; the rest is as
-                    // the caller promises.
+                    // SAFETY: a level proves its instruction set; the caller guarantees the rest.
                     #[cfg(target_arch = "x86_64")]
                     Self::Avx2(_) | Self::Avx512(_) => unsafe {
                         super::avx2::$scatter(tile, out, starts, at);
@@ -74,8 +72,8 @@ macro_rules! memory {
 memory!(u32, gather_u32, scatter_u32);
 memory!(u64, gather_u64, scatter_u64);
 
-/// Decodes whole tiles; returns how many values of each lane are done. None if the chunk has fewer
-/// lanes, or if words may be longer than what is loaded at once.
+/// Decodes whole tiles; returns the number of values decoded per lane. This is 0 if the chunk has
+/// fewer lanes, or if common words may exceed a single load.
 pub(crate) fn decode<P: Pattern>(
     level: Level,
     layout: &Layout<'_>,
@@ -87,7 +85,7 @@ where
     Level: Memory<P>,
 {
     let streams = layout.streams;
-    // Places in bits must fit a pattern of 32 bits, and as signed offsets in bytes a load.
+    // Bit offsets must fit 32-bit patterns, and byte offsets signed 32-bit gathers.
     let fits = streams.len() < 1 << 28 && 2 + layout.kept + 9 <= P::BITS - 7;
     let (Ok(cursors), Some(first), true) = (
         <&mut [Cursor<P>; LANES]>::try_from(cursors),
@@ -96,7 +94,7 @@ where
     ) else {
         return 0;
     };
-    let grid = Grid::<P>::with_bits(layout.kept);
+    let grid = MantissaGrid::<P>::with_bits(layout.kept);
     let lengths = starts.windows(2).map(|lane| lane[1] - lane[0]);
     let shortest = lengths.min().unwrap_or(0);
     let mut bits = cursors.map(|cursor| P::of(cursor.at as u64));
@@ -105,26 +103,26 @@ where
     level.run(
         #[inline(always)]
         || {
-            let mut odd = [P::default(); LANES];
-            let mut tile = Tile([[P::default(); LANES]; DEPTH]);
-            while done + DEPTH <= shortest {
+            let mut pending = [P::default(); LANES];
+            let mut tile = Tile([[P::default(); LANES]; TILE_VALUES]);
+            while done + TILE_VALUES <= shortest {
                 let last = bits.iter().copied().max().unwrap_or_default();
-                if (last.into() / 8) as usize + MARGIN > streams.len() {
+                if (last.into() / 8) as usize + TILE_MARGIN_BYTES > streams.len() {
                     break;
                 }
                 for values in &mut tile.0 {
                     let mut words = [P::default(); LANES];
-                    // SAFETY: words so far took up to `LONGEST` bits each, so that every place is
-                    // followed by 8 bytes.
+                    // SAFETY: the words of a tile take at most `MAX_WORD_BITS` each, so the margin
+                    // leaves 8 bytes after every offset.
                     unsafe { level.gather(streams, &bits, &mut words) };
-                    if !step(&words, &mut bits, &mut previous, &mut odd, &grid) {
-                        odd_words(streams, &odd, &mut bits, &mut previous, grid.kept);
+                    if !step(&words, &mut bits, &mut previous, &mut pending, &grid) {
+                        decode_pending(streams, &pending, &mut bits, &mut previous, grid.kept);
                     }
                     *values = previous;
                 }
-                // SAFETY: the shortest lane has these values.
+                // SAFETY: every lane has at least these values.
                 unsafe { level.scatter(&tile, out, first, done) };
-                done += DEPTH;
+                done += TILE_VALUES;
             }
         },
     );
@@ -137,15 +135,15 @@ where
     done
 }
 
-/// Decodes the usual words (`00`, and those that begin with `1`), marks lanes that have others and
-/// leaves them as they are; says whether there are none.
+/// Decodes the common words (`00`, and those that begin with `1`). Marks lanes with other words as
+/// `pending` and leaves them unchanged; returns whether there are none.
 #[inline(always)]
 fn step<P: Pattern>(
     words: &[P; LANES],
     bits: &mut [P; LANES],
     previous: &mut [P; LANES],
-    odd: &mut [P; LANES],
-    grid: &Grid<P>,
+    pending: &mut [P; LANES],
+    grid: &MantissaGrid<P>,
 ) -> bool {
     let number = |n: u32| P::of(n.into());
     let zero = P::default();
@@ -154,8 +152,8 @@ fn step<P: Pattern>(
     let mut any = zero;
     for lane in 0..LANES {
         let (bit, before) = (bits[lane], previous[lane]);
-        let window = words[lane].in_order().shift_left(bit & number(7));
-        // Ones at the front of the difference, up to 6 of them, and its bits before the sign.
+        let window = words[lane].from_stream_order().shift_left(bit & number(7));
+        // Leading ones of the difference, up to 6, and its bits before the sign.
         let code = window << (2 + grid.kept);
         let ones = number(5).sub((!code >> (P::BITS - 6)).log2());
         let ones = ones.min(number(6));
@@ -182,22 +180,22 @@ fn step<P: Pattern>(
         previous[lane] = if near { value } else { before };
         let length = if near { length } else { zero };
         bits[lane] = bit.add(if same { number(2) } else { length });
-        odd[lane] = if near | same { zero } else { number(1) };
-        any = any | odd[lane];
+        pending[lane] = if near | same { zero } else { number(1) };
+        any = any | pending[lane];
     }
     any == zero
 }
 
-/// Decodes the words of the lanes that [`step`] has marked.
+/// Decodes the words of the lanes that [`step`] marked.
 #[inline(never)]
-fn odd_words<P: Pattern>(
+fn decode_pending<P: Pattern>(
     streams: &[u8],
-    odd: &[P; LANES],
+    pending: &[P; LANES],
     bits: &mut [P; LANES],
     previous: &mut [P; LANES],
     kept: u32,
 ) {
-    for lane in (0..LANES).filter(|&lane| odd[lane] != P::default()) {
+    for lane in (0..LANES).filter(|&lane| pending[lane] != P::default()) {
         let mut cursor = Cursor {
             at: bits[lane].into() as usize,
             previous: previous[lane],

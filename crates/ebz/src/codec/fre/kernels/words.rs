@@ -1,97 +1,97 @@
-//! Words of a block of values, and the words of two and of four values as one.
+//! Words of a block of values, also combined into pairs and groups of four.
 
-use crate::codec::fre::grid::{Grid, Pattern};
+use crate::codec::fre::grid::{MantissaGrid, Pattern};
 
 /// Values per block.
-pub(crate) const BLOCK: usize = 256;
+pub(crate) const BLOCK_VALUES: usize = 256;
 
-/// Bits that can be appended to a stream at once.
-pub(crate) const FITS: u32 = 56;
+/// Maximum number of bits that can be appended to a stream at once.
+pub(crate) const MAX_PUT_BITS: u32 = 56;
 
-/// The length of what does not fit; the sum of four of them is no smaller, and no shift by it
-/// matters.
+/// Length of a word that does not fit a pattern: sums with it exceed [`MAX_PUT_BITS`], and shifts by
+/// it are harmless.
 const TOO_LONG: u64 = 0x1000;
 
-/// A block under way.
+/// Buffers for a block.
 pub(crate) struct Words<P> {
-    /// What the decoder will give for the value before the block, and for the block.
-    rounded: [P; BLOCK + 1],
-    words: [P; BLOCK],
-    lengths: [P; BLOCK],
-    pairs: [u64; BLOCK / 2],
-    pair_lengths: [u64; BLOCK / 2],
-    fours: [u64; BLOCK / 4],
-    four_lengths: [u64; BLOCK / 4],
+    /// Rounded values: the one before the block, then the block.
+    rounded: [P; BLOCK_VALUES + 1],
+    words: [P; BLOCK_VALUES],
+    lengths: [P; BLOCK_VALUES],
+    pairs: [u64; BLOCK_VALUES / 2],
+    pair_lengths: [u64; BLOCK_VALUES / 2],
+    fours: [u64; BLOCK_VALUES / 4],
+    four_lengths: [u64; BLOCK_VALUES / 4],
 }
 
 impl<P: Pattern> Default for Words<P> {
     fn default() -> Self {
         Self {
-            rounded: [P::default(); BLOCK + 1],
-            words: [P::default(); BLOCK],
-            lengths: [P::default(); BLOCK],
-            pairs: [0; BLOCK / 2],
-            pair_lengths: [0; BLOCK / 2],
-            fours: [0; BLOCK / 4],
-            four_lengths: [0; BLOCK / 4],
+            rounded: [P::default(); BLOCK_VALUES + 1],
+            words: [P::default(); BLOCK_VALUES],
+            lengths: [P::default(); BLOCK_VALUES],
+            pairs: [0; BLOCK_VALUES / 2],
+            pair_lengths: [0; BLOCK_VALUES / 2],
+            fours: [0; BLOCK_VALUES / 4],
+            four_lengths: [0; BLOCK_VALUES / 4],
         }
     }
 }
 
 impl<P: Pattern> Words<P> {
-    /// Rounds the values of a block and finds their words.
+    /// Rounds the values of a block and builds their words.
     #[inline(always)]
-    pub fn of(&mut self, values: &[P; BLOCK], grid: &Grid<P>) {
+    pub fn build(&mut self, values: &[P; BLOCK_VALUES], grid: &MantissaGrid<P>) {
         grid.round_all(values, &mut self.rounded[1..]);
-        for i in 0..BLOCK {
+        for i in 0..BLOCK_VALUES {
             let (word, length) = one(self.rounded[i + 1], self.rounded[i], grid);
             self.words[i] = word;
             self.lengths[i] = length;
         }
-        for i in 0..BLOCK / 2 {
+        for i in 0..BLOCK_VALUES / 2 {
             let [first, second] = [self.words[2 * i], self.words[2 * i + 1]].map(Into::into);
             let [size, by] = [self.lengths[2 * i], self.lengths[2 * i + 1]].map(Into::into);
             self.pairs[i] = first.wrapping_shl(by as u32) | second;
             self.pair_lengths[i] = size + by;
         }
-        for i in 0..BLOCK / 4 {
+        for i in 0..BLOCK_VALUES / 4 {
             let by = self.pair_lengths[2 * i + 1];
             self.fours[i] = self.pairs[2 * i].wrapping_shl(by as u32) | self.pairs[2 * i + 1];
             self.four_lengths[i] = self.pair_lengths[2 * i] + by;
         }
     }
 
-    /// The words of four values and their length, more than [`FITS`] if it means nothing.
+    /// The words of four values and their length; only valid up to [`MAX_PUT_BITS`].
     #[inline(always)]
     pub fn four(&self, i: usize) -> (u64, u32) {
         (self.fours[i], self.four_lengths[i] as u32)
     }
 
-    /// The words of two values and their length, more than [`FITS`] if it means nothing.
+    /// The words of two values and their length; only valid up to [`MAX_PUT_BITS`].
     #[inline(always)]
     pub fn two(&self, i: usize) -> (u64, u32) {
         (self.pairs[i], self.pair_lengths[i] as u32)
     }
 
-    /// A value of the block and the one before it, as the decoder will give them.
+    /// A rounded value of the block and the one before it.
     pub fn rounded(&self, i: usize) -> (P, P) {
         (self.rounded[i + 1], self.rounded[i])
     }
 
-    /// The last value of the block.
+    /// The last rounded value of the previous block.
     pub fn last(&self) -> P {
         self.rounded[0]
     }
 
-    /// Makes the last value of the block the one before the next.
+    /// Starts the next block.
     pub fn next_block(&mut self) {
-        self.rounded[0] = self.rounded[BLOCK];
+        self.rounded[0] = self.rounded[BLOCK_VALUES];
     }
 }
 
-/// The word of a rounded pattern as `word::encode` defines it, where it fits a pattern.
+/// The word that `word::encode` defines, if it fits a pattern.
 #[inline(always)]
-fn one<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> (P, P) {
+fn one<P: Pattern>(x: P, previous: P, grid: &MantissaGrid<P>) -> (P, P) {
     let number = |n: u32| P::of(n.into());
     let (zero, ones) = (P::default(), number((1 << P::EXPONENT) - 1));
     let kept = grid.kept;
@@ -136,7 +136,7 @@ fn one<P: Pattern>(x: P, previous: P, grid: &Grid<P>) -> (P, P) {
         length
     };
 
-    // Off the grid, or longer than a pattern.
+    // Not representable, or longer than a pattern.
     let off = (exponent == ones) | (x & grid.dropped != zero) | (length > number(P::BITS));
     length = if off { P::of(TOO_LONG) } else { length };
 
