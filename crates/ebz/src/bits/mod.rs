@@ -1,10 +1,12 @@
 //! Bit streams, least significant bit first, and whole numbers of variable length.
 
 mod reader;
+mod transpose;
 pub(crate) mod varint;
 mod writer;
 
 pub(crate) use reader::BitReader;
+pub(crate) use transpose::transpose8;
 pub(crate) use writer::BitWriter;
 
 /// The lowest `count` ≤ 64 bits set.
