@@ -1,10 +1,12 @@
 //! Bit streams, least significant bit first, and variable-length integers.
 
 mod reader;
+mod transpose;
 pub(crate) mod varint;
 mod writer;
 
 pub(crate) use reader::BitReader;
+pub(crate) use transpose::transpose8;
 pub(crate) use writer::BitWriter;
 
 /// A mask of the lowest `count` ≤ 64 bits.

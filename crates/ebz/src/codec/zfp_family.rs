@@ -1,4 +1,4 @@
-//! The codecs that share zfp's block transform and differ in their code of bit planes.
+//! Codecs that share zfp's block transform and differ in the encoding of bit planes.
 
 use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::BoundKind;
@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 use crate::stage::block_transform::{self, PlaneCode, Scratch, Settings};
 use std::marker::PhantomData;
 
-/// The codec with a code of planes.
+/// The codec with this plane code.
 pub struct ZfpFamily<C>(PhantomData<C>);
 
-/// What a codec of the family is.
+/// A codec of the family.
 pub trait Member: PlaneCode {
-    /// Number in the format, name, and what it offers.
+    /// See [`Codec::INFO`].
     const INFO: Info;
     /// Bytes per segment where the user gives none.
     const SEGMENT: u32;
@@ -32,18 +32,18 @@ pub const fn segment_param(default: &'static str) -> Param {
     }
 }
 
-/// Numbers of planes for a bound, the default first.
+/// Rules for the number of planes, default first.
 const PLANES: [&str; 2] = ["fewest", "formula"];
 
-/// The parameter that sets how many planes are kept for a bound.
+/// The parameter that sets the rule for the number of planes.
 pub const PLANES_PARAM: Param = Param {
     name: "planes",
     default: PLANES[0],
-    help: "fewest that keep the bound, or zfp's formula for a tolerance, as in the papers; blocks that \
-           break the bound with that are exact",
+    help: "the fewest that satisfy the bound, or zfp's formula for a tolerance, as in the papers; blocks \
+           that then violate the bound are stored exactly",
 };
 
-/// The size of segments that the user asks for.
+/// The requested size of segments.
 fn segment_size<C: Member>(params: &Params) -> Result<u32> {
     let size = params.parse("segment", C::SEGMENT)?;
     if (1 << 10..=1 << 30).contains(&size) {

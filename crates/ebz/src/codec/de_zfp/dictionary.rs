@@ -1,10 +1,10 @@
-//! The dictionary: a plane is the code of the smallest match that covers its highest set bit, then
-//! as many of its low bits.
+//! The dictionary: a plane is encoded as the code of the smallest match that covers its highest set
+//! bit, followed by that many low bits.
 
 use crate::bits::{BitReader, BitWriter, low_mask};
 use crate::stage::block_transform::{PlaneCode, Planes, STREAMS};
 
-/// A match and its code, first bit first.
+/// A match (number of low bits) and its code, first bit first.
 type Entry = (u32, &'static str);
 
 /// Planes of 64 bits: Figure 8 of the paper.
@@ -25,8 +25,8 @@ const PAPER: &[Entry] = &[
     (64, "11"),
 ];
 
-/// Planes of 16 bits: matches and code lengths with the fewest bits for the measured distribution
-/// (see `docs/codecs/de-zfp.md`).
+/// Planes of 16 bits: matches and codes that minimize the size for the measured distribution (see
+/// `docs/codecs/de-zfp.md`).
 const TWO_AXES: &[Entry] = &[
     (1, "0"),
     (2, "1110"),
@@ -36,17 +36,17 @@ const TWO_AXES: &[Entry] = &[
     (16, "110"),
 ];
 
-/// Planes of 4 bits, made the same way.
+/// Planes of 4 bits, chosen in the same way.
 const ONE_AXIS: &[Entry] = &[(1, "0"), (4, "1")];
 
-/// Bits of the longest code.
+/// Length of the longest code in bits.
 const LONGEST: usize = 7;
 
 /// The dictionary as tables.
 struct Tables {
-    /// By the number of bits up to the highest set one.
+    /// Indexed by the number of bits up to the highest set one.
     write: [Word; 65],
-    /// By the next bits of the stream.
+    /// Indexed by the next bits of the stream.
     read: [Word; 1 << LONGEST],
 }
 
@@ -54,7 +54,7 @@ struct Tables {
 struct Word {
     code: u8,
     length: u8,
-    /// Plane bits that follow, a mask for them, and bits with the code.
+    /// Number of plane bits after the code, their mask, and the length of code and bits.
     bits: u8,
     mask: u64,
     total: u8,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_complete_and_free_of_prefixes() {
+    fn codes_are_complete_prefix_codes() {
         for entries in [PAPER, TWO_AXES, ONE_AXIS] {
             let space: usize = entries.iter().map(|(_, c)| 1 << (LONGEST - c.len())).sum();
             assert_eq!(space, 1 << LONGEST);

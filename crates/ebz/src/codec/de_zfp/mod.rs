@@ -1,4 +1,4 @@
-//! `de-zfp`: zfp's transform, with planes written by the dictionary of DE-ZFP.
+//! `de-zfp`: zfp's transform, with planes encoded by the dictionary of DE-ZFP.
 //!
 //! M. Habboush, A. El-Maleh, M. Elrabaa, S. AlSaleh: DE-ZFP: An FPGA implementation of a modified
 //! ZFP compression/decompression algorithm. Section 3.4 and Figure 8 define the code.

@@ -1,4 +1,4 @@
-//! Bytes to values.
+//! Decoder of a chunk.
 
 use super::too_short;
 use crate::codec::{Context, Dims};
@@ -10,7 +10,7 @@ use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Fetch, Plan};
 use crate::stage::planes;
 
-/// Coded units: a code for each 16-bit part of a unit, and the planes behind each other.
+/// Encoded units: a code for each 16-bit part of a unit, and the concatenated planes.
 struct CodedUnits<'a> {
     level: Level,
     codes: std::slice::Iter<'a, u8>,
@@ -56,7 +56,7 @@ pub(super) fn decode<T: Float>(
     let (codes, rest) = rest.split_at_checked(codes).ok_or_else(too_short)?;
     let (planes, exceptions) = rest.split_at_checked(length).ok_or_else(too_short)?;
 
-    // 2. Bit planes of every unit. 1. Undo prediction and quantization.
+    // 2. Bit planes of every unit. 1. Invert prediction and quantization.
     let mut units = CodedUnits {
         level: context.simd(),
         codes: codes.iter(),
@@ -64,7 +64,7 @@ pub(super) fn decode<T: Float>(
     };
     dualquant::inverse(plan, dims, context, &mut units, exceptions, out)?;
     if !units.planes.is_empty() {
-        return Err(Error::corrupt("bytes behind the last bit plane"));
+        return Err(Error::corrupt("trailing bytes after the last bit plane"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Values to bytes.
+//! Encoder of a chunk.
 
 use super::{Layout, header};
 use crate::codec::{Context, Task};
@@ -10,22 +10,22 @@ use crate::stage::dualquant::{self, Estimate, Sink};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::planes::{self, MAX_UNIT};
 
-/// Bytes of planes that are made room for at once; they are cleared while in the innermost cache.
+/// Bytes by which the output grows at a time: small enough to be cleared within the L1 cache.
 const ROOM: usize = 8 << 10;
 
-/// Coded units, straight into the record: a code for each 16-bit part of a unit, and the planes behind
-/// each other.
+/// Writes units directly to the output: a code for each 16-bit part of a unit, and the concatenated
+/// planes.
 struct CodedUnits<'a> {
     level: Level,
     out: &'a mut Vec<u8>,
-    /// Where the chunk starts.
+    /// Offset of the chunk.
     start: usize,
-    /// Where the next code and the next planes go.
+    /// Offsets of the next code and of the next planes.
     code: usize,
     planes: usize,
 }
 
-/// Bytes of units as bit planes.
+/// Size of units as bit planes, in bytes.
 #[derive(Default)]
 pub(super) struct PlaneBytes(usize);
 
@@ -75,7 +75,7 @@ impl Sink for CodedUnits<'_> {
     }
 }
 
-/// Appends the coded chunk.
+/// Appends the encoded chunk.
 pub(super) fn encode<T: Float>(
     values: &[T],
     task: &Task<'_>,

@@ -1,7 +1,7 @@
-//! `fz`: dual quantization and bit planes, at the speed of memory.
+//! `fz`: dual quantization and bit planes, at memory speed.
 //!
-//! After FZ-GPU: quantize, predict on integers, transpose bits, drop zeros. The differences from
-//! the paper are in `docs/differences.md`.
+//! Based on FZ-GPU: quantize, predict integers, transpose bits, drop zeros; `docs/differences.md`
+//! lists the differences from the paper.
 //!
 //! ```text
 //! values ─► dualquant ─► units of 256 residuals ─► planes ─► codes, planes, exceptions

@@ -1,6 +1,6 @@
-//! The 16-bit path for `f32` in parts, for engines that run its kernels elsewhere.
+//! The stages of the 16-bit path for `f32`, for engines that run its kernels on another device.
 //!
-//! Choices (lattice, lags) and the side list stay here, so that every engine makes the same ones.
+//! Lattice, lags and side list are computed here, so that every engine writes the same bytes.
 
 use super::encode::PlaneBytes;
 use super::flags::{self, EveryLag};
@@ -25,7 +25,7 @@ pub const UNIT: usize = crate::stage::UNIT;
 /// Codes per tile of [`Layout::Flags`].
 pub const TILE: usize = crate::stage::flags::TILE;
 
-/// How the values of a chunk become residuals.
+/// How values of a chunk are converted to residuals.
 #[derive(Debug, Clone)]
 pub struct Narrow {
     /// How residuals are stored.
@@ -34,15 +34,15 @@ pub struct Narrow {
     pub dims: Dims,
     /// Bit 0: lag 1; bit 1: lag nx; bit 2: lag nx · ny.
     pub lags: u8,
-    /// Distance of lattice points; 9 significant bits, a normal `f32`.
+    /// Spacing of lattice points; 9 significant bits, a normal `f32`.
     pub step: f32,
     /// The lattice point of coordinate 0.
     pub base: i32,
     /// 1 / step, rounded towards 0: in single precision with base 0, otherwise in double precision.
     pub inverse: f64,
-    /// Largest error that is within the bound.
+    /// Largest error within the bound.
     pub limit: f32,
-    /// Values that must not be quantized, nor come out for others.
+    /// Values that must not be quantized, and that no other value may decode to.
     pub fill: Vec<f32>,
     near: Quantizer<f32, f32>,
     far: Quantizer<f32, f64>,
@@ -50,7 +50,7 @@ pub struct Narrow {
 }
 
 impl Narrow {
-    /// What the encoder of this chunk starts with; `None` if that is not the 16-bit path.
+    /// The parameters that the encoder of this chunk tries first; `None` if it does not try the 16-bit path.
     pub fn choose(values: &[f32], task: &Task<'_>, level: Level) -> Option<Self> {
         let layout = Layout::of(task.params).ok()?;
         let plan = match layout {
@@ -83,7 +83,7 @@ impl Narrow {
         })
     }
 
-    /// Coordinates of a unit, and which of its values have one.
+    /// Coordinates of a unit, and which of them are valid.
     pub fn quantize(&self, unit: &[f32; UNIT]) -> ([u16; UNIT], [bool; UNIT]) {
         let mut q = [0; UNIT];
         let good = match self.base {
@@ -104,8 +104,8 @@ impl Narrow {
         )
     }
 
-    /// The side list of a chunk from its units with exceptions, in order; each with its number and its
-    /// values. `take` gets all exceptions, too. `None` if there are too many for the 16-bit path.
+    /// The side list of a chunk, from the indices and values of its units with exceptions, in order.
+    /// Calls `take` for every exception. `None` if there are too many for the 16-bit path.
     pub fn exceptions<'a>(
         &self,
         units: impl IntoIterator<Item = (usize, &'a [f32])>,
@@ -132,12 +132,12 @@ impl Narrow {
     }
 }
 
-/// The places of the values of a chunk that [`Narrow::choose`] looks at.
+/// The positions of the values that [`Narrow::choose`] samples.
 pub fn sampled_places(dims: Dims) -> Vec<Range<usize>> {
     dualquant::sampled_places::<PlaneBytes>(dims.len(), dims)
 }
 
-/// A coded chunk of the 16-bit path, taken apart and checked: all lengths are within its bytes.
+/// A parsed chunk of the 16-bit path; all lengths are checked.
 #[derive(Debug)]
 pub struct Coded<'a> {
     /// As in [`Narrow`].
@@ -158,8 +158,8 @@ pub struct Coded<'a> {
 }
 
 impl<'a> Coded<'a> {
-    /// Takes a body of so many values apart. `None` where it is another path, or where its lattice is none
-    /// that an encoder chooses: that is for the CPU to judge.
+    /// Parses a chunk of this many values. `None` if it uses another path, or a lattice that no encoder
+    /// chooses, which is left to the CPU.
     pub fn new(bytes: &'a [u8], values: usize) -> Result<Option<Self>> {
         let (layout, plan, length, rest) = header::read(bytes)?;
         let few_bits = (plan.step.to_bits() << (12 + f32::STEP_BITS - 1)) == 0;
@@ -199,7 +199,7 @@ impl<'a> Coded<'a> {
             return Err(Error::corrupt("blocks end too early"));
         }
         if at < planes.len() {
-            return Err(Error::corrupt("bytes behind the last bit plane"));
+            return Err(Error::corrupt("trailing bytes after the last bit plane"));
         }
         Ok(Some(Self {
             layout,
@@ -213,12 +213,12 @@ impl<'a> Coded<'a> {
         }))
     }
 
-    /// Puts the values of the side list into their places.
+    /// Writes the values of the side list to their positions.
     pub fn restore_exceptions(&self, out: &mut [f32]) -> Result<()> {
         exceptions::restore(self.list, out)
     }
 
-    /// Bytes of the side list, which comes last.
+    /// Size of the side list, which comes last.
     pub fn list_bytes(&self) -> usize {
         self.list.len()
     }
@@ -243,7 +243,7 @@ pub fn sign_magnitude(difference: u16) -> u16 {
     crate::stage::flags::sign_magnitude(Word::zigzag(difference))
 }
 
-/// Undoes [`encode_unit`].
+/// Inverts [`encode_unit`].
 pub fn decode_unit(code: u8, bytes: &[u8]) -> Result<[u16; UNIT]> {
     let mut unit = [0; UNIT];
     planes::decode(Level::Portable, code, bytes, &mut unit)?;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_depends_on_the_sampled_places_only() {
+    fn the_choice_depends_only_on_sampled_positions() {
         let params = Params::default();
         for (nz, ny, nx) in [
             (1, 1, 100),
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_taken_apart_has_the_lengths_of_the_decoder() {
+    fn parsed_chunks_have_the_lengths_of_the_decoder() {
         let dims = Dims {
             nz: 3,
             ny: 50,

@@ -1,14 +1,14 @@
-//! ZFP-V2: header level 1 has a bit per plane, level 2 a code for each plane whose bit is 1, then
-//! come the bits of all planes. Both levels are complete before the first plane, so all positions
-//! are known at once.
+//! ZFP-V2: level 1 of the header has a bit per plane, level 2 a code for each plane whose bit is 1;
+//! then come the bits of all planes. Both levels precede the first plane, so that the position of
+//! every plane is known at once.
 
 use crate::bits::{BitReader, BitWriter, low_mask};
 
 /// Level-2 codes of a plane width.
 struct Level2 {
-    /// Bits of a code.
+    /// Length of a code in bits.
     length: u32,
-    /// Plane bits that each code stands for.
+    /// Number of plane bits of each code.
     widths: &'static [u32],
 }
 
@@ -24,7 +24,7 @@ const TWO_AXES_MEASURED: Level2 = Level2 {
     widths: &[5, 9, 14, 16],
 };
 
-/// Planes of 64 bits: widths at which the total frequency of the coefficients steps up.
+/// Planes of 64 bits: the widths at which the total frequency of the coefficients increases.
 const THREE_AXES: Level2 = Level2 {
     length: 3,
     widths: &[4, 10, 20, 32, 44, 54, 60, 64],
@@ -39,7 +39,7 @@ const fn level2<const N: usize>(measured: bool) -> &'static Level2 {
     }
 }
 
-/// Level-2 code of each number of bits up to the highest set one.
+/// Level-2 code for each number of bits up to the highest set one.
 const fn codes<const N: usize>(measured: bool) -> [u8; 65] {
     let widths = level2::<N>(measured).widths;
     let mut codes = [0; 65];

@@ -1,4 +1,4 @@
-//! `zfp-v`: zfp's transform, with planes written behind headers that are known before them.
+//! `zfp-v`: zfp's transform, with planes preceded by headers that give their lengths.
 //!
 //! G. Sun, S. Kang, S.-W. Jun: BurstZ+: Eliminating the communication bottleneck of scientific
 //! computing accelerators via accelerated compression. Section 4.1 defines ZFP-V2 for two axes and

@@ -1,6 +1,6 @@
-//! ZFP-V1 for blocks of four values. Region 1 is the first coefficient, one bit per plane. The
-//! other three coefficients are regions 2 and 3, of 24 planes each, cut into sub-groups of 6
-//! planes; a header says how many sub-groups, from the least significant one up, are written.
+//! ZFP-V1 for blocks of four values. Region 1 is the first coefficient, one bit per plane. Regions 2
+//! and 3 are the other three coefficients, 24 planes each, in sub-groups of 6 planes; a header gives
+//! the number of sub-groups written, counted from the least significant one.
 
 use crate::bits::{BitReader, BitWriter};
 
@@ -44,7 +44,7 @@ pub fn read(reader: &mut BitReader<'_>, planes: &mut [u64]) {
     }
     for region in planes.chunks_mut(REGION) {
         let groups = region.len().div_ceil(SUB_GROUP);
-        // No writer gives more than there are.
+        // A damaged stream may ask for more than there are.
         let written = (reader.get(2) as usize + 1).min(groups);
         for group in region.chunks_mut(SUB_GROUP).skip(groups - written) {
             let bits = reader.get(3 * group.len() as u32);

@@ -1,22 +1,21 @@
-//! Block floating point: what the transform needs of `f32` and `f64`, and of the integers that it
-//! works on.
+//! Block floating point: conversion of `f32` and `f64` to and from the integers of the transform.
 
 use crate::element::Float;
 use std::ops::Sub;
 
-/// A signed integer of a block: wrapping arithmetic, as zfp's C code has it.
+/// A signed integer with wrapping arithmetic, as in zfp's C code.
 pub trait BlockInt: Copy + Default + PartialOrd + bytemuck::Pod {
-    /// Bits of the integer, which is also the number of bit planes.
+    /// Number of bits, which is also the number of bit planes.
     const BITS: u32;
     /// The negabinary mask: every other bit.
     const NEGABINARY: Self;
 
-    /// The same number in 64 bits.
+    /// Sign-extends to 64 bits.
     fn widen(self) -> i64;
-    /// The low bits of a number.
+    /// The low bits of an integer.
     fn narrow(number: i64) -> Self;
 
-    // With the operation in 64 bits the compiler finds the one of this width.
+    // The compiler narrows these 64-bit operations to the width of the type.
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
         Self::narrow(self.widen().wrapping_add(other.widen()))
@@ -37,7 +36,7 @@ pub trait BlockInt: Copy + Default + PartialOrd + bytemuck::Pod {
     fn xor(self, other: Self) -> Self {
         Self::narrow(self.widen() ^ other.widen())
     }
-    /// The bits as a word, with copies of the sign above.
+    /// The sign-extended bits.
     #[inline(always)]
     fn to_word(self) -> u64 {
         self.widen().cast_unsigned()
@@ -48,7 +47,7 @@ pub trait BlockInt: Copy + Default + PartialOrd + bytemuck::Pod {
     }
 }
 
-/// A floating-point type that can be turned into block floating point.
+/// A float that can be converted to block floating point.
 pub trait BlockFloat: Float + Sub<Output = Self> {
     /// Integer of the same width.
     type Int: BlockInt;
@@ -56,33 +55,33 @@ pub trait BlockFloat: Float + Sub<Output = Self> {
     const MANTISSA_BITS: u32;
     /// Width of the exponent field.
     const EXPONENT_BITS: u32 = Self::Int::BITS - 1 - Self::MANTISSA_BITS;
-    /// The exponent field of NaN and the infinities, which no block of numbers has.
+    /// Exponent field of NaN and infinities; no block of finite numbers has it.
     const SPECIAL_EXPONENT: u32 = (1 << Self::EXPONENT_BITS) - 1;
-    /// Smallest block exponent (biased). With less, the scale of [`BlockFloat::dequantize`] would
-    /// not be a normal number; what lies that low is lost and caught by the bound check.
+    /// Smallest block exponent (biased). Below it, the unit of [`BlockFloat::dequantize`] would be
+    /// subnormal. Smaller values become zero; the proof of the bound catches them.
     const MIN_EXPONENT: u32 = Self::Int::BITS - 2;
 
-    /// The value truncated to an integer, in units that give a value of `exponent` all bits but
-    /// sign and one.
+    /// Truncates to an integer, in units that give a value of `exponent` all bits but the sign and one
+    /// more.
     fn quantize(self, exponent: Self::Int) -> Self::Int;
-    /// The nearest value to an integer times its unit.
+    /// An integer times its unit, rounded to nearest.
     fn dequantize(int: Self::Int, unit: Self) -> Self;
 
     /// The unit of [`BlockFloat::quantize`].
     #[inline(always)]
     fn unit(exponent: u32) -> Self {
-        // 2^(E − bias + 1 − (bits − 2)): the exponent field falls by bits − 3.
+        // 2^(E − bias + 1 − (bits − 2)): the exponent field decreases by bits − 3.
         let field = exponent.saturating_sub(Self::Int::BITS - 3);
         Self::from_word(u64::from(field) << Self::MANTISSA_BITS)
     }
 
-    /// Bit pattern of the absolute value; ordered as the absolute values are, NaN last.
+    /// Bit pattern of the absolute value; ordered like the absolute values, NaN last.
     #[inline(always)]
     fn magnitude(self) -> Self::Int {
         Self::Int::from_word(self.to_word() & (u64::MAX >> (65 - Self::Int::BITS)))
     }
 
-    /// The value with this magnitude.
+    /// The non-negative value with this magnitude.
     #[inline(always)]
     fn of_magnitude(magnitude: Self::Int) -> Self {
         Self::from_word(magnitude.to_word())
@@ -123,7 +122,7 @@ macro_rules! block_float {
 
             #[inline(always)]
             fn quantize(self, exponent: $int) -> $int {
-                // Bits instead of a multiplication and a cast: every step has a vector form.
+                // Bit operations instead of a multiplication and a cast, because they vectorize.
                 const TOP: $uint = 1 << <$float as BlockFloat>::MANTISSA_BITS;
                 let bits = self.to_bits();
                 let mantissa = (bits & (TOP - 1)) | TOP;
@@ -145,7 +144,7 @@ macro_rules! block_float {
 block_float!(f32, i32, u32, |int: i32| int as f32);
 block_float!(f64, i64, u64, nearest_f64);
 
-/// `int as f64` in steps that have a vector form: both halves are exact, so the sum is rounded once.
+/// `int as f64` in operations that vectorize: both halves are exact, so that only the sum is rounded.
 #[inline(always)]
 fn nearest_f64(int: i64) -> f64 {
     const TWO_52: u64 = 0x4330_0000_0000_0000;
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn dequantize_rounds_as_a_cast_does() {
+    fn dequantize_rounds_like_a_cast() {
         for int in [
             0,
             1,

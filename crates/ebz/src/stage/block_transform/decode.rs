@@ -1,5 +1,4 @@
-//! Bytes of a chunk to values: [`encode`](super::encode) in reverse, with its steps from the last
-//! to the first.
+//! Decoder of a chunk: the steps of [`encode`](super::encode) in reverse order, with the same numbers.
 
 use super::block_float::{BlockFloat, BlockInt};
 use super::dispatch::{Dispatch, Kernel, dispatch};
@@ -17,7 +16,7 @@ use crate::request::Dims;
 use crate::simd::Level;
 use crate::stage::exceptions;
 
-/// Fills `out` from the bytes of one coded chunk.
+/// Decodes a chunk into `out`.
 pub fn decode<T: Dispatch, C: PlaneCode>(
     bytes: &[u8],
     dims: Dims,
@@ -39,13 +38,13 @@ pub fn decode<T: Dispatch, C: PlaneCode>(
         1 => dispatch(simd, Groups::<_, _, 4>(decoder, out))?,
         2 => dispatch(simd, Groups::<_, _, 16>(decoder, out))?,
         3 => dispatch(simd, Groups::<_, _, 64>(decoder, out))?,
-        _ => return Err(Error::corrupt(format!("blocks of {axes} axes"))),
+        _ => return Err(Error::corrupt(format!("blocks with {axes} axes"))),
     };
     match (first & EXCEPTIONS != 0, rest.is_empty()) {
         (true, false) => exceptions::restore(rest, out),
         (false, true) => Ok(()),
-        (true, true) => Err(Error::truncated("the list of exact values is missing")),
-        (false, false) => Err(Error::corrupt("bytes after the segments")),
+        (true, true) => Err(Error::truncated("the side list is missing")),
+        (false, false) => Err(Error::corrupt("trailing bytes after the segments")),
     }
 }
 
@@ -55,7 +54,7 @@ struct Decoder<'a, C> {
     code: C,
 }
 
-/// The work on all groups of blocks of `N` values.
+/// The loop over all groups of blocks of `N` values.
 struct Groups<'o, D, T, const N: usize>(D, &'o mut [T]);
 
 impl<'a, T: Dispatch, C: PlaneCode, const N: usize> Kernel for Groups<'_, Decoder<'a, C>, T, N> {
@@ -109,7 +108,7 @@ impl<'a, C: PlaneCode> Decoder<'a, C> {
                 };
                 lift::inverse(&mut restore, &mut work);
             }
-            // 2. Blocks that were kept exactly.
+            // 2. Blocks stored exactly.
             if headers.exact != [false; LANES] {
                 for (to, from) in values.iter_mut().zip(&exact_values) {
                     for lane in 0..LANES {
@@ -124,7 +123,9 @@ impl<'a, C: PlaneCode> Decoder<'a, C> {
         }
         segment.end()?;
         if segment.groups > 0 || self.segments.next()?.is_some() {
-            return Err(Error::corrupt("more blocks than the chunk has"));
+            return Err(Error::corrupt(
+                "the segments have more blocks than the chunk",
+            ));
         }
         Ok(self.segments.rest())
     }
@@ -173,10 +174,10 @@ impl<'a, C: PlaneCode> Decoder<'a, C> {
 }
 
 fn missing() -> Error {
-    Error::truncated("fewer blocks than the chunk has")
+    Error::truncated("the segments have fewer blocks than the chunk")
 }
 
-/// Coefficients from negabinary, and integers to values.
+/// Converts negabinary to coefficients, and integers to values.
 struct Restore<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     bits: &'a [Lanes<T::Int>; N],
     mask: V::Int,
@@ -184,7 +185,7 @@ struct Restore<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     values: &'a mut [Lanes<T>; N],
 }
 
-impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Restore<'_, T, V, N> {
+impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Endpoints<T, V> for Restore<'_, T, V, N> {
     #[inline(always)]
     fn take(&self, position: usize) -> V::Int {
         truncate::inverse::<T, V>(self.mask, V::load_int(&self.bits[position]))

@@ -1,4 +1,4 @@
-//! The same loop compiled for each instruction set.
+//! Runs a kernel with the vectors of an instruction set.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx2;
@@ -6,14 +6,13 @@ use super::block_float::BlockFloat;
 use super::vectors::{Portable, Vectors};
 use crate::simd::Level;
 
-/// A loop over groups of blocks, written once.
+/// A loop over groups of blocks, generic over vectors.
 pub trait Kernel {
     /// The type of the values.
     type Element: Dispatch;
-    /// What it returns.
     type Output;
 
-    /// Runs; inlined into a function of each instruction set.
+    /// Runs the loop; inlined into a function for each instruction set.
     fn run<V: Vectors<Self::Element>>(self) -> Self::Output;
 }
 
@@ -33,7 +32,7 @@ impl Dispatch for f64 {
     type Avx2 = avx2::Double;
 }
 
-/// Runs with the instructions of `simd`.
+/// Runs a kernel with the instruction set of `simd`.
 pub fn dispatch<K: Kernel>(simd: Level, kernel: K) -> K::Output {
     match simd.avx2() {
         #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! Values of a chunk to bytes.
+//! Encoder of a chunk.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -25,27 +25,26 @@ use crate::request::Dims;
 use crate::simd::Level;
 use crate::stage::exceptions::Exceptions;
 
-/// What the encoder is to do with a chunk.
+/// Parameters of the encoder.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     /// Extents; their product is the number of values.
     pub dims: Dims,
-    /// The guarantee to give for every value.
+    /// The guarantee for every value.
     pub tolerance: Tolerance,
-    /// Values equal to one of these come back exactly.
+    /// Values to preserve exactly.
     pub fill: FillValues,
-    /// Keep zfp's number of planes for a tolerance, cut off as zfp does; blocks that break the bound with
-    /// them are exact.
+    /// Keep as many planes as zfp for a tolerance, truncated as in zfp; blocks that violate the bound are
+    /// stored exactly.
     pub planes_by_formula: bool,
     /// Number of the code of planes.
     pub code: u8,
     /// Bytes per segment, about.
     pub segment: u32,
-    /// The instructions to use.
     pub simd: Level,
 }
 
-/// Memory that is kept from chunk to chunk.
+/// Buffers reused between chunks.
 #[derive(Debug, Default)]
 pub struct Scratch {
     segments: SegmentWriter,
@@ -53,13 +52,13 @@ pub struct Scratch {
     exceptions: Exceptions,
 }
 
-/// How many planes blocks keep.
+/// What determines the number of planes of a block.
 enum Goal<T> {
     Bound(Search<T>),
     Planes(u32),
 }
 
-/// Appends the coded chunk to `out`.
+/// Appends the encoded chunk to `out`.
 pub fn encode<T: Dispatch, C: PlaneCode>(
     values: &[T],
     settings: &Settings,
@@ -69,7 +68,7 @@ pub fn encode<T: Dispatch, C: PlaneCode>(
     let start = out.len();
     encode_blocks::<T, C>(values, settings, settings.dims.axes(), scratch, out)?;
     if let Some(fewer) = fewer_axes(settings.dims) {
-        // Blocks across a thin axis are mostly padding: judge by the size.
+        // Blocks across a thin axis are mostly padding: try both and keep the smaller output.
         let mut other = Vec::new();
         encode_blocks::<T, C>(values, settings, fewer, scratch, &mut other)?;
         if other.len() < out.len() - start {
@@ -80,7 +79,7 @@ pub fn encode<T: Dispatch, C: PlaneCode>(
     Ok(())
 }
 
-/// The axes left if those of less than a block's side are not blocked.
+/// The number of axes if thin ones are not blocked, unless it is the same.
 fn fewer_axes(dims: Dims) -> Option<usize> {
     match dims.axes() {
         3 if dims.ny < 4 => Some(1),
@@ -141,10 +140,10 @@ fn encode_blocks<T: Dispatch, C: PlaneCode>(
     Ok(())
 }
 
-/// Magnitude from which on values are stored exactly: their own precision is coarser than the bound,
-/// so a transform gains nothing, and the block's other values would lose theirs. At most a
-/// quarter of what overflows: decoded integers reach twice the block's largest power of two, and
-/// no finite value may come back infinite.
+/// Minimum magnitude of values that are stored exactly: their ulp exceeds the bound, so that the
+/// transform gains nothing, and the other values of the block would lose precision. At most a quarter
+/// of the overflow threshold: decoded integers reach twice the largest power of two of the block, and
+/// no finite value may decode to an infinity.
 fn first_special<T: BlockFloat>(bound: f64) -> T::Int {
     let f64_bias = 1023;
     let bias = i64::from(T::SPECIAL_EXPONENT / 2);
@@ -165,7 +164,7 @@ struct Encoder<'a, T: BlockFloat, C> {
     code: C,
 }
 
-/// The work on all groups of blocks of `N` values.
+/// The loop over all groups of blocks of `N` values.
 struct Groups<E, const N: usize>(E);
 
 impl<T: Dispatch, C: PlaneCode, const N: usize> Kernel for Groups<Encoder<'_, T, C>, N> {
@@ -178,7 +177,7 @@ impl<T: Dispatch, C: PlaneCode, const N: usize> Kernel for Groups<Encoder<'_, T,
     }
 }
 
-/// What a block becomes.
+/// How a block is stored.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     Zero,
@@ -199,7 +198,7 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
             }
             // 1. Gather.
             self.grid.gather::<T, V, N>(self.values, first, &mut values);
-            // 2. Replace what only exact storage can keep.
+            // 2. Replace values that must be stored exactly.
             let mut exact = [false; LANES];
             let mut largest = largest_magnitudes::<T, V, N>(&values);
             for lane in 0..lanes {
@@ -223,7 +222,7 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
             }
             let kept = forms.map(|form| if let Form::Planes(n) = form { n } else { 0 });
             let needed = kept.into_iter().max().unwrap_or(0);
-            // 6. Negabinary, truncated.
+            // 6. Convert to negabinary and truncate.
             let nearest = matches!(&self.goal, Goal::Bound(search) if !search.is_by_formula());
             let kept = truncate::keep::<T, V>(&kept, nearest);
             for lanes in &mut coefficients {
@@ -244,7 +243,7 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
         !self.fill.is_empty() && group.iter().any(|lanes| self.near_fill(lanes[lane]))
     }
 
-    /// Whether a value marks missing data, or might become such a mark within the bound.
+    /// Whether a value is a fill value, or might decode to one.
     fn near_fill(&self, x: T) -> bool {
         let reach = match &self.goal {
             Goal::Bound(search) => search.limit.to_f64(),
@@ -254,8 +253,8 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
             .any(|fill| (x.to_f64() - fill.to_f64()).abs() <= reach)
     }
 
-    /// Replaces the special values of a block by neighbours and marks them as exceptions. Returns
-    /// whether the whole block is to be stored exactly instead.
+    /// Replaces the special values of a block by neighbours and marks them as exceptions; returns
+    /// whether the whole block should be stored exactly instead.
     #[cold]
     fn replace_special<const N: usize>(
         &mut self,
@@ -281,8 +280,8 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
         self.mark::<N>(block, which)
     }
 
-    /// Marks positions of a block as exceptions, unless that would cost more than storing the whole
-    /// block exactly: then returns true.
+    /// Marks positions of a block as exceptions, or returns true if storing the whole block exactly is
+    /// cheaper.
     fn mark<const N: usize>(&mut self, block: usize, which: u64) -> bool {
         let mut runs = 0;
         let mut last = None;

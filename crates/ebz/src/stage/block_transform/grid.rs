@@ -1,7 +1,7 @@
-//! How a chunk is cut into blocks of 4 values per axis, and how blocks travel in groups.
+//! Division of a chunk into blocks of 4 values per axis, and groups of blocks.
 //!
-//! A group is [`LANES`] blocks that follow each other in raster order, held so that one vector
-//! carries the same position of every block: `group[position][lane]`.
+//! A group is [`LANES`] consecutive blocks in raster order, stored as `group[position][lane]`, so that
+//! a vector holds one position of every block.
 
 use super::block_float::BlockFloat;
 use super::lanes::{LANES, Lanes};
@@ -12,16 +12,16 @@ use crate::request::Dims;
 #[derive(Debug, Clone, Copy)]
 pub struct Grid {
     dims: Dims,
-    /// Blocks along y and x; along z follows from the count.
+    /// Number of blocks along y and x.
     along_y: usize,
     along_x: usize,
     blocks: usize,
-    /// 4 along the axes that blocks extend over, 1 along the others.
+    /// Extents of a block: 4 along blocked axes, 1 along others.
     side_y: usize,
     side_z: usize,
 }
 
-/// zfp's padding: where positions 0…3 of an axis take their values from if a block has 1…4.
+/// zfp's padding: the source of positions 0…3 of an axis, for a block that has this many.
 const PADDING: [[usize; 4]; 5] = [
     [0, 0, 0, 0],
     [0, 0, 0, 0],
@@ -66,8 +66,7 @@ impl Grid {
         ((z * ny + y) * nx + x, extent)
     }
 
-    /// Whether the group that starts at this block is whole and lies in one row of whole blocks;
-    /// then where it starts.
+    /// First index of the group that starts at this block, if it lies in one row of whole blocks.
     #[inline(always)]
     fn row_of_whole_blocks(&self, first: usize) -> Option<usize> {
         let (start, extent) = self.block(first);
@@ -75,14 +74,14 @@ impl Grid {
         (in_row && extent == [self.side_z, self.side_y, 4]).then_some(start)
     }
 
-    /// Distance between the rows of a block in the chunk.
+    /// Offset of a row of a block from its first row.
     #[inline(always)]
     fn row_offset(&self, row: usize) -> usize {
         (row / 4 * self.dims.ny + row % 4) * self.dims.nx
     }
 
-    /// Collects a group; positions beyond the chunk are padded as zfp does, lanes beyond the last
-    /// block are left as they are.
+    /// Gathers a group; pads positions beyond the chunk like zfp, and leaves lanes beyond the last
+    /// block unchanged.
     #[inline(always)]
     pub fn gather<T: BlockFloat, V: Vectors<T>, const N: usize>(
         &self,
@@ -111,7 +110,7 @@ impl Grid {
         }
     }
 
-    /// Puts a group back; padding is dropped.
+    /// Inverts [`Self::gather`]; drops padding.
     #[inline(always)]
     pub fn scatter<T: BlockFloat, V: Vectors<T>, const N: usize>(
         &self,
@@ -136,7 +135,8 @@ impl Grid {
         }
     }
 
-    /// Calls `visit(position in the block, index in the chunk)` for the values of a block that lie in the chunk.
+    /// Calls `visit(position in the block, index in the chunk)` for the values of a block within the
+    /// chunk.
     #[inline(always)]
     pub fn for_each(&self, block: usize, mut visit: impl FnMut(usize, usize)) {
         let (start, [pz, py, px]) = self.block(block);

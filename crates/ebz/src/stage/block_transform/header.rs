@@ -1,12 +1,12 @@
-//! The header of a block: a bit 0 if its values come back as zeros; else a bit 1, the number of
-//! planes, and the biased exponent. The exponent of NaN marks a block whose values follow bit for
-//! bit instead of planes.
+//! The header of a block: a 0 bit if all its values decode to zero; else a 1 bit, the number of
+//! planes, and the biased exponent. The exponent of NaN marks a block that stores its values exactly
+//! instead of planes.
 
 use super::block_float::{BlockFloat, BlockInt};
 use crate::bits::{BitReader, BitWriter};
 use crate::error::{Error, Result};
 
-/// What follows the header of a block.
+/// The header of a block.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Header {
     Zero,
@@ -14,7 +14,7 @@ pub enum Header {
     Exact,
 }
 
-/// Bits of the field that counts planes; all planes are written as 0.
+/// Width of the number of planes; 0 stands for all planes.
 const fn count_bits<T: BlockFloat>() -> u32 {
     <T::Int as BlockInt>::BITS.trailing_zeros()
 }
@@ -32,7 +32,7 @@ impl Header {
         writer.put(1 | fields << 1, 1 + count_bits::<T>() + T::EXPONENT_BITS);
     }
 
-    /// Takes a header.
+    /// Reads a header.
     #[inline(always)]
     pub fn read_from<T: BlockFloat>(reader: &mut BitReader<'_>) -> Result<Self> {
         let (bits, _) = reader.peek();
@@ -46,7 +46,7 @@ impl Header {
         if exponent == T::SPECIAL_EXPONENT {
             Ok(Self::Exact)
         } else if exponent < T::MIN_EXPONENT {
-            Err(Error::corrupt("a block exponent that is too small"))
+            Err(Error::corrupt("the exponent of a block is too small"))
         } else {
             let count = if count == 0 { T::Int::BITS } else { count };
             Ok(Self::Planes { count, exponent })

@@ -1,4 +1,4 @@
-//! Groups of blocks that are worked on at once, one per vector lane.
+//! Groups of blocks that are processed together, one per vector lane.
 
 /// Blocks per group.
 pub const LANES: usize = 8;

@@ -1,7 +1,8 @@
 //! zfp's integer lifting transform along each axis of a group of blocks.
 //!
-//! In: integers in raster order. Out: coefficients in raster order. The steps lose low bits, so
-//! the order of axes and of operations is zfp's: with it, decoded values equal zfp's bit for bit.
+//! Converts integers in raster order to coefficients in raster order. The steps lose low bits, so that
+//! the order of axes and operations matters: with zfp's order, decoded values are bit-identical to
+//! zfp's.
 
 use super::block_float::BlockFloat;
 use super::lanes::Lanes;
@@ -14,12 +15,12 @@ fn line(line: usize, step: usize) -> [usize; 4] {
     [at, at + step, at + 2 * step, at + 3 * step]
 }
 
-/// Where the inverse transform takes its coefficients from and puts its integers. A trait and not
-/// two closures, because closures are not inlined reliably enough for vector code.
-pub trait Ends<T: BlockFloat, V: Vectors<T>> {
+/// Source of the coefficients and sink of the integers of the inverse transform. A trait instead of two
+/// closures, because closures are not inlined reliably enough for vector code.
+pub trait Endpoints<T: BlockFloat, V: Vectors<T>> {
     /// The coefficients at a position.
     fn take(&self, position: usize) -> V::Int;
-    /// The integers that a position comes out as.
+    /// Consumes the integers at a position.
     fn put(&mut self, position: usize, integers: V::Int);
 }
 
@@ -44,10 +45,10 @@ pub fn forward<T: BlockFloat, V: Vectors<T>, const N: usize>(
     }
 }
 
-/// The reverse: along the slowest axis first, along x last.
+/// Inverts the lifting of [`forward`]: along the slowest axis first, along x last.
 #[inline(always)]
 pub fn inverse<T: BlockFloat, V: Vectors<T>, const N: usize>(
-    ends: &mut impl Ends<T, V>,
+    ends: &mut impl Endpoints<T, V>,
     work: &mut [Lanes<T::Int>; N],
 ) {
     let mut step = N / 4;

@@ -1,6 +1,6 @@
-//! Marks of the values of a chunk that go to the exact side list: NaN, infinities, fill values, and
-//! what the bound cannot be kept for. Blocks mark them in their own order, the list is in raster
-//! order.
+//! Bitmap of the values of a chunk that go to the exact side list: NaN, infinities, fill values, and
+//! values that cannot be kept within the bound. Blocks mark them in block order; the list is in
+//! raster order.
 
 /// A bit per value.
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// None of `len` values is marked.
+    /// Clears the marks of `len` values.
     pub fn reset(&mut self, len: usize) {
         if self.any || self.words.len() != len.div_ceil(64) {
             self.words.clear();
@@ -30,7 +30,7 @@ impl Marks {
         self.any
     }
 
-    /// The marked values in order.
+    /// Indices of the marked values, in order.
     pub fn indices(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(i, &word)| {
             std::iter::successors(Some(word), |m| Some(m & m.wrapping_sub(1)))

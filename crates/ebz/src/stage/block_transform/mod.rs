@@ -1,14 +1,13 @@
-//! The transform that the zfp family shares: blocks of 4 values per axis become bit planes, and
-//! back.
+//! The block transform of the zfp family: converts blocks of 4 values per axis to bit planes and back.
 //!
 //! ```text
 //! values ─► gather ─► block floating point ─► lifting ─► negabinary, truncated ─► planes ─► code
 //! values ◄─ scatter ◄─ block floating point ◄─ lifting ◄─ negabinary ◄───────────── planes ◄─ code
 //! ```
 //!
-//! How planes are written is all that the codecs of the family differ in: each has a
-//! [`PlaneCode`]. Eight blocks are worked on at once, one per vector lane, by code that is written
-//! once over the [`Vectors`](vectors::Vectors) of each instruction set.
+//! The codecs of the family differ only in the encoding of planes, their [`PlaneCode`]. Eight blocks
+//! are processed at a time, one per vector lane; the code is generic over the
+//! [`Vectors`](vectors::Vectors) of an instruction set.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -54,7 +53,7 @@ pub fn encode<T: Float, C: PlaneCode>(
     with_float!(T, F => encode::encode::<F, C>(cast_slice(values), settings, scratch, out))
 }
 
-/// Fills `out` from the bytes of a chunk.
+/// Decodes a chunk into `out`.
 pub fn decode<T: Float, C: PlaneCode>(
     bytes: &[u8],
     dims: Dims,

@@ -1,10 +1,10 @@
-//! What the codecs of the family differ in.
+//! The encoding of planes, in which the codecs of the family differ.
 
 use super::planes::Planes;
 use crate::bits::{BitReader, BitWriter};
 
-/// Bit streams per segment. Block `b` is in stream `b % STREAMS`, so that a decoder can follow
-/// several at once instead of waiting for the length of each word.
+/// Bit streams per segment. Block `b` is in stream `b % STREAMS`, so that a decoder can process
+/// several in parallel instead of waiting for the length of each word.
 pub const STREAMS: usize = 4;
 
 /// How the planes of a block of `N` values are written. Plane bits are in the low `N` bits.

@@ -1,16 +1,17 @@
 //! Bit planes: bit `i` of plane `p` is bit `top − p` of the coefficient with sequency rank `i`.
 //!
-//! In: the kept negabinary bits of a group, in raster order. Out: for each block its planes, most
-//! significant first.
+//! The input is the kept negabinary bits of a group in raster order; the output is the planes of each
+//! block, most significant first.
 
 use super::block_float::BlockInt;
 use super::lanes::{LANES, Lanes};
+use crate::bits::transpose8;
 
 /// Planes of one block, most significant first; the unused ones are unspecified.
 pub type Planes = [u64; 64];
 
-/// Raster position of each sequency rank of 64, 16 and 4 coefficients: by the sum of the
-/// frequencies, then by the sum of their squares, as zfp orders them.
+/// Raster position of each sequency rank, in the order of zfp: by the sum of the frequencies, then by
+/// the sum of their squares.
 pub const fn sequency<const N: usize>() -> [u8; N] {
     let mut order = [0; N];
     let mut rank = 0;
@@ -30,7 +31,7 @@ pub const fn sequency<const N: usize>() -> [u8; N] {
     order
 }
 
-/// Planes of every block of a group; at least the top `needed` ones.
+/// Computes at least the top `needed` planes of every block of a group.
 #[inline(always)]
 pub fn split<I: BlockInt, const N: usize>(
     bits: &[Lanes<I>; N],
@@ -48,7 +49,7 @@ pub fn split<I: BlockInt, const N: usize>(
                 for (row, word) in words.iter().enumerate() {
                     square |= (word >> (I::BITS - 8 - top) & 0xff) << (8 * row);
                 }
-                let square = transpose(square).swap_bytes();
+                let square = transpose8(square).swap_bytes();
                 for (column, plane) in eight.iter_mut().enumerate() {
                     *plane |= (square >> (8 * column) & 0xff) << (8 * part);
                 }
@@ -57,7 +58,7 @@ pub fn split<I: BlockInt, const N: usize>(
     }
 }
 
-/// The reverse: planes from `given` on count as zero.
+/// Inverts [`split`]; planes from `given` on are treated as zero.
 #[inline(always)]
 pub fn join<I: BlockInt, const N: usize>(
     planes: &mut [Planes; LANES],
@@ -76,7 +77,7 @@ pub fn join<I: BlockInt, const N: usize>(
                 for (column, plane) in eight.iter().enumerate() {
                     square |= (plane >> (8 * part) & 0xff) << (8 * column);
                 }
-                let square = transpose(square.swap_bytes());
+                let square = transpose8(square.swap_bytes());
                 for (row, word) in words.iter_mut().enumerate() {
                     *word |= (square >> (8 * row) & 0xff) << (I::BITS as usize - 8 - top);
                 }
@@ -95,20 +96,6 @@ pub fn clear_rest(planes: &mut [Planes; LANES], given: &Lanes<u32>) {
         let given = given as usize;
         planes[given..given.next_multiple_of(8)].fill(0);
     }
-}
-
-/// Transposes 8 × 8 bits: bit `c` of byte `r` becomes bit `r` of byte `c`.
-#[inline(always)]
-fn transpose(mut square: u64) -> u64 {
-    for (shift, mask) in [
-        (7, 0x00aa_00aa_00aa_00aa),
-        (14, 0x0000_cccc_0000_cccc),
-        (28, 0x0000_0000_f0f0_f0f0),
-    ] {
-        let swap = (square ^ square >> shift) & mask;
-        square ^= swap ^ swap << shift;
-    }
-    square
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
-//! How many planes each block of a group must keep: the fewest that satisfy the bound.
+//! Searches for the smallest number of planes of each block that satisfies the bound.
 //!
-//! The first guess comes from the block before. Decoding gives the error, and because the error
-//! halves with every plane, the next guess. The result was decoded and compared value by value.
+//! The first guess comes from the previous block. Decoding gives the error and, because the error
+//! halves with every plane, the next guess. The result is proven: it was decoded and compared value by
+//! value.
 
 use super::block_float::BlockFloat;
 use super::lanes::{LANES, Lanes};
@@ -10,49 +11,49 @@ use super::truncate::{self, Truncation};
 use super::vectors::Vectors;
 use crate::stage::proof::Proof;
 
-/// One plane less is tried below this error, as a part of the bound: dropping a plane doubles the
-/// error on average, but not always. With 0.6 encoding is 10 % faster and the ratio 1 % lower.
+/// Try one plane less if the error is below this fraction of the bound: dropping a plane doubles the
+/// error on average, but not always. With 0.6, encoding is 10 % faster and the ratio 1 % lower.
 const TRY_FEWER_PLANES_BELOW: f64 = 0.75;
 
-/// Searches group after group; each starts from the result of the one before.
+/// A search that starts each group from the result of the previous one.
 #[derive(Debug, Clone)]
 pub struct Search<T> {
     /// See [`Proof::limit`].
     pub limit: T,
     try_below: T,
-    /// Exponent less planes of the last block in each lane.
+    /// Exponent minus number of planes of the last block in each lane.
     offset: Lanes<i32>,
-    /// The same by zfp's formula, where that is to be used.
+    /// The same by zfp's formula, if that is requested.
     formula: Option<i32>,
 }
 
 impl<T: BlockFloat> Search<T> {
-    /// A search for this absolute bound in blocks of `axes` axes; `by_formula` takes zfp's number of planes
-    /// for this tolerance instead of the fewest that will do.
+    /// A search for an absolute bound in blocks of `axes` axes; `by_formula` uses zfp's number of planes
+    /// for this tolerance instead of the smallest sufficient one.
     pub fn new(bound: f64, axes: u32, by_formula: bool) -> Self {
         let limit = Proof::<T>::new(bound).limit();
         let bound_exponent = T::exponent(limit.magnitude()) as i32;
-        // zfp's own number of planes for an accuracy, less the three that it usually does not need.
+        // zfp's number of planes for a tolerance, minus three that are usually unnecessary.
         let offset = bound_exponent - (2 * axes as i32 + 2) + 3;
         Self {
             limit,
             try_below: T::from_f64(limit.to_f64() * TRY_FEWER_PLANES_BELOW),
             offset: [offset; LANES],
             formula: by_formula.then(|| {
-                // zfp counts exponents from numbers below 1, not from 1.
+                // zfp's block exponents are for mantissas in [0.5, 1), larger by 1 than ours.
                 let tolerance = T::exponent(T::from_f64(bound).magnitude()) as i32;
                 tolerance - (2 * axes as i32 + 2) - 1
             }),
         }
     }
 
-    /// Whether the number of planes is zfp's.
+    /// Whether the number of planes is given by zfp's formula.
     pub fn is_by_formula(&self) -> bool {
         self.formula.is_some()
     }
 
-    /// The planes of each block, or `None` where `most` of them, or those of the formula, are not enough.
-    /// Lanes that are not `wanted` keep 0.
+    /// The number of planes of each block, or `None` if `most` planes, or those of the formula, do not
+    /// suffice; 0 for lanes that are not `wanted`.
     #[inline(always)]
     pub fn run<V: Vectors<T>, const N: usize>(
         &mut self,
@@ -124,7 +125,7 @@ impl<T: BlockFloat> Search<T> {
     }
 }
 
-/// The largest error of each block if the decoder is given so many planes.
+/// The largest error of each block with this many planes.
 #[inline(always)]
 fn largest_errors<T: BlockFloat, V: Vectors<T>, const N: usize>(
     values: &[Lanes<T>; N],
@@ -144,7 +145,7 @@ fn largest_errors<T: BlockFloat, V: Vectors<T>, const N: usize>(
     errors
 }
 
-/// The coefficients as the decoder will see them, and what it makes of integers.
+/// The truncated coefficients that the decoder sees, and its units.
 struct Decoded<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     coefficients: &'a [Lanes<T::Int>; N],
     kept: Truncation<V::Int>,
@@ -174,14 +175,14 @@ impl<'a, T: BlockFloat, V: Vectors<T>, const N: usize> Decoded<'a, T, V, N> {
     }
 }
 
-/// Compares what comes out with the values.
+/// Computes the largest difference of decoded values.
 struct Check<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     decoded: Decoded<'a, T, V, N>,
     values: &'a [Lanes<T>; N],
     largest: V::Real,
 }
 
-impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Check<'_, T, V, N> {
+impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Endpoints<T, V> for Check<'_, T, V, N> {
     #[inline(always)]
     fn take(&self, position: usize) -> V::Int {
         self.decoded.take(position)
@@ -195,7 +196,7 @@ impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Ends<T, V> for Check<'_
     }
 }
 
-/// Positions of a block whose values are out of bound with so many planes.
+/// Bitmap of the positions of a block that are out of bound with this many planes.
 pub fn out_of_bound<T: BlockFloat, V: Vectors<T>, const N: usize>(
     values: &[Lanes<T>; N],
     coefficients: &[Lanes<T::Int>; N],
@@ -215,7 +216,7 @@ pub fn out_of_bound<T: BlockFloat, V: Vectors<T>, const N: usize>(
     found.which
 }
 
-/// Collects the positions of one block that are out of bound.
+/// Collects the positions of a block that are out of bound.
 struct OutOfBound<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     decoded: Decoded<'a, T, V, N>,
     values: &'a [Lanes<T>; N],
@@ -224,7 +225,9 @@ struct OutOfBound<'a, T: BlockFloat, V: Vectors<T>, const N: usize> {
     which: u64,
 }
 
-impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Ends<T, V> for OutOfBound<'_, T, V, N> {
+impl<T: BlockFloat, V: Vectors<T>, const N: usize> lift::Endpoints<T, V>
+    for OutOfBound<'_, T, V, N>
+{
     #[inline(always)]
     fn take(&self, position: usize) -> V::Int {
         self.decoded.take(position)

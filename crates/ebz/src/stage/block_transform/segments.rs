@@ -1,8 +1,8 @@
-//! A chunk as segments that can be decoded one without the other: runs of whole groups of blocks
-//! that take about a given number of bytes.
+//! Segments of a chunk, which can be decoded independently: runs of whole groups of blocks of about a
+//! given size.
 //!
-//! In the stream: the number of segments, then for each the number of groups in it and the lengths
-//! of its [`STREAMS`], then all streams. Numbers are of 32 bits.
+//! The encoding is the number of segments; for each segment, its number of groups and the lengths of
+//! its [`STREAMS`]; then all streams. Numbers have 32 bits.
 
 use super::plane_code::STREAMS;
 use crate::bits::{BitReader, BitWriter};
@@ -20,7 +20,7 @@ pub struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// Starts anew, with segments of about `limit` bytes.
+    /// Removes all segments; the next ones have about `limit` bytes.
     pub fn reset(&mut self, limit: usize) {
         self.streams.iter_mut().for_each(BitWriter::clear);
         (self.groups, self.count, self.limit) = (0, 0, limit);
@@ -34,7 +34,7 @@ impl SegmentWriter {
         &mut self.streams[block % STREAMS]
     }
 
-    /// A group is complete.
+    /// Ends a group.
     #[inline(always)]
     pub fn end_group(&mut self) {
         self.groups += 1;
@@ -48,7 +48,7 @@ impl SegmentWriter {
         self.index.extend_from_slice(&self.groups.to_le_bytes());
         for stream in &mut self.streams {
             let bytes = stream.finish();
-            // A segment is not much larger than its limit, which is a `u32`.
+            // A segment barely exceeds its limit, which is a `u32`.
             self.index
                 .extend_from_slice(&(bytes.len() as u32).to_le_bytes());
             self.body.extend_from_slice(bytes);
@@ -69,30 +69,30 @@ impl SegmentWriter {
     }
 }
 
-/// One segment to read.
+/// A segment being read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Segment<'a> {
-    /// Groups of blocks in it.
+    /// Number of groups left.
     pub groups: usize,
     /// Its streams.
     pub readers: [BitReader<'a>; STREAMS],
 }
 
 impl Segment<'_> {
-    /// Checks that the groups used up the streams.
+    /// Checks that the streams were consumed completely.
     pub fn end(&self) -> Result<()> {
         self.readers.iter().try_for_each(BitReader::finish)
     }
 }
 
-/// Goes through the segments at the start of `bytes`.
+/// Reads segments.
 pub struct SegmentReader<'a> {
     index: &'a [u8],
     body: &'a [u8],
 }
 
 impl<'a> SegmentReader<'a> {
-    /// Takes the index from `bytes`.
+    /// Reads the index at the start of `bytes`.
     pub fn new(mut bytes: &'a [u8]) -> Result<Self> {
         let count = bytes.split_off(..4).ok_or_else(short)?;
         let length = number(count)
@@ -119,7 +119,7 @@ impl<'a> SegmentReader<'a> {
         }))
     }
 
-    /// What follows the last segment.
+    /// The bytes after the last segment.
     pub fn rest(self) -> &'a [u8] {
         self.body
     }
@@ -130,5 +130,5 @@ fn number(bytes: &[u8]) -> usize {
 }
 
 fn short() -> Error {
-    Error::truncated("the chunk ends before its segments do")
+    Error::truncated("the segments of a chunk are cut off")
 }

@@ -1,23 +1,23 @@
-//! Negabinary, and keeping only the top bit planes of it.
+//! Conversion to negabinary, and truncation to the top bit planes.
 
 use super::block_float::{BlockFloat, BlockInt};
 use super::lanes::{LANES, Lanes};
 use super::vectors::Vectors;
 use crate::bits::low_mask;
 
-/// What is kept of the coefficients of each block of a group.
+/// How the coefficients of each block of a group are truncated.
 #[derive(Debug, Clone, Copy)]
 pub struct Truncation<I> {
-    /// Added before truncation, the negabinary mask included.
+    /// Added before truncation; includes the negabinary mask.
     bias: I,
     /// The negabinary mask.
     mask: I,
-    /// The kept bits.
+    /// Mask of the kept bits.
     keep: I,
 }
 
-/// Keeps this many planes of each block. With `nearest`, the dropped part is centred on zero first
-/// (zfp's `ZFP_ROUND_FIRST`); without, it is cut off, as zfp does by default.
+/// Keeps this many planes of each block. With `nearest`, centres the dropped part on zero first (zfp's
+/// `ZFP_ROUND_FIRST`); otherwise truncates, as zfp does by default.
 #[inline(always)]
 pub fn keep<T: BlockFloat, V: Vectors<T>>(
     planes: &Lanes<u32>,
@@ -30,8 +30,8 @@ pub fn keep<T: BlockFloat, V: Vectors<T>>(
         let low = low_mask(dropped);
         keep[lane] = T::Int::from_word(!low);
         if nearest {
-            // The low negabinary digits span −2/3 … 1/3 of their range if they are even in
-            // number, else −1/3 … 2/3: off centre by a sixth.
+            // The low negabinary digits cover −2/3 … 1/3 of their range if their number is even,
+            // else −1/3 … 2/3: off centre by a sixth.
             let sixth = T::Int::from_word(low / 6);
             bias[lane] = if dropped.is_multiple_of(2) {
                 bias[lane].minus(sixth)
@@ -47,7 +47,7 @@ pub fn keep<T: BlockFloat, V: Vectors<T>>(
     }
 }
 
-/// The kept planes of one coefficient of each block, as negabinary bits.
+/// Truncates one coefficient of each block; returns negabinary bits.
 #[inline(always)]
 pub fn forward<T: BlockFloat, V: Vectors<T>>(
     t: &Truncation<V::Int>,
@@ -56,7 +56,7 @@ pub fn forward<T: BlockFloat, V: Vectors<T>>(
     V::and(V::xor(V::plus(coefficients, t.bias), t.mask), t.keep)
 }
 
-/// The coefficients with these negabinary bits.
+/// Converts negabinary bits to coefficients.
 #[inline(always)]
 pub fn inverse<T: BlockFloat, V: Vectors<T>>(mask: V::Int, bits: V::Int) -> V::Int {
     V::minus(V::xor(bits, mask), mask)

@@ -1,5 +1,5 @@
-//! What the transform needs of vectors: one trait, a portable implementation, one per element type
-//! for AVX2. The transform itself is written once, over this trait.
+//! The vector operations of the transform: a trait with a portable implementation, and one for AVX2
+//! per element type.
 
 use super::block_float::{BlockFloat, BlockInt};
 use super::lanes::{LANES, Lanes};
@@ -34,28 +34,28 @@ pub trait Vectors<T: BlockFloat>: Copy {
     fn distance(a: Self::Real, b: Self::Real) -> Self::Real;
     fn larger(a: Self::Real, b: Self::Real) -> Self::Real;
 
-    /// Four values of each block that lie one after the other in `from`.
+    /// Loads four adjacent values of each block.
     fn load_quads(from: &[T; 4 * LANES], to: &mut [Lanes<T>; 4]);
-    /// The reverse.
+    /// Inverts [`Self::load_quads`].
     fn store_quads(from: &[Lanes<T>; 4], to: &mut [T; 4 * LANES]);
 
-    /// Planes of every block; at least the top `needed` ones. See [`planes`].
+    /// See [`planes::split`].
     fn split<const N: usize>(bits: &[Lanes<T::Int>; N], needed: u32, planes: &mut [Planes; LANES]);
-    /// The reverse: planes from `given` on count as zero.
+    /// See [`planes::join`].
     fn join<const N: usize>(
         planes: &mut [Planes; LANES],
         given: &Lanes<u32>,
         bits: &mut [Lanes<T::Int>; N],
     );
 
-    /// The same integer in every lane.
+    /// Sets every lane to one integer.
     #[inline(always)]
     fn splat(value: T::Int) -> Self::Int {
         Self::load_int(&[value; LANES])
     }
 }
 
-/// An array of the expression for every lane, in a form that is always vectorised.
+/// Evaluates an expression for every lane, in a form that reliably vectorizes.
 macro_rules! each {
     ($i:ident => $value:expr) => {{
         let mut lanes = [Default::default(); LANES];
@@ -66,7 +66,7 @@ macro_rules! each {
     }};
 }
 
-/// Plain Rust.
+/// Portable vectors.
 #[derive(Debug, Clone, Copy)]
 pub struct Portable;
 

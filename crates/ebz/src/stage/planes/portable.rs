@@ -1,6 +1,7 @@
 //! Bit planes in portable Rust.
 
 use super::{MAX_UNIT, MIN_DENSE_BYTES, PLANE_BYTES, Shape, UNIT};
+use crate::bits::transpose8;
 
 /// Encodes a unit; returns its shape and length.
 pub(super) fn encode(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
@@ -108,17 +109,4 @@ fn untranspose(planes: &[[u8; PLANE_BYTES]; 16], width: usize, unit: &mut [u16; 
             }
         }
     }
-}
-
-/// Transposes an 8 × 8 bit matrix: swaps bit j of byte i with bit i of byte j.
-fn transpose8(mut bits: u64) -> u64 {
-    for (shift, mask) in [
-        (7, 0x00aa_00aa_00aa_00aa),
-        (14, 0x0000_cccc_0000_cccc),
-        (28, 0x0000_0000_f0f0_f0f0),
-    ] {
-        let swap = (bits ^ (bits >> shift)) & mask;
-        bits ^= swap ^ (swap << shift);
-    }
-    bits
 }

@@ -13,7 +13,7 @@ pub struct Double;
 type Ints = [__m256i; 2];
 type Reals = [__m256d; 2];
 
-/// The same instruction for both registers.
+/// Applies an instruction to both registers.
 macro_rules! twice {
     ($f:ident, $a:ident, $b:ident) => {
         avx2!([$f($a[0], $b[0]), $f($a[1], $b[1])])
@@ -139,7 +139,7 @@ impl Vectors<f64> for Double {
         let Some(bits) = bits.first_chunk::<64>() else {
             return portable::split(bits, needed, planes);
         };
-        // The halves of 32 bits have planes of their own.
+        // Split the 32-bit halves separately.
         let mut low = [[0; LANES]; 64];
         let mut high = [[0; LANES]; 64];
         for ((low, high), lanes) in low.iter_mut().zip(&mut high).zip(bits) {
@@ -185,7 +185,7 @@ impl Vectors<f64> for Double {
     }
 }
 
-/// There is no arithmetic shift of 64 bits: shift, and keep the sign.
+/// AVX2 has no 64-bit arithmetic shift: shift, and restore the sign.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half(a: __m256i) -> __m256i {
@@ -205,7 +205,7 @@ fn magnitude(a: __m256d) -> __m256i {
     _mm256_and_si256(_mm256_castpd_si256(a), _mm256_set1_epi64x(i64::MAX))
 }
 
-/// The steps of the portable function; a shift by more than 63 gives 0, as it should.
+/// The steps of the portable function; shifts by more than 63 give 0, as required.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn quantize(a: __m256d, exponent: __m256i) -> __m256i {
@@ -219,7 +219,7 @@ fn quantize(a: __m256d, exponent: __m256i) -> __m256i {
     _mm256_sub_epi64(_mm256_xor_si256(size, sign), sign)
 }
 
-/// The high half biased by 3 · 2^67, the low half by 2^52; one rounding, in the last sum.
+/// Biases the high half by 3 · 2^67 and the low half by 2^52; only the last sum is rounded.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn dequantize(a: __m256i, unit: __m256d) -> __m256d {
@@ -252,7 +252,7 @@ fn halves([a, b]: Ints) -> [__m256i; 2] {
     ]
 }
 
-/// The reverse of [`halves`].
+/// Inverts [`halves`].
 #[inline]
 #[target_feature(enable = "avx2")]
 fn whole(low: __m256i, high: __m256i) -> Ints {

@@ -1,7 +1,7 @@
-//! The vectors of both element types with AVX2.
+//! AVX2 vectors of both element types.
 //!
-//! The functions of [`Single`] and [`Double`] are safe to name but only right to run where AVX2 is
-//! available: `dispatch` names them only with the token in hand, and no one else does.
+//! The functions of [`Single`] and [`Double`] are not marked `unsafe` but require AVX2: only `dispatch`
+//! uses them, with the token of AVX2.
 
 mod double;
 mod planes;

@@ -1,4 +1,4 @@
-//! Bit transpositions of 64 coefficients of 32 bits in 8 blocks.
+//! Bit transposition of 64 coefficients of 32 bits in 8 blocks.
 
 use super::super::lanes::{LANES, Lanes};
 use super::super::planes::{Planes, sequency};
@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 /// Raster position of each sequency rank.
 const ORDER: [u8; 64] = sequency::<64>();
 
-/// 64 columns of 8 blocks to 8 rows of 64 coefficients, and back: 8 × 8 squares.
+/// Transposes an 8 × 8 matrix: columns of 8 blocks to rows of 8 coefficients, and back.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transpose_square(rows: [__m256i; 8]) -> [__m256i; 8] {
@@ -32,7 +32,7 @@ fn transpose_square(rows: [__m256i; 8]) -> [__m256i; 8] {
     ]
 }
 
-/// The top `needed` ≤ 32 planes of each block, written from plane `at` on.
+/// Computes the top `needed` ≤ 32 planes of each block, and stores them from plane `at` on.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn split(columns: &[Lanes<i32>; 64], needed: u32, at: usize, planes: &mut [Planes; LANES]) {
@@ -53,7 +53,7 @@ pub fn split(columns: &[Lanes<i32>; 64], needed: u32, at: usize, planes: &mut [P
     for (row, planes) in rows.iter().zip(planes) {
         for top in (0..needed).step_by(8) {
             let shift = _mm_cvtsi32_si128(24 - top as i32);
-            // The bytes of 32 coefficients that hold these eight planes.
+            // The bytes of 32 coefficients that contain these eight planes.
             let bytes = |from: usize| {
                 let part =
                     |i: usize| _mm256_and_si256(_mm256_srl_epi32(row[from + i], shift), byte);
@@ -72,7 +72,7 @@ pub fn split(columns: &[Lanes<i32>; 64], needed: u32, at: usize, planes: &mut [P
     }
 }
 
-/// The reverse of [`split`]; planes from `given` up to the next multiple of eight are zero.
+/// Inverts [`split`]; planes from `given` up to the next multiple of eight must be zero.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn join(
@@ -100,7 +100,7 @@ pub fn join(
             ];
             let (low0, high0) = (_mm256_unpacklo_epi8(b3, b2), _mm256_unpacklo_epi8(b1, b0));
             let (low1, high1) = (_mm256_unpackhi_epi8(b3, b2), _mm256_unpackhi_epi8(b1, b0));
-            // Coefficients 0–3 and 16–19, 4–7 and 20–23, …: put the halves in order.
+            // These are coefficients 0–3 and 16–19, 4–7 and 20–23, …: reorder the halves.
             let c0 = _mm256_unpacklo_epi16(low0, high0);
             let c1 = _mm256_unpackhi_epi16(low0, high0);
             let c2 = _mm256_unpacklo_epi16(low1, high1);
@@ -125,7 +125,7 @@ pub fn join(
     }
 }
 
-/// Eight planes of 64 bits, top one first, to the bytes of coefficients 0–31 and 32–63.
+/// Converts eight planes of 64 bits, top one first, to the bytes of coefficients 0–31 and 32–63.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bytes_of(planes: &[u64]) -> [__m256i; 2] {
@@ -157,7 +157,7 @@ fn bytes_of(planes: &[u64]) -> [__m256i; 2] {
     ]
 }
 
-/// Transposes 8 × 8 bits in each 64.
+/// Transposes the 8 × 8 bit matrix in each 64-bit lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transpose_bits(square: __m256i) -> __m256i {

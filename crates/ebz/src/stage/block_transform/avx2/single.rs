@@ -9,13 +9,13 @@ use std::arch::x86_64::*;
 #[derive(Debug, Clone, Copy)]
 pub struct Single;
 
-/// Each function is one or a few instructions.
+/// An `unsafe` block of one or a few instructions.
 ///
-/// The `unsafe` blocks share one reason: these functions run only inside `super::run`, so the
-/// instructions exist, and loads and stores are of arrays of exactly 32 bytes or checked parts.
+/// All of them are sound for the same reason: only `dispatch` uses these vectors, with the token of
+/// AVX2, and loads and stores access arrays of exactly 32 bytes or checked parts.
 macro_rules! avx2 {
     ($body:expr) => {{
-        // SAFETY: run only where AVX2 is available, on whole arrays; see above.
+        // SAFETY: runs only with AVX2, on whole arrays; see above.
         unsafe { $body }
     }};
 }
@@ -76,8 +76,8 @@ impl Vectors<f32> for Single {
     }
     #[inline(always)]
     fn quantize(a: __m256, exponents: __m256i) -> __m256i {
-        // 2^(30 − emax) is a normal number for every block exponent, the product exact, and the
-        // cast truncates: the same integer as the portable shifts give.
+        // 2^(30 − emax) is a normal number for every block exponent, the product is exact, and the
+        // cast truncates: the same result as the portable shifts.
         avx2!({
             let scale = _mm256_sub_epi32(_mm256_set1_epi32(127 + 126 + 30), exponents);
             let scale = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(scale));
