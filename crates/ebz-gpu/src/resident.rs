@@ -607,3 +607,85 @@ impl Table {
         self.rows.push(row);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::Transpose;
+
+    #[test]
+    #[ignore = "needs an adapter: scripts/test_gpu"]
+    fn range_is_that_of_the_finite_values() {
+        let gpu = Gpu::untested(None, Transpose::Gather).expect("a GPU");
+        let fill = Fill::from(-999.0);
+        let wave = |i: usize| (i as f32 * 0.01).sin() * 1e3 + i as f32;
+        let mut odd: Vec<f32> = (0..70_001).map(wave).collect();
+        for (i, value) in odd.iter_mut().enumerate() {
+            match i % 977 {
+                3 => *value = f32::NAN,
+                4 => *value = f32::NEG_INFINITY,
+                5 => *value = -999.0,
+                6 => *value = -f32::from_bits(i as u32),
+                _ => {}
+            }
+        }
+        let parts = [
+            odd,
+            vec![4.5; 300],
+            vec![f32::NAN; 7],
+            vec![-2.0, -0.0, 0.0],
+        ];
+        let mut table = Table::default();
+        let mut first = 0;
+        for part in &parts {
+            table.add_range(first, part.len(), &fill);
+            first += part.len();
+        }
+        let values = gpu.allocate(first).unwrap();
+        gpu.upload(&parts.concat(), &values).unwrap();
+        let found = gpu.ranges(&table, &values, &mut Buffers::default());
+        for (found, part) in found.unwrap().iter().zip(&parts) {
+            let expected = FiniteRange::of(part, &fill.values());
+            assert_eq!(found.finite, expected);
+            let constant = part.iter().all(|x| x.to_bits() == part[0].to_bits());
+            assert_eq!(found.is_constant, constant);
+        }
+    }
+
+    #[test]
+    #[ignore = "needs an adapter: scripts/test_gpu"]
+    fn scatter_writes_runs_and_nothing_else() {
+        let gpu = Gpu::untested(None, Transpose::Gather).expect("a GPU");
+        let mut expected: Vec<f32> = (0..3000).map(|i| i as f32).collect();
+        let values = gpu.allocate(expected.len()).unwrap();
+        gpu.upload(&expected, &values).unwrap();
+        let mut runs = Runs(Vec::new());
+        for (start, length, value) in [
+            (0, 1, -1.0),
+            (5, 700, -2.0),
+            (705, 2, f32::NAN),
+            (2999, 1, 0.0),
+        ] {
+            for place in start..start + length {
+                runs.push(place, value);
+                expected[place] = value;
+            }
+        }
+        assert_eq!(runs.0.len(), 4);
+        let list = gpu
+            .buffer_for(STORAGE, size_of_val(&runs.0[..]) as u64)
+            .unwrap();
+        gpu.queue
+            .write_buffer(&list, 0, bytemuck::cast_slice(&runs.0));
+        let mut recorder = Recorder::new(&gpu);
+        recorder.kernel(&gpu.kernels.scatter, Some(4), 1, |binding| match binding {
+            1 => list.clone(),
+            _ => values.clone(),
+        });
+        recorder.submit();
+        let mut found = vec![0f32; expected.len()];
+        gpu.read_back(&values, &mut found).unwrap();
+        let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+        assert!(bits(&found) == bits(&expected));
+    }
+}
