@@ -8,6 +8,7 @@ use ebz::codec::{Params, by_name};
 use ebz::engine::Context;
 use ebz::internals::{Dims, Task};
 use ebz::{FillValues, Tolerance};
+use ebz_testkit::random::Random;
 
 /// Streams of a segment.
 const STREAMS: usize = 4;
@@ -169,4 +170,34 @@ pub fn round_trip(axes: usize, mode: Mode, arrays: &[Blocks], conditions: Condit
     let decompress = simulate(&format!("zfp_decompress_{axes}"), &streams, conditions)?;
     compare("decompressed", &decompress.chunks, &decoded)?;
     Ok(RoundTrip { compress, decompress })
+}
+
+/// Blocks of every kind: smooth, rough, of few values, of zeros, subnormal, too large, NaN.
+pub fn values(shape: [usize; 3], random: &mut Random) -> Vec<f32> {
+    let mut values = vec![0.0; shape.iter().product()];
+    let blocks = shape.map(|n| n.div_ceil(4));
+    for block in 0..blocks.iter().product() {
+        let corner = [block / blocks[2] / blocks[1], block / blocks[2] % blocks[1], block % blocks[2]].map(|i| 4 * i);
+        let kind = random.below(12);
+        let noise = 10f64.powi(-(random.below(8) as i32));
+        let scale = 2f64.powi(random.below(30) as i32 - 15);
+        for i in 0..64 {
+            let [z, y, x] = [corner[0] + i / 16, corner[1] + i / 4 % 4, corner[2] + i % 4];
+            if z >= shape[0] || y >= shape[1] || x >= shape[2] {
+                continue;
+            }
+            let bits = random.bits() as u32;
+            values[(z * shape[1] + y) * shape[2] + x] = match kind {
+                0 => 0.0,
+                1 => f32::from_bits(bits & 0x807f_ffff),
+                // All of a block, or the codec would put single values to its side list.
+                2 => f32::from_bits(bits | 0x7f80_0001),
+                3 => f32::from_bits(bits & 0x81ff_ffff | 0x7e80_0000),
+                4 => f32::from_bits(bits % (253 << 23) | bits & 1 << 31),
+                5 => [0.0, 1.0, -1.0][bits as usize % 3],
+                _ => (scale * ((x + 2 * y + 3 * z) as f64 * 0.1).sin() + scale * noise * (random.unit() - 0.5)) as f32,
+            };
+        }
+    }
+    values
 }
