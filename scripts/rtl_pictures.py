@@ -55,7 +55,8 @@ TRACES = ["fre_compress_6", "fre_decompress_6", "zfp_compress_2", "zfp_decompres
 
 
 def block_diagram(nodes, edges):
-    lines = ["digraph { rankdir=LR; nodesep=0.25; ranksep=0.35; bgcolor=white;",
+    # Long chains go down the page.
+    lines = [f"digraph {{ rankdir={'LR' if len(nodes) < 8 else 'TB'}; nodesep=0.25; ranksep=0.35; bgcolor=white;",
              'node [shape=box, style="rounded,filled", fillcolor="#e8f0fa", color="#34557a", fontname="Helvetica", fontsize=11];',
              'edge [color="#34557a", fontname="Helvetica", fontsize=9];',
              '"in" [label="i_valid, i_data\\ni_ready", shape=plaintext, style=""];',

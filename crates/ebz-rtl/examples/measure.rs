@@ -2,7 +2,7 @@
 //! core in its first cycles, as lines of CSV.
 
 use ebz_rtl::zfp::{Blocks, Mode};
-use ebz_rtl::{Conditions, RoundTrip, Simulated, fre, zfp};
+use ebz_rtl::{Conditions, RoundTrip, Simulated, fields, fre, zfp};
 use std::error::Error;
 
 /// The papers' clock.
@@ -17,15 +17,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The sample of the repository: 32 x 64 x 64 values.
-fn sample() -> Result<Vec<f32>, Box<dyn Error>> {
-    let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/wave_32x64x64.npy"))?;
-    let values = &file[file.len() - 4 * 32 * 64 * 64..];
-    Ok(values.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
-}
-
 fn cycles() -> Result<(), Box<dyn Error>> {
-    let values = sample()?;
+    let values = fields::sample()?.values;
     println!("| core | compress: values per cycle | GB/s at 250 MHz | latency | decompress | GB/s | latency |");
     println!("|---|---|---|---|---|---|---|");
     row("FRE, 6 mantissa bits", values.len(), &fre::round_trip(6, &[values.clone()], Conditions::SMOOTH)?);
@@ -50,12 +43,12 @@ fn row(name: &str, values: usize, run: &RoundTrip) {
 
 fn trace(core: &str) -> Result<(), Box<dyn Error>> {
     let conditions = Conditions { stall_input: 10, stall_output: 25, seed: 4, trace: 72 };
-    let values = sample()?;
+    let values = fields::sample()?.values;
     let run = if core.starts_with("fre") {
         fre::round_trip(6, &[values[9000..9024].to_vec(), values[9100..9108].to_vec()], conditions)?
     } else {
         let axes = if core.ends_with('3') { 3 } else { 2 };
-        let part = Blocks::of(&values[16 * 64 * 64..], [4, 4, if axes == 3 { 64 } else { 64 }], axes);
+        let part = Blocks::of(&values[16 * 64 * 64..], [4, 4, 64], axes);
         zfp::round_trip(axes, Mode::Planes(12), &[part], conditions)?
     };
     let run = if core.contains("decompress") { run.decompress } else { run.compress };

@@ -1,6 +1,6 @@
 //! The channels of FRE against codec `fre`.
 
-use crate::{Conditions, Flit, RoundTrip, byte_flits, compare, flits, simulate};
+use crate::{Conditions, Flit, RoundTrip, byte_flits, check, flits};
 use ebz::codec::{Params, by_name};
 use ebz::engine::Context;
 use ebz::internals::{Dims, Task};
@@ -51,11 +51,10 @@ pub fn round_trip(mantissa: u32, chunks: &[Vec<f32>], conditions: Conditions) ->
         decoded.push(plain(&back));
     }
     let originals: Vec<_> = chunks.iter().map(|values| plain(values)).collect();
-    let compress = simulate(&format!("fre_compress_{mantissa}"), &originals, conditions)?;
-    compare("compressed", &compress.chunks, &streams)?;
-    let decompress = simulate(&format!("fre_decompress_{mantissa}"), &streams, conditions)?;
-    compare("decompressed", &decompress.chunks, &decoded)?;
-    Ok(RoundTrip { compress, decompress })
+    Ok(RoundTrip {
+        compress: check(&format!("fre_compress_{mantissa}"), &originals, &streams, conditions)?,
+        decompress: check(&format!("fre_decompress_{mantissa}"), &streams, &decoded, conditions)?,
+    })
 }
 
 /// A walk with repeats, jumps, zeros, subnormals, NaN, infinities and arbitrary bits.

@@ -1,6 +1,6 @@
 //! DE-ZFP and ZFP-V2: streams equal the codecs', whatever the blocks, the planes and the stalls.
 
-use ebz_rtl::Conditions;
+use ebz_rtl::{Conditions, fields};
 use ebz_rtl::zfp::{Blocks, Mode, round_trip, values};
 use ebz_testkit::random::Random;
 
@@ -61,8 +61,28 @@ fn a_row_or_a_plane_per_cycle() {
             // The rows of a block, or its header and planes; and four times the start and the end of a stream.
             let steps = if axes == 3 { u64::from(planes).max(15) + 1 } else { u64::from(planes.div_ceil(8)).max(3) + 1 };
             for cycles in [run.compress.cycles, run.decompress.cycles] {
-                assert!(cycles <= count * steps + 4 * 100, "{axes} axes, {planes} planes: {cycles} cycles");
+                assert!(cycles <= count * steps + 4 * 150, "{axes} axes, {planes} planes: {cycles} cycles");
             }
+        }
+    }
+}
+
+#[test]
+fn real_fields() {
+    for (seed, field) in fields::all().unwrap().into_iter().enumerate() {
+        let [nz, ny, nx] = field.shape;
+        for axes in [2, 3] {
+            if ny < 4 || axes == 3 && nz < 4 {
+                continue;
+            }
+            // Some rows of blocks from the middle.
+            let (z, y) = (nz.min(8), ny.min(16));
+            let plane = |k: usize| (nz / 2 + k - z / 2) * ny * nx + (ny - y) / 2 * nx;
+            let values: Vec<f32> = (0..z).flat_map(|k| field.values[plane(k)..][..y * nx].to_vec()).collect();
+            let array = Blocks::of(&values, [z, y, nx], axes);
+            let planes = [8, 12, 20, 31][seed % 4];
+            round_trip(axes, Mode::Planes(planes), &[array], conditions(seed as u64))
+                .unwrap_or_else(|error| panic!("{}: {error}", field.name));
         }
     }
 }
