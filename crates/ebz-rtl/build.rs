@@ -23,7 +23,9 @@ fn main() {
     // With faults put in, the sources are elsewhere.
     println!("cargo:rerun-if-env-changed=EBZ_RTL_MUTANTS");
     let sources = match env::var_os("CARGO_FEATURE_MUTANTS") {
-        Some(_) => env::var("EBZ_RTL_MUTANTS").expect("EBZ_RTL_MUTANTS names the folder with the faults"),
+        Some(_) => {
+            env::var("EBZ_RTL_MUTANTS").expect("EBZ_RTL_MUTANTS names the folder with the faults")
+        }
         None => "../../rtl".into(),
     };
     println!("cargo:rerun-if-changed={sources}");
@@ -46,17 +48,34 @@ fn main() {
         .include(&include)
         .include(include.join("vltstd"))
         .include("shim")
-        .files(["verilated.cpp", "verilated_threads.cpp", "verilated_dpi.cpp"].map(|file| include.join(file)));
+        .files(
+            [
+                "verilated.cpp",
+                "verilated_threads.cpp",
+                "verilated_dpi.cpp",
+            ]
+            .map(|file| include.join(file)),
+        );
     for &(module, parameter) in CORES {
         let name = format!("{module}_{parameter}");
-        let parameter_name = if module.starts_with("fre") { "MANTISSA" } else { "AXES" };
+        let parameter_name = if module.starts_with("fre") {
+            "MANTISSA"
+        } else {
+            "AXES"
+        };
         let folder = out.join(&name);
         let _ = fs::remove_dir_all(&folder);
         let mut command = Command::new("verilator");
         command
             .args(["--cc", "-O3", "--x-initial", "unique"])
             .args(["-Wall", "-Wno-UNUSED", "-Wno-DECLFILENAME"])
-            .args(["--top-module", module, "--prefix", &format!("V{name}"), "--Mdir"])
+            .args([
+                "--top-module",
+                module,
+                "--prefix",
+                &format!("V{name}"),
+                "--Mdir",
+            ])
             .arg(&folder)
             .arg(format!("-G{parameter_name}={parameter}"))
             .args(&modules);
@@ -67,13 +86,19 @@ fn main() {
         let status = command.status().expect("verilator runs: install it");
         assert!(status.success(), "{command:?}");
         // One unit, because most of the time goes into the headers.
-        let unit: String = files(&folder, "cpp").iter().map(|file| format!("#include {file:?}\n")).collect();
+        let unit: String = files(&folder, "cpp")
+            .iter()
+            .map(|file| format!("#include {file:?}\n"))
+            .collect();
         let path = out.join(format!("{name}.cpp"));
         fs::write(&path, unit).expect("OUT_DIR can be written");
         build.include(&folder).file(path);
         writeln!(shim, "#include \"V{name}.h\"").expect("a string takes it");
-        writeln!(cases, "    if (!std::strcmp(core, \"{name}\")) return run<V{name}>(request, outcome), true;")
-            .expect("a string takes it");
+        writeln!(
+            cases,
+            "    if (!std::strcmp(core, \"{name}\")) return run<V{name}>(request, outcome), true;"
+        )
+        .expect("a string takes it");
     }
     shim += "static int mutant = 0;\n\
         extern \"C\" int mutant_number() { return mutant; }\n\
@@ -100,7 +125,9 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 fn verilator_root() -> PathBuf {
-    let output = Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]).output();
+    let output = Command::new("verilator")
+        .args(["--getenv", "VERILATOR_ROOT"])
+        .output();
     let output = output.expect("verilator runs: install it").stdout;
     String::from_utf8(output).expect("a path").trim().into()
 }

@@ -6,7 +6,10 @@ use ebz_rtl::{Conditions, fre, set_mutant, zfp};
 use ebz_testkit::random::Random;
 
 fn main() {
-    let count: i32 = std::env::args().nth(1).and_then(|count| count.parse().ok()).expect("the number of faults");
+    let count: i32 = std::env::args()
+        .nth(1)
+        .and_then(|count| count.parse().ok())
+        .expect("the number of faults");
     set_mutant(0);
     check().expect("the cores pass without a fault");
     let mut survivors = 0;
@@ -26,7 +29,12 @@ fn main() {
 
 /// A small part of the tests.
 fn check() -> Result<(), String> {
-    let stalled = |seed| Conditions { stall_input: 30, stall_output: 30, seed, trace: 0 };
+    let stalled = |seed| Conditions {
+        stall_input: 30,
+        stall_output: 30,
+        seed,
+        trace: 0,
+    };
     let mut random = Random::new(1);
     let chunks: Vec<_> = (0..90).map(|n| fre::values(n, &mut random)).collect();
     for conditions in [Conditions::SMOOTH, stalled(1), stalled(2)] {
@@ -38,26 +46,55 @@ fn check() -> Result<(), String> {
     }
     let many: Vec<f32> = (0..1000).map(|i| (i as f32).sin()).collect();
     let run = fre::round_trip(6, &[many.clone()], Conditions::SMOOTH)?;
-    fast_enough(run.compress.cycles.max(run.decompress.cycles), many.len() as u64 + 16)?;
+    fast_enough(
+        run.compress.cycles.max(run.decompress.cycles),
+        many.len() as u64 + 16,
+    )?;
 
     for axes in [2, 3] {
         for (seed, planes) in [0, 1, 11, 12, 24, 32].into_iter().enumerate() {
             let shape = [4, 8, 16 + 16 * seed];
-            let array = Blocks::of(&zfp::values(shape, &mut Random::new(seed as u64)), shape, axes);
-            zfp::round_trip(axes, Mode::Planes(planes), &[array.clone()], Conditions::SMOOTH)?;
-            zfp::round_trip(axes, Mode::Planes(planes), &[array.clone(), array], stalled(seed as u64))?;
+            let array = Blocks::of(
+                &zfp::values(shape, &mut Random::new(seed as u64)),
+                shape,
+                axes,
+            );
+            zfp::round_trip(
+                axes,
+                Mode::Planes(planes),
+                &[array.clone()],
+                Conditions::SMOOTH,
+            )?;
+            zfp::round_trip(
+                axes,
+                Mode::Planes(planes),
+                &[array.clone(), array],
+                stalled(seed as u64),
+            )?;
         }
         let smooth: Vec<f32> = (0..16 * 16 * 16).map(|i| (i as f32 * 1e-2).sin()).collect();
         let array = Blocks::of(&smooth, [16; 3], axes);
         for tolerance in [1e-9, 1e-2, 1e4] {
-            zfp::round_trip(axes, Mode::Tolerance(tolerance), &[array.clone()], Conditions::SMOOTH)?;
+            zfp::round_trip(
+                axes,
+                Mode::Tolerance(tolerance),
+                &[array.clone()],
+                Conditions::SMOOTH,
+            )?;
         }
         let run = zfp::round_trip(axes, Mode::Planes(8), &[array.clone()], Conditions::SMOOTH)?;
-        fast_enough(run.compress.cycles.max(run.decompress.cycles), array.values.len() as u64 / 4 + 400)?;
+        fast_enough(
+            run.compress.cycles.max(run.decompress.cycles),
+            array.values.len() as u64 / 4 + 400,
+        )?;
     }
     Ok(())
 }
 
 fn fast_enough(cycles: u64, most: u64) -> Result<(), String> {
-    if cycles > most { Err(format!("{cycles} cycles instead of {most}")) } else { Ok(()) }
+    if cycles > most {
+        Err(format!("{cycles} cycles instead of {most}"))
+    } else {
+        Ok(())
+    }
 }

@@ -18,9 +18,21 @@ pub fn sample() -> Result<Field, String> {
     let shape = [32, 64, 64];
     let path = workspace().join("samples").join(name);
     let file = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let start = file.len().checked_sub(4 * shape.iter().product::<usize>()).ok_or("the sample is too short")?;
-    let values = file[start..].as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    Ok(Field { name: name.into(), values, shape })
+    let start = file
+        .len()
+        .checked_sub(4 * shape.iter().product::<usize>())
+        .ok_or("the sample is too short")?;
+    let values = file[start..]
+        .as_chunks()
+        .0
+        .iter()
+        .map(|bytes| f32::from_le_bytes(*bytes))
+        .collect();
+    Ok(Field {
+        name: name.into(),
+        values,
+        shape,
+    })
 }
 
 /// The sample, and the fields of f32 in the folder that `EBZ_DATA` names.
@@ -32,7 +44,11 @@ pub fn all() -> Result<Vec<Field>, String> {
             for (to, &from) in shape.iter_mut().rev().zip(field.shape.iter().rev()) {
                 *to = from;
             }
-            fields.push(Field { name: field.name, values: field.values, shape });
+            fields.push(Field {
+                name: field.name,
+                values: field.values,
+                shape,
+            });
         }
     }
     Ok(fields)

@@ -103,7 +103,12 @@ unsafe extern "C" {
 
 /// Runs a core until it has given as many chunks as there are in the input, which take at most `room` flits. Errors
 /// say how it broke the rules of the handshake, or that it took too long.
-pub fn simulate(core: &str, chunks: &[Vec<Flit>], room: usize, conditions: Conditions) -> Result<Simulated, String> {
+pub fn simulate(
+    core: &str,
+    chunks: &[Vec<Flit>],
+    room: usize,
+    conditions: Conditions,
+) -> Result<Simulated, String> {
     let input: Vec<Flit> = chunks.concat();
     let mut output = vec![[0; 4]; room];
     let mut ends = vec![0; chunks.len()];
@@ -119,7 +124,8 @@ pub fn simulate(core: &str, chunks: &[Vec<Flit>], room: usize, conditions: Condi
         stall_input: conditions.stall_input,
         stall_output: conditions.stall_output,
         seed: conditions.seed,
-        most_cycles: MOST_CYCLES_PER_FLIT * 10_000 / u64::from(stalls) * (input.len() + room + 10) as u64,
+        most_cycles: MOST_CYCLES_PER_FLIT * 10_000 / u64::from(stalls)
+            * (input.len() + room + 10) as u64,
         trace: trace.as_mut_ptr(),
         trace_cycles: conditions.trace,
     };
@@ -130,7 +136,10 @@ pub fn simulate(core: &str, chunks: &[Vec<Flit>], room: usize, conditions: Condi
         return Err(format!("there is no core {core}"));
     }
     if outcome.broken != 0 {
-        return Err(format!("{core} breaks the handshake: {} flits given", outcome.given));
+        return Err(format!(
+            "{core} breaks the handshake: {} flits given",
+            outcome.given
+        ));
     }
     if outcome.chunks != chunks.len() || outcome.taken != input.len() {
         return Err(format!(
@@ -142,7 +151,10 @@ pub fn simulate(core: &str, chunks: &[Vec<Flit>], room: usize, conditions: Condi
         ));
     }
     let mut start = 0;
-    let chunks = ends.into_iter().map(|end| output[std::mem::replace(&mut start, end)..end].to_vec()).collect();
+    let chunks = ends
+        .into_iter()
+        .map(|end| output[std::mem::replace(&mut start, end)..end].to_vec())
+        .collect();
     let recorded = conditions.trace.min(outcome.cycles as usize);
     Ok(Simulated {
         chunks,
@@ -177,7 +189,12 @@ pub fn flits(words: &[u32]) -> Vec<Flit> {
 
 /// Bytes as flits, filled up with zeros.
 pub fn byte_flits(bytes: &[u8]) -> Vec<Flit> {
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+    let word = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |word, &byte| word << 8 | u32::from(byte))
+    };
     flits(&bytes.chunks(4).map(word).collect::<Vec<_>>())
 }
 
@@ -198,7 +215,11 @@ fn check(
 fn compare(what: &str, given: &[Vec<Flit>], expected: &[Vec<Flit>]) -> Result<(), String> {
     for (chunk, (given, expected)) in given.iter().zip(expected).enumerate() {
         if given != expected {
-            let at = given.iter().zip(expected).take_while(|(a, b)| a == b).count();
+            let at = given
+                .iter()
+                .zip(expected)
+                .take_while(|(a, b)| a == b)
+                .count();
             return Err(format!(
                 "{what}, chunk {chunk}, flit {at}: {:x?} instead of {:x?}; {} flits instead of {}",
                 given.get(at),

@@ -9,7 +9,12 @@ const MANTISSAS: [u32; 3] = [1, 6, 20];
 const STALLS: [[u32; 2]; 5] = [[0, 0], [30, 30], [0, 60], [60, 0], [90, 90]];
 
 fn stalled([stall_input, stall_output]: [u32; 2], seed: u64) -> Conditions {
-    Conditions { stall_input, stall_output, seed, trace: 0 }
+    Conditions {
+        stall_input,
+        stall_output,
+        seed,
+        trace: 0,
+    }
 }
 
 #[test]
@@ -58,7 +63,10 @@ fn real_fields() {
     for (seed, field) in fields::all().unwrap().into_iter().enumerate() {
         let part = field.values.len().min(100_000);
         let start = (field.values.len() - part) / 2;
-        let chunks: Vec<_> = field.values[start..start + part].chunks(30_011).map(<[f32]>::to_vec).collect();
+        let chunks: Vec<_> = field.values[start..start + part]
+            .chunks(30_011)
+            .map(<[f32]>::to_vec)
+            .collect();
         fre::round_trip(6, &chunks, stalled(STALLS[seed % 4], seed as u64))
             .unwrap_or_else(|error| panic!("{}: {error}", field.name));
     }
