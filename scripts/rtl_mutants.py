@@ -78,7 +78,7 @@ MUTANTS = [
     ("zfp/de_zfp_decode.sv", "{3'd7, 7'd39}", "{3'd7, 7'd38}"),
     ("zfp/zfp_unpack.sv", "window[5:1] == 5'd0 ? 6'd32 : {1'b0, window[5:1]}", "{1'b0, window[5:1]}"),
     ("zfp/zfp_unpack.sv", "enable & ready & (~b_valid | b_ready)", "enable & ready"),
-    ("zfp/zfp_unpack.sv", "5'(i) < widths_now[5*(p%8)+:5]", "5'(i) <= widths_now[5*(p%8)+:5]"),
+    ("zfp/zfp_unpack.sv", "5'(i) < widths_now[5*p+:5]", "5'(i) <= widths_now[5*p+:5]"),
     ("zfp/zfp_inverse.sv", "~o_valid | o_ready", "1'b1"),
     ("zfp/zfp_inverse.sv", "flush & drain != 6'd0", "1'b0"),
     ("zfp/zfp_compress.sv", "wanted > 10'sd32", "1'b0"),

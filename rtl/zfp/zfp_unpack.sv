@@ -56,22 +56,14 @@ module zfp_unpack #(
 
     // The bits of the block: none, then those of a plane, of eight planes, or of some values.
     logic [5:0]         index;
-    logic [32*SIZE-1:0] in_order, from_planes, from_values, now_planes, now_values;
+    logic [32*SIZE-1:0] digits, in_place;
     assign index = at - 6'd1;
-    zfp_order #(.AXES(AXES), .INVERSE(1)) order (.i_block(in_order), .o_block(from_planes));
-    for (genvar i = 0; i < SIZE; i++) begin : places
-        assign from_values[32*i+:32] = window[32*(i%VALUES)+:32];
-        for (genvar bit_ = 0; bit_ < 32; bit_++) begin : bits
-            localparam int PLANE = 31 - bit_;
-            assign now_values[32*i+bit_] = 32'(index) == i / VALUES;
-            assign now_planes[32*i+bit_] = 32'(index) == (AXES == 3 ? PLANE : PLANE / 8);
-        end
-    end
+    zfp_order #(.AXES(AXES), .INVERSE(1)) order (.i_block(digits), .o_block(in_place));
     always_ff @(posedge clk) begin
         if (take) begin
             if (at == 6'd0) b_values <= '0;
-            else if (b_exact) b_values <= b_values & ~now_values | from_values & now_values;
-            else b_values <= b_values | from_planes & now_planes;
+            else if (~b_exact) b_values <= b_values | in_place;
+            else b_values <= {window[32*VALUES-1:0], b_values[32*SIZE-1:32*VALUES]};
         end
     end
 
@@ -80,7 +72,7 @@ module zfp_unpack #(
         de_zfp_decode decode (.window, .plane, .length(body_length[6:0]));
         assign body_length[7] = 1'b0;
         assign header_length  = 8'd14;
-        for (genvar i = 0; i < 64; i++) assign in_order[32*i+:32] = {32{plane[i]}};
+        for (genvar i = 0; i < 64; i++) assign digits[32*i+:32] = {plane[i], 31'd0} >> index;
     end else begin : headers
         logic [31:0]  level1, next_level1;
         logic [63:0]  level2, next_level2, code_lengths;
@@ -112,9 +104,11 @@ module zfp_unpack #(
             .bits(window), .lengths(widths_now), .items(planes_now), .total(body_length)
         );
         for (genvar i = 0; i < 16; i++) begin : coefficients
-            for (genvar p = 0; p < 32; p++) begin : digits
-                assign in_order[32*i+31-p] = planes_now[16*(p%8)+i] & 5'(i) < widths_now[5*(p%8)+:5];
+            logic [7:0] eight;
+            for (genvar p = 0; p < 8; p++) begin : each
+                assign eight[7-p] = planes_now[16*p+i] & 5'(i) < widths_now[5*p+:5];
             end
+            assign digits[32*i+:32] = {eight, 24'd0} >> {index[1:0], 3'd0};
         end
     end
 endmodule

@@ -1,6 +1,6 @@
 //! The channels of FRE against codec `fre`.
 
-use crate::{Conditions, Flit, RoundTrip, byte_flits, compare, flits, simulate};
+use crate::{Conditions, Flit, RoundTrip, byte_flits, check, flits};
 use ebz::codec::{Params, by_name};
 use ebz::engine::Context;
 use ebz::internals::{Dims, Task};
@@ -16,8 +16,17 @@ pub fn codec(values: &[f32], mantissa: u32) -> Result<(Vec<u8>, Vec<f32>), Strin
     params.set("rounding", "truncate");
     params.set("zeros", "word");
     params.set("lanes", "1");
-    let dims = Dims { nz: 1, ny: 1, nx: values.len() };
-    let task = Task { dims, tolerance: Tolerance::Precision(mantissa), fill: FillValues::NONE, params: &params };
+    let dims = Dims {
+        nz: 1,
+        ny: 1,
+        nx: values.len(),
+    };
+    let task = Task {
+        dims,
+        tolerance: Tolerance::Precision(mantissa),
+        fill: FillValues::NONE,
+        params: &params,
+    };
     let codec = by_name("fre").map_err(|error| error.to_string())?;
     let mut context = Context::default();
     let mut body = Vec::new();
@@ -31,7 +40,9 @@ pub fn codec(values: &[f32], mantissa: u32) -> Result<(Vec<u8>, Vec<f32>), Strin
 
 /// The chunk with these values: their number, the values.
 pub fn plain(values: &[f32]) -> Vec<Flit> {
-    let words: Vec<u32> = std::iter::once(values.len() as u32).chain(values.iter().map(|x| x.to_bits())).collect();
+    let words: Vec<u32> = std::iter::once(values.len() as u32)
+        .chain(values.iter().map(|x| x.to_bits()))
+        .collect();
     flits(&words)
 }
 
@@ -42,7 +53,11 @@ pub fn compressed(values: usize, stream: &[u8]) -> Vec<Flit> {
 
 /// Compresses and decompresses chunks back to back. The streams must be the codec's, and the values what
 /// the codec makes of them.
-pub fn round_trip(mantissa: u32, chunks: &[Vec<f32>], conditions: Conditions) -> Result<RoundTrip, String> {
+pub fn round_trip(
+    mantissa: u32,
+    chunks: &[Vec<f32>],
+    conditions: Conditions,
+) -> Result<RoundTrip, String> {
     let mut streams = Vec::new();
     let mut decoded = Vec::new();
     for values in chunks {
@@ -51,11 +66,20 @@ pub fn round_trip(mantissa: u32, chunks: &[Vec<f32>], conditions: Conditions) ->
         decoded.push(plain(&back));
     }
     let originals: Vec<_> = chunks.iter().map(|values| plain(values)).collect();
-    let compress = simulate(&format!("fre_compress_{mantissa}"), &originals, conditions)?;
-    compare("compressed", &compress.chunks, &streams)?;
-    let decompress = simulate(&format!("fre_decompress_{mantissa}"), &streams, conditions)?;
-    compare("decompressed", &decompress.chunks, &decoded)?;
-    Ok(RoundTrip { compress, decompress })
+    Ok(RoundTrip {
+        compress: check(
+            &format!("fre_compress_{mantissa}"),
+            &originals,
+            &streams,
+            conditions,
+        )?,
+        decompress: check(
+            &format!("fre_decompress_{mantissa}"),
+            &streams,
+            &decoded,
+            conditions,
+        )?,
+    })
 }
 
 /// A walk with repeats, jumps, zeros, subnormals, NaN, infinities and arbitrary bits.

@@ -3,6 +3,7 @@
 //! Every core takes and gives flits of 128 bits with a valid/ready handshake, so that one function runs them
 //! all: [`simulate`].
 
+pub mod fields;
 pub mod fre;
 pub mod zfp;
 
@@ -89,6 +90,9 @@ struct Outcome {
     broken: u32,
 }
 
+/// No core needs more cycles for a flit of its input or output, without stalls.
+const MOST_CYCLES_PER_FLIT: u64 = 40;
+
 /// Words of the trace for each cycle, as in `harness.h`.
 const TRACE_WORDS: usize = 9;
 
@@ -97,12 +101,15 @@ unsafe extern "C" {
     fn choose_mutant(number: c_int);
 }
 
-/// Runs a core until it has given as many chunks as there are in the input. Errors say how it broke the
-/// rules of the handshake, or that it took too long.
-pub fn simulate(core: &str, chunks: &[Vec<Flit>], conditions: Conditions) -> Result<Simulated, String> {
+/// Runs a core until it has given as many chunks as there are in the input, which take at most `room` flits. Errors
+/// say how it broke the rules of the handshake, or that it took too long.
+pub fn simulate(
+    core: &str,
+    chunks: &[Vec<Flit>],
+    room: usize,
+    conditions: Conditions,
+) -> Result<Simulated, String> {
     let input: Vec<Flit> = chunks.concat();
-    // No core makes more than this of its input, nor needs more time for it.
-    let room = 48 * input.len() + 64;
     let mut output = vec![[0; 4]; room];
     let mut ends = vec![0; chunks.len()];
     let mut trace = vec![0u32; TRACE_WORDS * conditions.trace];
@@ -117,7 +124,8 @@ pub fn simulate(core: &str, chunks: &[Vec<Flit>], conditions: Conditions) -> Res
         stall_input: conditions.stall_input,
         stall_output: conditions.stall_output,
         seed: conditions.seed,
-        most_cycles: (10_000 * 80 / u64::from(stalls)) * (input.len() as u64 + 20),
+        most_cycles: MOST_CYCLES_PER_FLIT * 10_000 / u64::from(stalls)
+            * (input.len() + room + 10) as u64,
         trace: trace.as_mut_ptr(),
         trace_cycles: conditions.trace,
     };
@@ -128,7 +136,10 @@ pub fn simulate(core: &str, chunks: &[Vec<Flit>], conditions: Conditions) -> Res
         return Err(format!("there is no core {core}"));
     }
     if outcome.broken != 0 {
-        return Err(format!("{core} breaks the handshake: {} flits given", outcome.given));
+        return Err(format!(
+            "{core} breaks the handshake: {} flits given",
+            outcome.given
+        ));
     }
     if outcome.chunks != chunks.len() || outcome.taken != input.len() {
         return Err(format!(
@@ -140,7 +151,10 @@ pub fn simulate(core: &str, chunks: &[Vec<Flit>], conditions: Conditions) -> Res
         ));
     }
     let mut start = 0;
-    let chunks = ends.into_iter().map(|end| output[std::mem::replace(&mut start, end)..end].to_vec()).collect();
+    let chunks = ends
+        .into_iter()
+        .map(|end| output[std::mem::replace(&mut start, end)..end].to_vec())
+        .collect();
     let recorded = conditions.trace.min(outcome.cycles as usize);
     Ok(Simulated {
         chunks,
@@ -175,15 +189,37 @@ pub fn flits(words: &[u32]) -> Vec<Flit> {
 
 /// Bytes as flits, filled up with zeros.
 pub fn byte_flits(bytes: &[u8]) -> Vec<Flit> {
-    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+    let word = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |word, &byte| word << 8 | u32::from(byte))
+    };
     flits(&bytes.chunks(4).map(word).collect::<Vec<_>>())
+}
+
+/// Runs a core, whose output must be as expected.
+fn check(
+    core: &str,
+    chunks: &[Vec<Flit>],
+    expected: &[Vec<Flit>],
+    conditions: Conditions,
+) -> Result<Simulated, String> {
+    let room = expected.iter().map(Vec::len).sum::<usize>() + 16;
+    let simulated = simulate(core, chunks, room, conditions)?;
+    compare(core, &simulated.chunks, expected)?;
+    Ok(simulated)
 }
 
 /// Says where two lists of chunks differ.
 fn compare(what: &str, given: &[Vec<Flit>], expected: &[Vec<Flit>]) -> Result<(), String> {
     for (chunk, (given, expected)) in given.iter().zip(expected).enumerate() {
         if given != expected {
-            let at = given.iter().zip(expected).take_while(|(a, b)| a == b).count();
+            let at = given
+                .iter()
+                .zip(expected)
+                .take_while(|(a, b)| a == b)
+                .count();
             return Err(format!(
                 "{what}, chunk {chunk}, flit {at}: {:x?} instead of {:x?}; {} flits instead of {}",
                 given.get(at),

@@ -1,0 +1,100 @@
+//! Simulates every fault that `scripts/rtl_mutants.py` put into the sources: `mutants COUNT`. Each must be caught by at
+//! least one of the comparisons with the codecs, and without a fault all must pass.
+
+use ebz_rtl::zfp::{Blocks, Mode};
+use ebz_rtl::{Conditions, fre, set_mutant, zfp};
+use ebz_testkit::random::Random;
+
+fn main() {
+    let count: i32 = std::env::args()
+        .nth(1)
+        .and_then(|count| count.parse().ok())
+        .expect("the number of faults");
+    set_mutant(0);
+    check().expect("the cores pass without a fault");
+    let mut survivors = 0;
+    for number in 1..=count {
+        set_mutant(number);
+        match check() {
+            Ok(()) => {
+                println!("{number}: NOT CAUGHT");
+                survivors += 1;
+            }
+            Err(error) => println!("{number}: {}", error.chars().take(100).collect::<String>()),
+        }
+    }
+    println!("{} of {count} faults are caught", count - survivors);
+    std::process::exit(i32::from(survivors > 0));
+}
+
+/// A small part of the tests.
+fn check() -> Result<(), String> {
+    let stalled = |seed| Conditions {
+        stall_input: 30,
+        stall_output: 30,
+        seed,
+        trace: 0,
+    };
+    let mut random = Random::new(1);
+    let chunks: Vec<_> = (0..90).map(|n| fre::values(n, &mut random)).collect();
+    for conditions in [Conditions::SMOOTH, stalled(1), stalled(2)] {
+        fre::round_trip(6, &chunks, conditions)?;
+    }
+    // 18 bits and 2 for each repetition: one of these ends with a flit, and nothing follows.
+    for n in 36..50 {
+        fre::round_trip(6, &[vec![1.0; n]], Conditions::SMOOTH)?;
+    }
+    let many: Vec<f32> = (0..1000).map(|i| (i as f32).sin()).collect();
+    let run = fre::round_trip(6, &[many.clone()], Conditions::SMOOTH)?;
+    fast_enough(
+        run.compress.cycles.max(run.decompress.cycles),
+        many.len() as u64 + 16,
+    )?;
+
+    for axes in [2, 3] {
+        for (seed, planes) in [0, 1, 11, 12, 24, 32].into_iter().enumerate() {
+            let shape = [4, 8, 16 + 16 * seed];
+            let array = Blocks::of(
+                &zfp::values(shape, &mut Random::new(seed as u64)),
+                shape,
+                axes,
+            );
+            zfp::round_trip(
+                axes,
+                Mode::Planes(planes),
+                &[array.clone()],
+                Conditions::SMOOTH,
+            )?;
+            zfp::round_trip(
+                axes,
+                Mode::Planes(planes),
+                &[array.clone(), array],
+                stalled(seed as u64),
+            )?;
+        }
+        let smooth: Vec<f32> = (0..16 * 16 * 16).map(|i| (i as f32 * 1e-2).sin()).collect();
+        let array = Blocks::of(&smooth, [16; 3], axes);
+        for tolerance in [1e-9, 1e-2, 1e4] {
+            zfp::round_trip(
+                axes,
+                Mode::Tolerance(tolerance),
+                &[array.clone()],
+                Conditions::SMOOTH,
+            )?;
+        }
+        let run = zfp::round_trip(axes, Mode::Planes(8), &[array.clone()], Conditions::SMOOTH)?;
+        fast_enough(
+            run.compress.cycles.max(run.decompress.cycles),
+            array.values.len() as u64 / 4 + 400,
+        )?;
+    }
+    Ok(())
+}
+
+fn fast_enough(cycles: u64, most: u64) -> Result<(), String> {
+    if cycles > most {
+        Err(format!("{cycles} cycles instead of {most}"))
+    } else {
+        Ok(())
+    }
+}
