@@ -70,7 +70,7 @@ impl Codec for Ceaz {
         rewrites_exactly: Some(&[("rewrite", REWRITE[1])]),
     };
 
-    const QUARTERS: Option<u32> = Some(5);
+    const QUARTERS: Option<u32> = Some(6);
 
     fn validate(params: &Params) -> Result<()> {
         rule(params)?;
