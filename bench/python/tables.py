@@ -11,6 +11,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+# Texts as texts, and the same file from the same numbers.
+plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "ebz"})
+
 SPEEDS = ("compress_gb_s", "decompress_gb_s")
 COLOURS = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#000000"]
 
