@@ -11,6 +11,9 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+# Texts as texts, and the same file from the same numbers.
+plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "ebz"})
+
 SPEEDS = ("compress_gb_s", "decompress_gb_s")
 COLOURS = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#000000"]
 
@@ -110,7 +113,7 @@ def open_points(ours, peers):
     return table(["peer", "points that no ebz codec dominates", "of"], total), table(header, rows) if rows else "None."
 
 
-def recorded_points(ours, files):
+def recorded_points(ours, files, skipped):
     """Ratios that were measured elsewhere and are above those of every codec of ours."""
     best = {}
     for row in ours:
@@ -119,8 +122,8 @@ def recorded_points(ours, files):
     counts, above = collections.Counter(), []
     for path in files:
         for row in read(path):
-            key = row["dataset"], float(row["rel"])
-            if key not in best or not row["ratio"] or row["codec"].startswith("memcpy"):
+            key = row["dataset"], float(row["rel"]) if is_number(row["rel"]) else None
+            if key not in best or not is_number(row["ratio"]) or short(row["dataset"]) in skipped:
                 continue
             counts[row["codec"], "all"] += 1
             if number(row["ratio"]) > best[key][1]:
@@ -185,7 +188,8 @@ def scale(rows):
             threads[int(row["threads"])][row["codec"]] = row
     body = [[count, *(f"{number(row[name][speed]):.2f}" for name in names for speed in SPEEDS)]
             for count, row in sorted(threads.items())]
-    text.append(f"GB/s on {human(largest)}; more than one thread by the clock:\n\n" + table(["threads", *header[1:]], body))
+    if len(threads) > 1:
+        text.append(f"GB/s on {human(largest)}; more than one thread by the clock:\n\n" + table(["threads", *header[1:]], body))
     return "\n\n".join(text)
 
 
@@ -198,13 +202,14 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("docs", type=pathlib.Path)
     parser.add_argument("--recorded", type=pathlib.Path, action="append", default=[])
+    parser.add_argument("--unlike", action="append", default=[])
     given = parser.parse_args()
     ours, peers = read(given.folder / "results.csv"), read(given.folder / "peers.csv")
     ours = [row for row in ours if row["bound"].startswith("range")]
     bounds = list(dict.fromkeys(bound_of(row) for row in ours))
     text = ["# Results", "What `bench/run` measured; all of this page is its output. Speeds are least processor times of one "
-            "thread, each field as it is (0.25 to 16 MB), on a machine that others used at the same time: take them relative "
-            "to each other. Ratios hold everywhere.",
+            "thread, each field as it is. They depend on the machine and on what else it does: take them relative to each "
+            "other. Ratios hold everywhere.",
             "## Ratios", ratios(ours, [row for row in peers if row["bound"] != "lossless"], bounds),
             "## Speeds", "Geometric means over all fields and bounds:", speeds(ours, peers)]
     pictures = given.docs / "pictures"
@@ -220,9 +225,10 @@ def main():
                  "least its ratio and both of its speeds on the same field and bound; an error above 1 means that the peer did "
                  "not keep the bound.", total, rows]
     if given.recorded:
-        total, rows = recorded_points(ours, given.recorded)
-        text += ["## Ratios that were recorded elsewhere", "Of compressors that are no packages. Only ratios are compared, "
-                 "because the speeds are those of another day.", total, rows]
+        total, rows = recorded_points(ours, given.recorded, given.unlike)
+        left_out = f" Left out: {', '.join(given.unlike)}, whose fill values count for the range there." if given.unlike else ""
+        text += ["## Ratios that were recorded elsewhere", "Most of these compressors are no packages. Only ratios are "
+                 f"compared, because the speeds are those of another day.{left_out}", total, rows]
     rows = read(given.folder / "scaling.csv")
     if rows:
         text += ["## Size and threads", scale(rows)]

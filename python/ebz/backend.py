@@ -27,7 +27,7 @@ class EbzBackend(BackendEntrypoint):
     description = "Open .ebz files"
     open_dataset_parameters = ("filename_or_obj", "drop_variables", "threads")
 
-    def open_dataset(  # type: ignore[override]
+    def open_dataset(
         self,
         filename_or_obj: Any,
         *,
@@ -52,7 +52,7 @@ class EbzBackend(BackendEntrypoint):
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """By the name."""
         is_name = isinstance(filename_or_obj, (str, os.PathLike))
-        return is_name and os.fspath(filename_or_obj).endswith(".ebz")
+        return is_name and str(filename_or_obj).endswith(".ebz")
 
 
 def _variable(file: File) -> tuple[str, xarray.Variable]:

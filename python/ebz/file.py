@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from typing import IO, TYPE_CHECKING, Any, Union
+from typing import IO, TYPE_CHECKING, Any, Union, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,8 +39,9 @@ def save(
     `path` may also be a URL such as `s3://bucket/a.ebz`, which fsspec opens, or an object with `write`; these
     are written whole, and cannot be appended to.
     """
-    if _is_path(path):
-        _core.save(path, readable(a), options(settings), append)
+    local = _local(path)
+    if local is not None:
+        _core.save(local, readable(a), options(settings), append)
         return
     if append:
         raise InvalidArgument("append=True needs a file on a disk: give its path")
@@ -49,7 +50,8 @@ def save(
         with _fsspec().open(path, "wb") as out:
             out.write(data)
     else:
-        path.write(data)
+        out = cast("IO[bytes]", path)
+        out.write(data)
 
 
 def open(
@@ -83,13 +85,13 @@ class File:
         threads: int = 1,
         max_memory: int | None = None,
     ) -> None:
+        local = _local(path)
         #: What was opened.
-        self.path: Any = path
+        self.path: Any = path if local is None else local
         self.threads = count("threads", threads)
         self.max_memory = limit("max_memory", max_memory)
-        if _is_path(path):
-            self.path = os.fspath(path)
-            reader = _core.Reader.open(self.path, self.threads, self.max_memory)
+        if local is not None:
+            reader = _core.Reader.open(local, self.threads, self.max_memory)
         else:
             file = _fsspec().open(path, "rb").open() if isinstance(path, str) else path
             reader = _core.Reader.object(file, self.threads, self.max_memory)
@@ -217,9 +219,11 @@ def _bytes(count: float) -> str:
     return f"{count:.3g} TB"
 
 
-def _is_path(place: object) -> bool:
-    """Whether it names a file on a disk."""
-    return isinstance(place, os.PathLike) or (isinstance(place, (str, bytes)) and "://" not in str(place))
+def _local(place: Place) -> str | None:
+    """The path of a file on a disk, if it is one."""
+    if isinstance(place, os.PathLike):
+        return os.fspath(place)
+    return place if isinstance(place, str) and "://" not in place else None
 
 
 def _fsspec() -> Any:

@@ -18,6 +18,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 PLUGINS = ROOT / "python" / "ebz" / "plugins"
 
 
+def get_requires_for_build_wheel(config_settings=None):
+    """The first hook that is called: without Rust, nothing else can be done."""
+    need("cargo")
+    return maturin.get_requires_for_build_wheel(config_settings)
+
+
+def get_requires_for_build_editable(config_settings=None):
+    need("cargo")
+    return maturin.get_requires_for_build_editable(config_settings)
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     put_plugin_in_place()
     return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
@@ -53,12 +64,17 @@ def tracked_files():
     return sorted(path.as_posix() for path in files if not made & set(path.parts))
 
 
+def need(program):
+    """Stops with advice where a program is missing."""
+    if shutil.which(program) is None:
+        raise SystemExit(
+            f"ebz is built from Rust, but there is no {program} on the PATH. Install Rust 1.89 or newer: see "
+            "https://rustup.rs, or on Debian 12 `apt install cargo-web rustc-web`, and try again.")
+
+
 def put_plugin_in_place(command=("cargo", "build"), target=None):
     """Builds the HDF5 plugin and puts it where the wheel takes it from."""
-    if shutil.which(command[0]) is None:
-        raise SystemExit(
-            f"ebz is built from Rust, but there is no {command[0]} on the PATH. Install Rust 1.89 or newer: see "
-            "https://rustup.rs, or on Debian 12 `apt install cargo-web rustc-web`, and try again.")
+    need(command[0])
     where = ["--target", target] if target else []
     messages = subprocess.check_output(
         [*command, "--release", "--locked", "--package", "ebz-hdf5", "--lib", *where,

@@ -18,8 +18,8 @@ pub fn suggest(array: &Bound<'_, PyAny>, keep: Vec<String>, fill: &str) -> Resul
     let fill = fill.parse()?;
     with_array!(array, a => read(a, |view| {
         let values = view.to_contiguous();
-        let invalid = |error| Error::invalid(format!("{error:#}"));
-        let found = ebz_cli::suggest(&values, view.shape(), &keep, fill).map_err(invalid)?;
+        let found = ebz_cli::suggest(&values, view.shape(), &keep, fill);
+        let found = found.map_err(|error| Error::invalid(format!("{error:#}")))?;
         Ok(found.to_string())
     }))
 }

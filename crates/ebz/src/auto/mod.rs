@@ -14,11 +14,14 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::favor::Favor;
 use crate::options::Options;
-use sample::Sample;
+use sample::{Extent, Sample};
 
 /// Bits per value that a codec can save compared with a faster one, at most: one that would have to save more is not
 /// tried. Of 20 fields with bounds of 1e-2 to 1e-5 of the range, none came near.
 const MAX_BITS_SAVED: f64 = 4.0;
+
+/// Ratio of the fastest codec from which on the fixed costs of a chunk, such as codebooks, decide in small boxes.
+const COMPRESSIBLE: u64 = 16;
 
 /// What `auto` chose, and why.
 #[non_exhaustive]
@@ -58,10 +61,9 @@ pub(crate) fn choose<T: Element>(
     options: &Options,
     pool: &mut Pool,
 ) -> Result<Choice> {
-    let sample = Sample::of(view, options.favor);
     let fastest = options.check()?;
     let mut trials = Trials {
-        sample: &sample,
+        sample: Sample::of(view, Extent::usual(options.favor)),
         options: options.clone(),
         pool,
     };
@@ -76,6 +78,9 @@ pub(crate) fn choose<T: Element>(
             options.tolerance(|| extent.ok_or_else(|| Error::invalid("the range is not known")))?
         }
     };
+    if trials.bytes(fastest, tolerance)? * COMPRESSIBLE < trials.sample.raw_bytes() {
+        trials.sample = Sample::of(view, Extent::large(options.favor));
+    }
     let mut candidates: Vec<_> = options.candidates().collect();
     candidates.sort_by_key(|(_, quarters)| *quarters);
     let mut results: Vec<(f64, f64, &Entry)> = Vec::new();
@@ -83,7 +88,7 @@ pub(crate) fn choose<T: Element>(
         let weight = options.favor.weight(quarters);
         let out_of_reach = results.iter().any(|(cost, bytes, _)| {
             let saved = 8.0 * (bytes - cost / weight);
-            saved > MAX_BITS_SAVED * sample.len() as f64
+            saved > MAX_BITS_SAVED * trials.sample.values().len() as f64
         });
         if !out_of_reach {
             let bytes = trials.bytes(entry, tolerance)? as f64;
@@ -91,23 +96,23 @@ pub(crate) fn choose<T: Element>(
         }
     }
     results.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let raw = sample.len() * T::SIZE;
+    let raw = trials.sample.raw_bytes() as f64;
     let mut ranked = results
         .iter()
-        .map(|&(_, bytes, entry)| (entry.info.name, raw as f64 / bytes.max(1.0)));
+        .map(|&(_, bytes, entry)| (entry.info.name, raw / bytes.max(1.0)));
     let (codec, ratio) = ranked.next().unwrap_or((fastest.info.name, 1.0));
     Ok(Choice {
         codec,
         favor: options.favor,
         ratio,
         next: ranked.next(),
-        sampled: sample.share(),
+        sampled: trials.sample.share(),
     })
 }
 
 /// What candidates make of the samples.
 struct Trials<'a, T> {
-    sample: &'a Sample<T>,
+    sample: Sample<T>,
     options: Options,
     pool: &'a mut Pool,
 }
@@ -147,7 +152,7 @@ impl<T: Element> Trials<'_, T> {
                 range * 3f64.sqrt() * 10f64.powf(-decibels / 20.0),
             ));
         }
-        let most = (self.sample.len() * T::SIZE) as f64 / self.options.bound.value();
+        let most = self.sample.raw_bytes() as f64 / self.options.bound.value();
         // The smallest of the range's halves, quarters and so on that is enough for the fastest codec.
         let bound = |halvings: i32| Tolerance::Abs(range * f64::from(-halvings).exp2());
         let (mut coarse, mut fine) = (0, 64);

@@ -4,16 +4,34 @@ use crate::array::{View, gather};
 use crate::element::Element;
 use crate::favor::Favor;
 
-/// Values of a box: enough for codecs to compare as they do on whole chunks. With 2¹² values one choice in ten is
-/// wrong, with 2¹⁶ no fewer than with these.
-const BOX_VALUES: usize = 1 << 14;
+/// How much of an array is tried.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    /// Values of a box, at most.
+    values: usize,
+    boxes: usize,
+}
 
-/// Number of boxes: trials take 1 to 2 % of the time that the codec takes for 64 MiB, which is long where only the
-/// ratio counts.
-const fn boxes(favor: Favor) -> usize {
-    match favor {
-        Favor::Speed | Favor::Balanced => 2,
-        Favor::Ratio => 8,
+impl Extent {
+    /// Enough for codecs to compare as they do on whole chunks, mostly, in 1 to 2 % of the time that the codec takes for
+    /// 64 MiB: that is longer where only the ratio counts.
+    pub const fn usual(favor: Favor) -> Self {
+        let boxes = match favor {
+            Favor::Speed | Favor::Balanced => 2,
+            Favor::Ratio => 8,
+        };
+        Self {
+            values: 1 << 14,
+            boxes,
+        }
+    }
+
+    /// Fewer and larger boxes, for arrays of which so little is left that the fixed costs of a chunk count.
+    pub const fn large(favor: Favor) -> Self {
+        Self {
+            values: 1 << 16,
+            boxes: Self::usual(favor).boxes / 2,
+        }
     }
 }
 
@@ -27,11 +45,11 @@ pub(super) struct Sample<T> {
 
 impl<T: Element> Sample<T> {
     /// A sample of an array; all of it where that is not more.
-    pub fn of(view: &View<'_, T>, favor: Favor) -> Self {
+    pub fn of(view: &View<'_, T>, extent: Extent) -> Self {
         let whole = view.shape().iter().product();
-        let shape = box_shape(view.shape());
+        let shape = box_shape(view.shape(), extent.values);
         let length: usize = shape.iter().product();
-        let boxes = if length == whole { 1 } else { boxes(favor) };
+        let boxes = if length == whole { 1 } else { extent.boxes };
         let mut values = vec![T::default(); boxes * length];
         let layout = &view.layout;
         for (number, out) in values.chunks_exact_mut(length.max(1)).enumerate() {
@@ -67,23 +85,23 @@ impl<T: Element> Sample<T> {
         &self.values
     }
 
-    /// Number of values.
-    pub fn len(&self) -> usize {
-        self.values.len()
+    /// Bytes of all values.
+    pub fn raw_bytes(&self) -> u64 {
+        size_of_val(&self.values[..]) as u64
     }
 
     /// Share of the array's values; boxes may overlap in small arrays.
     pub fn share(&self) -> f64 {
-        (self.len() as f64 / self.whole.max(1) as f64).min(1.0)
+        (self.values.len() as f64 / self.whole.max(1) as f64).min(1.0)
     }
 }
 
 /// Extents of a box: the longest of the last three axes is halved until the box is small enough.
-fn box_shape(shape: &[usize]) -> Vec<usize> {
+fn box_shape(shape: &[usize], most: usize) -> Vec<usize> {
     let inner = shape.len().saturating_sub(3);
     let mut part: Vec<usize> = shape.to_vec();
     part[..inner].fill(1);
-    while part.iter().product::<usize>() > BOX_VALUES {
+    while part.iter().product::<usize>() > most {
         // Rows may be twice as long as the other axes.
         let rows = shape.len() - 1;
         let weight = |axis: usize| part[axis].saturating_mul(if axis == rows { 1 } else { 2 });

@@ -85,7 +85,7 @@ impl Codec for Ceaz {
         rewrites_exactly: Some(&[("rewrite", REWRITE[1])]),
     };
 
-    const QUARTERS: Option<u32> = Some(5);
+    const QUARTERS: Option<u32> = Some(6);
 
     fn validate(params: &Params) -> Result<()> {
         if rule(params)? == Rule::Chi && !is_centred(params)? {

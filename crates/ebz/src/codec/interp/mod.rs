@@ -58,7 +58,7 @@ impl Codec for Interp {
         rewrites_exactly: None,
     };
 
-    const QUARTERS: Option<u32> = Some(13);
+    const QUARTERS: Option<u32> = Some(12);
 
     const CHUNKS: ChunkShape = ChunkShape::Box;
 
