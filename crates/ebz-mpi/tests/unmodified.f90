@@ -4,7 +4,9 @@ program unmodified
   use mpi
   implicit none
   integer, parameter :: n = 100000
-  integer :: rank, ranks, error, i, r, file, count, status(MPI_STATUS_SIZE)
+  integer :: rank, ranks, error, i, r, count
+  integer :: file
+  integer :: status(MPI_STATUS_SIZE)
   integer(MPI_OFFSET_KIND) :: offset
   double precision :: own(n), total(n), bound, exact
   double precision, allocatable :: all(:)

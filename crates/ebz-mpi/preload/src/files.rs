@@ -5,7 +5,7 @@
 //! written as it is.
 
 use crate::settings::ENVIRONMENT;
-use crate::types::{Float, all_can, float, outcome, values};
+use crate::types::{Float, all_can, failed, float, say, values};
 use ebz::{Element, Options, View, Writer};
 use ebz_mpi::mpi::ffi;
 use ebz_mpi::mpi::traits::AsRaw;
@@ -99,9 +99,10 @@ pub unsafe fn close(file: *mut ffi::MPI_File) -> c_int {
     // SAFETY: the argument of the program; the handler of all files decides what an error does.
     unsafe {
         let code = ffi::PMPI_File_close(file);
-        match outcome("MPI_File_close", result.map(|()| Report::default())) {
+        match result {
             Ok(()) => code,
-            Err(code) => {
+            Err(error) => {
+                let code = failed("MPI_File_close", &error);
                 ffi::PMPI_File_call_errhandler(ffi::RSMPI_FILE_NULL, code);
                 code
             }
@@ -160,9 +161,13 @@ impl Write {
             // SAFETY: handles of the program.
             unsafe { self.pretend(bytes) };
         }
-        match outcome("MPI_File_write", result) {
-            Ok(()) => 0,
-            Err(code) => {
+        match result {
+            Ok(report) => {
+                say("MPI_File_write", &report);
+                0
+            }
+            Err(error) => {
+                let code = failed("MPI_File_write", &error);
                 // SAFETY: a file of the program; its handler decides what comes next.
                 unsafe { ffi::PMPI_File_call_errhandler(self.file, code) };
                 code

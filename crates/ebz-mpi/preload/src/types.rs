@@ -4,6 +4,7 @@ use crate::settings::ENVIRONMENT;
 use ebz_mpi::mpi::ffi;
 use ebz_mpi::{Comm, Error, Report};
 use std::ffi::{CStr, c_int, c_void};
+use std::io::Write;
 use std::sync::LazyLock;
 
 /// The types that are compressed.
@@ -110,31 +111,39 @@ pub fn own_comm<'a>(comm: ffi::MPI_Comm) -> Result<&'a Comm, Error> {
     }
 }
 
-/// Says what was done, if that is asked for; the code of MPI for what went wrong, if something did.
-pub fn outcome(call: &str, result: Result<Report, Error>) -> Result<(), c_int> {
-    match result {
-        Ok(report) if ENVIRONMENT.verbose => {
-            let way = match report.compressed {
-                true => "compressed",
-                false => "raw",
-            };
-            let (raw, sent) = (report.raw_bytes, report.sent_bytes);
-            eprintln!("ebz: {call}: {way}, {raw} bytes, {sent} sent");
-            Ok(())
-        }
-        Ok(_) => Ok(()),
-        Err(error) => {
-            eprintln!("ebz: {call}: {error}");
-            Err(ffi::MPI_ERR_OTHER as c_int)
-        }
+/// Says what was done, if that is asked for.
+pub fn say(call: &str, report: &Report) {
+    if ENVIRONMENT.verbose {
+        let way = match report.compressed {
+            true => "compressed",
+            false => "raw",
+        };
+        let (raw, sent) = (report.raw_bytes, report.sent_bytes);
+        print_line(format!("ebz: {call}: {way}, {raw} bytes, {sent} sent\n"));
     }
+}
+
+/// Says what went wrong; the code of MPI for it.
+pub fn failed(call: &str, error: &Error) -> c_int {
+    print_line(format!("ebz: {call}: {error}\n"));
+    ffi::MPI_ERR_OTHER as c_int
+}
+
+/// In one piece, because all ranks share the terminal.
+fn print_line(line: String) {
+    // Where standard error is closed, nobody wants to know.
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// Ends a call as MPI would: an error goes to the handler of the communicator.
 pub fn end(comm: ffi::MPI_Comm, call: &str, result: Result<Report, Error>) -> c_int {
-    match outcome(call, result) {
-        Ok(()) => 0,
-        Err(code) => {
+    match result {
+        Ok(report) => {
+            say(call, &report);
+            0
+        }
+        Err(error) => {
+            let code = failed(call, &error);
             // SAFETY: a communicator of the program; its handler decides what comes next.
             unsafe { ffi::PMPI_Comm_call_errhandler(comm, code) };
             code

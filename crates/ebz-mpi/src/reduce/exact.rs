@@ -1,7 +1,7 @@
 //! Exact sums, in the order of the ranks.
 
 use super::parts::Parts;
-use super::{Goal, first, unexpected};
+use super::{Goal, unexpected};
 use crate::comm::{Comm, IN_PLACE, MAX_MESSAGE, Tag, check};
 use crate::error::Result;
 use crate::message::{self, Kind, Message};
@@ -46,7 +46,7 @@ pub(super) fn in_order<T: Element>(
             let mut row = sums.to_vec();
             if rank != own {
                 comm.receive(Some(rank), Tag::Exact, &mut bytes)?;
-                result = first(result, read_raw(&bytes, rank, piece, &mut row));
+                result = result.and(read_raw(&bytes, rank, piece, &mut row));
             }
             rows.push(row);
         }
@@ -72,7 +72,7 @@ pub(super) fn in_order<T: Element>(
             for piece in parts.pieces_of(from) {
                 comm.receive(Some(from), Tag::Exact, &mut bytes)?;
                 let out = &mut values[parts.values(piece)];
-                result = first(result, read_raw(&bytes, from, piece, out));
+                result = result.and(read_raw(&bytes, from, piece, out));
             }
         }
     }

@@ -235,11 +235,6 @@ fn sample<T: Element>(
     best
 }
 
-/// The first error of two results.
-fn first(a: Result<()>, b: Result<()>) -> Result<()> {
-    a.and(b)
-}
-
 /// What other ranks must have given alike.
 fn unexpected(what: &str) -> Error {
     ebz::Error::corrupt(format!("a rank sent {what}")).into()

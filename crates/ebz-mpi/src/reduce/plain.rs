@@ -1,6 +1,5 @@
 //! The plain way, for comparison: a ring that decompresses, adds and compresses again at every step.
 
-use super::first;
 use super::parts::Parts;
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
@@ -120,6 +119,6 @@ impl Ring<'_> {
                 Ok(self.coder.decode(&plan, 0, 0, records, out)?)
             });
         let before = std::mem::replace(&mut self.result, Ok(()));
-        self.result = first(before, taken);
+        self.result = before.and(taken);
     }
 }

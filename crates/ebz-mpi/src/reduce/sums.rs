@@ -1,8 +1,8 @@
 //! Sums of whole numbers, packed.
 
+use super::Goal;
 use super::exact::{self, Exceptions};
 use super::parts::Parts;
-use super::{Goal, first};
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
 use crate::lattice::{Lattice, difference, pack, packed_len, sum_up, unpack, unpack_add};
@@ -131,7 +131,7 @@ impl Sums<'_> {
                 false => unpack(body, out),
             });
         let before = std::mem::replace(&mut self.result, Ok(()));
-        self.result = first(before, taken);
+        self.result = before.and(taken);
         Ok(())
     }
 
