@@ -2,7 +2,7 @@
 //!
 //! In: an array and a ratio. Out: the array coded once, about as small as asked. Steps: 1 a part of every
 //! slab is coded with a few bounds, which tells the bound for the whole and what each slab is to take;
-//! 2 the first slab is coded with it, which tells how a slab differs from its part; 3 slabs are coded in
+//! 2 the slab that is to take most is coded with it, which tells how slabs differ from their parts; 3 slabs are coded in
 //! order, and what they took corrects the bound of those to come, by the paper's ε′ = 2^(B − B′) ε; 4 the
 //! frame records the largest bound.
 
@@ -155,7 +155,7 @@ impl OnePass {
         Ok(pass)
     }
 
-    /// Codes the first slab, which is not kept, to know how slabs differ from their samples.
+    /// Codes the slab that is to take most, which is not kept, to know how slabs differ from their samples.
     fn calibrate<T: Element>(
         &mut self,
         view: &View<'_, T>,
@@ -165,12 +165,12 @@ impl OnePass {
         let whole: Vec<_> = view.shape().iter().map(|&n| 0..n).collect();
         let control = &mut self.control;
         for _ in 0..control.calibrations() {
-            let bound = control.walk.bound(control.first_place());
+            let (slab, bound) = (control.largest(), control.walk.bound(control.first_place()));
             let plan = self.plan.with_bound(bound);
-            let region = plan.slab_region(0);
+            let region = plan.slab_region(slab);
             let mut piece = Some(Piece {
                 view: view.part(&region, &whole),
-                chunks: plan.chunks_of(0),
+                chunks: plan.chunks_of(slab),
                 region,
                 plan,
             });
@@ -366,8 +366,10 @@ struct Control {
     /// The bound that the sample needs, and how the level grows with the logarithm of the bound.
     place: f64,
     slope: f64,
-    /// By how much the first slab reaches a higher level than its sample.
+    /// By how much slabs reach a higher level than their samples, as far as is known before the first one.
     surplus: f64,
+    /// By how much the closest trial of it missed, and its place.
+    closest: Option<(f64, f64)>,
     /// Bytes of each slab, and those that it is to take with that bound.
     raw: Vec<f64>,
     planned: Vec<f64>,
@@ -394,6 +396,7 @@ impl Control {
             place: target.place(bound),
             slope,
             surplus: 0.0,
+            closest: None,
             planned: sizes.iter().map(|size| size * budget / expected).collect(),
             raw,
             taken: Vec::new(),
@@ -401,7 +404,13 @@ impl Control {
         }
     }
 
-    /// How often the first slab is coded beforehand at most: it is most of a small frame.
+    /// The slab that is to take most.
+    fn largest(&self) -> usize {
+        let planned = self.planned.iter().enumerate();
+        planned.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(slab, _)| slab)
+    }
+
+    /// How often a slab is coded beforehand at most: it is most of a small frame.
     fn calibrations(&self) -> usize {
         match self.raw.len() {
             0..4 => 2,
@@ -414,12 +423,23 @@ impl Control {
         self.place - self.surplus / self.slope
     }
 
-    /// The first slab took so many bytes; whether that is about what was planned.
+    /// The largest slab took so many bytes; whether nothing is to be learnt from another trial.
     fn calibrated(&mut self, bound: f64, bytes: f64) -> bool {
-        let level = self.target.level(self.raw[0] / bytes.max(1.0));
-        let surplus = level - self.expected(0, self.target.place(bound));
-        self.surplus = surplus.clamp(-2.0, 2.0);
-        (bytes / self.planned[0] - 1.0).abs() < SAMPLE_CLOSE
+        let (slab, place) = (self.largest(), self.target.place(bound));
+        let miss = (bytes / self.planned[slab]).ln().abs();
+        match self.closest.replace((miss, place)) {
+            // The curve jumps, or the model does not hold.
+            Some((closest, place)) if closest <= miss => {
+                self.surplus = (self.place - place) * self.slope;
+                true
+            }
+            _ => {
+                let level = self.target.level(self.raw[slab] / bytes.max(1.0));
+                let surplus = level - self.expected(slab, place);
+                self.surplus = surplus.clamp(-2.0, 2.0);
+                miss < SAMPLE_CLOSE
+            }
+        }
     }
 
     /// The level that a slab is expected to reach with a bound, as the sample has it.
