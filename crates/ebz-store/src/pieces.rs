@@ -150,7 +150,7 @@ impl Coded {
             .time(|| OnePass::of(&view, &options))?;
         self.begin(number, Arc::new(pass.finished()));
         for (slab, place) in coding.cut.places.iter().enumerate() {
-            self.plan = Some(Arc::new(pass.plan(slab)));
+            self.plan = Some(Arc::new(pass.next_plan()));
             let shape = coding.cut.slab_shape(slab);
             self.slab(coding, slab, &View::new(&values[place.clone()], &shape)?)?;
             let bodies = self.slabs.with(slab, EncodedSlab::bodies);

@@ -96,7 +96,7 @@ fn bytes_do_not_depend_on_threads_or_the_way_in() {
         let mut out = EncodedSlab::default();
         let part = View::new(part, &[4, 100, 120]).unwrap();
         coder
-            .encode(&pass.plan(slab), 0, slab, &part, &mut out)
+            .encode(&pass.next_plan(), 0, slab, &part, &mut out)
             .unwrap();
         pass.note(out.bodies().iter().map(|(_, length)| *length));
         slabs.push(out);

@@ -2,7 +2,7 @@
 //!
 //! In: an array and a ratio. Out: the array coded once, about as small as asked. Steps: 1 a part of every
 //! slab is coded with a few bounds, which tells the bound for the whole and what each slab is to take;
-//! 2 the first slab is coded with it, which tells how a slab differs from its part; 3 slabs are coded in
+//! 2 the slab that is to take most is coded with it, which tells how slabs differ from their parts; 3 slabs are coded in
 //! order, and what they took corrects the bound of those to come, by the paper's ε′ = 2^(B − B′) ε; 4 the
 //! frame records the largest bound.
 
@@ -47,7 +47,7 @@ pub(super) fn frame<T: Element>(
     let whole: Vec<_> = view.shape().iter().map(|&n| 0..n).collect();
     let slabs = pass.plan.slabs();
     // A slab is taken up when as many have been emitted as its bound depends on.
-    let threads = parallel::threads(options.threads).min(pass.control.lag);
+    let threads = parallel::threads(options.threads).min(pass.lag());
     let (mut runs, mut fill) = (Vec::new(), FoundFill::default());
     let pass = Mutex::new(&mut pass);
     let lock = || pass.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,7 +58,7 @@ pub(super) fn frame<T: Element>(
             let Some(slab) = next.next() else {
                 return Ok(None);
             };
-            let plan = lock().plan(slab);
+            let plan = lock().next_plan();
             let region = plan.slab_region(slab);
             Ok(Some(Piece {
                 view: view.part(&region, &whole),
@@ -92,7 +92,7 @@ pub(super) fn frame<T: Element>(
             sampled: pass.sampled,
         },
         last: Last {
-            target: pass.control.target,
+            target: pass.target,
             tolerance,
             found: Some(found),
             slope: None,
@@ -102,12 +102,15 @@ pub(super) fn frame<T: Element>(
 
 /// The bounds of a frame's slabs, for a `ratio` in one pass.
 ///
-/// [`OnePass::plan`] gives the plans of slabs in order, and [`OnePass::note`] takes what they took; the
-/// bound of a slab depends on those that are [`OnePass::lag`] and more before it.
+/// [`OnePass::next_plan`] gives the plans of slabs in order, and [`OnePass::note`] takes what they took,
+/// in the same order; the bound of a slab depends on those that are [`OnePass::lag`] and more before it.
 #[derive(Debug)]
 pub struct OnePass {
     plan: FramePlan,
-    control: Control,
+    target: Target,
+    /// None where every bit is kept.
+    control: Option<Control>,
+    /// How often a sample was coded.
     sampled: usize,
 }
 
@@ -135,59 +138,27 @@ impl OnePass {
         // Nothing to lose, or nothing lost.
         let exact =
             range == 0.0 || target.is_met(ratio(&samples, &trials.code(Tolerance::Lossless)?));
-        let (bound, slope, sizes) = match exact {
-            true => (0.0, 1.0, Vec::new()),
-            false => trials.bound(target, range)?,
-        };
-        let plan = match exact {
-            true => plan,
-            false => FramePlan::new::<T>(view.shape(), Tolerance::Abs(bound), options)?,
-        };
-        let raw = samples.iter().map(|sample| sample.slab_bytes as f64);
-        let mut pass = Self {
-            sampled: trials.count,
-            control: Control::new(target, (bound, slope, range), raw.collect(), &sizes),
-            plan,
-        };
-        if !exact {
-            pass.calibrate(view, pool, options.simd)?;
-        }
-        Ok(pass)
-    }
-
-    /// Codes the first slab, which is not kept, to know how slabs differ from their samples.
-    fn calibrate<T: Element>(
-        &mut self,
-        view: &View<'_, T>,
-        pool: &mut Pool,
-        simd: Level,
-    ) -> Result<()> {
-        let whole: Vec<_> = view.shape().iter().map(|&n| 0..n).collect();
-        let control = &mut self.control;
-        for _ in 0..control.calibrations() {
-            let bound = control.walk.bound(control.first_place());
-            let plan = self.plan.with_bound(bound);
-            let region = plan.slab_region(0);
-            let mut piece = Some(Piece {
-                view: view.part(&region, &whole),
-                chunks: plan.chunks_of(0),
-                region,
+        if exact {
+            return Ok(Self {
                 plan,
+                target,
+                control: None,
+                sampled: trials.count,
             });
-            let mut bytes = 0.0;
-            pool.encode_pieces(
-                (1, simd),
-                || Ok(piece.take()),
-                |run| {
-                    bytes = stored(lengths(run));
-                    Ok(())
-                },
-            )?;
-            if control.calibrated(bound, bytes) {
-                break;
-            }
         }
-        Ok(())
+        let (walk, place, sizes) = trials.bound(target, range)?;
+        let raw = samples.iter().map(|sample| sample.slab_bytes as f64);
+        let mut control = Control::new(target, walk, place, raw.collect(), &sizes);
+        let sampled = trials.count;
+        let tolerance = Tolerance::Abs(control.walk.bound(place));
+        let plan = FramePlan::new::<T>(view.shape(), tolerance, options)?;
+        control.calibrate(view, &plan, pool, options.simd)?;
+        Ok(Self {
+            plan,
+            target,
+            control: Some(control),
+            sampled,
+        })
     }
 
     /// Looks at a part of every slab of an array that is to be coded with a `ratio` in one pass.
@@ -197,25 +168,28 @@ impl OnePass {
 
     /// The distance from a slab to the last one before it that its bound depends on.
     pub fn lag(&self) -> usize {
-        self.control.lag
+        self.control.as_ref().map_or(MAX_LAG, |control| control.lag)
     }
 
     /// The plan to encode the next slab with.
-    pub fn plan(&mut self, slab: usize) -> FramePlan {
-        match self.plan.header().tolerance {
-            Tolerance::Lossless => self.plan.clone(),
-            _ => self.plan.with_bound(self.control.bound(slab)),
+    pub fn next_plan(&mut self) -> FramePlan {
+        match &mut self.control {
+            None => self.plan.clone(),
+            Some(control) => self.plan.with_bound(control.next_bound()),
         }
     }
 
     /// The next slab, in order, has bodies of these lengths.
     pub fn note(&mut self, bodies: impl IntoIterator<Item = u64>) {
-        self.control.taken.push(stored(bodies));
+        if let Some(control) = &mut self.control {
+            control.taken.push(stored(bodies));
+        }
     }
 
     /// The plan of the frame, whose guarantee is the largest bound.
     pub fn finished(&self) -> FramePlan {
-        match self.control.bounds.iter().copied().reduce(f64::max) {
+        let bounds = self.control.iter().flat_map(|control| &control.bounds);
+        match bounds.copied().reduce(f64::max) {
             Some(largest) => self.plan.with_bound(largest),
             None => self.plan.clone(),
         }
@@ -324,8 +298,8 @@ impl<T: Element> Trials<'_, T> {
         Ok(sizes)
     }
 
-    /// The bound that meets the target, how the level grows with it, and what slabs take then.
-    fn bound(&mut self, target: Target, range: f64) -> Result<(f64, f64, Vec<f64>)> {
+    /// The bounds that were tried, the place of the one that meets the target, and what slabs take then.
+    fn bound(&mut self, target: Target, range: f64) -> Result<(Walk, f64, Vec<f64>)> {
         let most = (range * LARGEST).min(f64::MAX);
         let least = (range * SMALLEST).max(1e-290).min(most);
         let mut walk = Walk::new(target, least, most);
@@ -350,9 +324,8 @@ impl<T: Element> Trials<'_, T> {
             }
         }
         let (bound, miss, sizes) = best.unwrap_or((bound, 0.0, Vec::new()));
-        let slope = walk.slope();
-        let place = target.place(bound) - miss.clamp(-1.0, 1.0) / slope;
-        Ok((walk.bound(place), slope, sizes))
+        let place = target.place(bound) - miss.clamp(-1.0, 1.0) / walk.slope();
+        Ok((walk, place, sizes))
     }
 }
 
@@ -366,8 +339,10 @@ struct Control {
     /// The bound that the sample needs, and how the level grows with the logarithm of the bound.
     place: f64,
     slope: f64,
-    /// By how much the first slab reaches a higher level than its sample.
+    /// By how much slabs reach a higher level than their samples, as far as is known before the first one.
     surplus: f64,
+    /// By how much the closest trial of it missed, and its place.
+    closest: Option<(f64, f64)>,
     /// Bytes of each slab, and those that it is to take with that bound.
     raw: Vec<f64>,
     planned: Vec<f64>,
@@ -377,23 +352,17 @@ struct Control {
 }
 
 impl Control {
-    fn new(
-        target: Target,
-        (bound, slope, range): (f64, f64, f64),
-        raw: Vec<f64>,
-        sizes: &[f64],
-    ) -> Self {
+    fn new(target: Target, walk: Walk, place: f64, raw: Vec<f64>, sizes: &[f64]) -> Self {
         let budget: f64 = raw.iter().map(|raw| raw / target.value()).sum();
         let expected: f64 = sizes.iter().sum();
-        let most = (range * LARGEST).min(f64::MAX);
-        let least = (range * SMALLEST).max(1e-290).min(most);
         Self {
             target,
-            walk: Walk::new(target, least, most),
             lag: (raw.len() / 4).clamp(1, MAX_LAG),
-            place: target.place(bound),
-            slope,
+            place,
+            slope: walk.slope(),
+            walk,
             surplus: 0.0,
+            closest: None,
             planned: sizes.iter().map(|size| size * budget / expected).collect(),
             raw,
             taken: Vec::new(),
@@ -401,7 +370,50 @@ impl Control {
         }
     }
 
-    /// How often the first slab is coded beforehand at most: it is most of a small frame.
+    /// Codes the slab that is to take most, which is not kept, to know how slabs differ from their samples.
+    fn calibrate<T: Element>(
+        &mut self,
+        view: &View<'_, T>,
+        plan: &FramePlan,
+        pool: &mut Pool,
+        simd: Level,
+    ) -> Result<()> {
+        let whole: Vec<_> = view.shape().iter().map(|&n| 0..n).collect();
+        for _ in 0..self.calibrations() {
+            let (slab, bound) = (self.largest(), self.walk.bound(self.first_place()));
+            let plan = plan.with_bound(bound);
+            let region = plan.slab_region(slab);
+            let mut piece = Some(Piece {
+                view: view.part(&region, &whole),
+                chunks: plan.chunks_of(slab),
+                region,
+                plan,
+            });
+            let mut bytes = 0.0;
+            pool.encode_pieces(
+                (1, simd),
+                || Ok(piece.take()),
+                |run| {
+                    bytes = stored(lengths(run));
+                    Ok(())
+                },
+            )?;
+            if self.calibrated(bound, bytes) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The slab that is to take most.
+    fn largest(&self) -> usize {
+        let planned = self.planned.iter().enumerate();
+        planned
+            .max_by(|a, b| a.1.total_cmp(b.1))
+            .map_or(0, |(slab, _)| slab)
+    }
+
+    /// How often a slab is coded beforehand at most: it is most of a small frame.
     fn calibrations(&self) -> usize {
         match self.raw.len() {
             0..4 => 2,
@@ -414,12 +426,23 @@ impl Control {
         self.place - self.surplus / self.slope
     }
 
-    /// The first slab took so many bytes; whether that is about what was planned.
+    /// The largest slab took so many bytes; whether nothing is to be learnt from another trial.
     fn calibrated(&mut self, bound: f64, bytes: f64) -> bool {
-        let level = self.target.level(self.raw[0] / bytes.max(1.0));
-        let surplus = level - self.expected(0, self.target.place(bound));
-        self.surplus = surplus.clamp(-2.0, 2.0);
-        (bytes / self.planned[0] - 1.0).abs() < SAMPLE_CLOSE
+        let (slab, place) = (self.largest(), self.target.place(bound));
+        let miss = (bytes / self.planned[slab]).ln().abs();
+        match self.closest.replace((miss, place)) {
+            // The curve jumps, or the model does not hold.
+            Some((closest, place)) if closest <= miss => {
+                self.surplus = (self.place - place) * self.slope;
+                true
+            }
+            _ => {
+                let level = self.target.level(self.raw[slab] / bytes.max(1.0));
+                let surplus = level - self.expected(slab, place);
+                self.surplus = surplus.clamp(-2.0, 2.0);
+                miss < SAMPLE_CLOSE
+            }
+        }
     }
 
     /// The level that a slab is expected to reach with a bound, as the sample has it.
@@ -429,8 +452,11 @@ impl Control {
     }
 
     /// The bound of the next slab.
-    fn bound(&mut self, slab: usize) -> f64 {
-        let known = (slab + 1).saturating_sub(self.lag).min(self.taken.len());
+    fn next_bound(&mut self) -> f64 {
+        // Behind the last slab there is nothing to share out.
+        let slab = self.bounds.len().min(self.planned.len().saturating_sub(1));
+        let known = (slab + 1).saturating_sub(self.lag);
+        let known = known.min(self.taken.len()).min(slab);
         // 1. By how much slabs reach a higher level than the sample said; those that take much tell more.
         let mean = self.planned.iter().sum::<f64>() / self.planned.len() as f64;
         let (mut weights, mut sum) = (SAMPLE_WEIGHT, SAMPLE_WEIGHT * self.surplus);
