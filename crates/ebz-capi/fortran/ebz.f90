@@ -1,8 +1,8 @@
-! ebz for Fortran: arrays to streams in memory and back, over the C interface.
+! ebz for Fortran: compresses arrays to streams in memory and back, on top of the C interface.
 !
-! Fortran's first axis is the fastest, in C it is the last: shapes are reversed on the way, so that
-! programs in other languages see the axes in their own order. Every routine sets `status` (EBZ_OK
-! or one of the codes of ebz.h) and, if it is not EBZ_OK, `message`, which says what to do.
+! The first axis is the fastest in Fortran, the last one in C: shapes are reversed, so that programs
+! in other languages see the axes in their own order. Every routine sets `status` (EBZ_OK or another
+! code of ebz.h) and, unless it is EBZ_OK, `message`, which says what to do.
 module ebz
     use, intrinsic :: iso_c_binding
     use, intrinsic :: iso_fortran_env, only: int8, int16, real32, real64
@@ -13,22 +13,22 @@ module ebz
     ! Status codes.
     integer, parameter, public :: EBZ_OK = 0, EBZ_IO = 1, EBZ_CORRUPT = 2, EBZ_TRUNCATED = 3, &
         EBZ_INVALID = 4, EBZ_UNSUPPORTED = 5, EBZ_LIMIT = 6, EBZ_TOO_SMALL = 7, EBZ_INTERNAL = 8
-    ! Kinds of bounds.
+    ! Bound kinds.
     integer, parameter, public :: EBZ_ABS = 1, EBZ_RANGE = 2, EBZ_POINTWISE = 3, EBZ_PSNR = 4, &
         EBZ_RATIO = 5, EBZ_PRECISION = 6, EBZ_LOSSLESS = 7
-    ! Types of values.
+    ! Element types.
     integer(c_int32_t), parameter :: F32 = 1, F64 = 2
     integer, parameter, public :: EBZ_F16 = 3, EBZ_BF16 = 4
 
-    ! Compresses a contiguous array of real32 or real64 and any rank:
+    ! Compresses a contiguous array of real32 or real64 of any rank:
     ! ebz_pack(values, EBZ_RANGE, 1d-3, stream, status, message [, codec]).
-    ! Fortran has no 16-bit reals: their bits, as int16, are compressed as what `type` says, EBZ_F16 or
-    ! EBZ_BF16: ebz_pack(bits, type, EBZ_RANGE, 1d-3, stream, status, message [, codec]).
+    ! Fortran has no 16-bit reals: pass their bits as int16, with `type` EBZ_F16 or EBZ_BF16:
+    ! ebz_pack(bits, type, EBZ_RANGE, 1d-3, stream, status, message [, codec]).
     interface ebz_pack
         module procedure pack_real32, pack_real64, pack_bits
     end interface
 
-    ! Decompresses a stream into a contiguous array of the right type and shape:
+    ! Decompresses a stream into a contiguous array of its type and shape:
     ! ebz_unpack(stream, values, status, message), or for the bits of 16-bit reals
     ! ebz_unpack(stream, bits, type, status, message).
     interface ebz_unpack
@@ -190,7 +190,7 @@ contains
             shape(values), status, message)
     end subroutine
 
-    ! Whether values of a type have 16 bits; the memory of others would be too small.
+    ! Whether a type has 16 bits; the memory would be too small for others.
     logical function is_bits(type, status, message)
         integer, intent(in) :: type
         integer, intent(out) :: status
@@ -213,14 +213,14 @@ contains
         call take(text, message)
     end subroutine
 
-    ! Extents as C orders them.
+    ! Extents in C order.
     pure function reversed(extents) result(out)
         integer, intent(in) :: extents(:)
         integer(c_size_t) :: out(size(extents))
         out = extents(size(extents):1:-1)
     end function
 
-    ! A message of C, which is freed.
+    ! Copies and frees a C message.
     subroutine take(text, message)
         type(c_ptr), intent(in) :: text
         character(:), allocatable, intent(out) :: message

@@ -1,14 +1,14 @@
 // ebz: error-bounded compression of floating-point arrays. Generated; see docs/guide/c.md.
 //
-// Every function that can fail returns a status (EBZ_OK or one of EBZ_…) and takes `message` as its
-// last argument: null, or where to put a text that says what to do, to be freed with
-// ebz_message_free; it becomes null if all is well. There is no global state. Different handles may
-// be used by different threads at once; options and readers also by several threads together, as
-// long as nobody changes or frees them; a writer by one thread at a time.
+// Every function that can fail returns a status (EBZ_OK or another EBZ_… code) and takes `message`
+// as its last argument: null, or where to store an error message that says what to do, to be freed
+// with ebz_message_free; it is set to null on success. There is no global state. Different handles
+// can be used by different threads concurrently; options and readers can also be shared between
+// threads as long as none modifies or frees them; a writer is for one thread at a time.
 //
 // Shapes are given slowest axis first, as in C. `strides` is null for contiguous arrays in C order;
-// else it holds the distance of neighbours along every axis, in elements, and may be negative, and
-// the pointer to the values points to the first element.
+// otherwise it holds the distance between neighbours along every axis, in elements, possibly
+// negative, and `values` points to the first element.
 
 #ifndef EBZ_H
 #define EBZ_H
@@ -19,19 +19,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Values of 4 bytes: IEEE 754 binary32 (float).
+// 4-byte values: IEEE 754 binary32 (float).
 #define EBZ_F32 1
 
-// Values of 8 bytes: IEEE 754 binary64 (double).
+// 8-byte values: IEEE 754 binary64 (double).
 #define EBZ_F64 2
 
-// Values of 2 bytes: IEEE 754 binary16 (_Float16).
+// 2-byte values: IEEE 754 binary16 (_Float16).
 #define EBZ_F16 3
 
-// Values of 2 bytes: the upper half of a binary32 (__bf16).
+// 2-byte values: bfloat16, the upper half of a binary32 (__bf16).
 #define EBZ_BF16 4
 
-// The most axes of an array.
+// Maximum number of axes of an array.
 #define EBZ_MAX_AXES 16
 
 // |x - x'| <= e.
@@ -49,53 +49,53 @@
 // Raw size / compressed size of at least e.
 #define EBZ_RATIO 5
 
-// Keep e bits.
+// Keep e bit planes or mantissa bits.
 #define EBZ_PRECISION 6
 
-// Bit-exact; the number does not matter.
+// Bit-exact; the number is ignored.
 #define EBZ_LOSSLESS 7
 
-// All is well.
+// Success.
 #define EBZ_OK 0
 
-// The operating system refused a read or a write.
+// An I/O operation failed.
 #define EBZ_IO 1
 
-// The bytes are not what a writer of this format produces.
+// The bytes are not a valid stream.
 #define EBZ_CORRUPT 2
 
-// The bytes end too early.
+// The stream ends too early.
 #define EBZ_TRUNCATED 3
 
-// The call makes no sense.
+// An argument is invalid.
 #define EBZ_INVALID 4
 
-// The request is sensible, but not available here.
+// A valid request that this codec, build or machine does not support.
 #define EBZ_UNSUPPORTED 5
 
-// The stream claims more than is allowed.
+// The stream needs more memory than allowed.
 #define EBZ_LIMIT 6
 
-// The output does not fit into the memory given for it.
+// The output buffer is too small.
 #define EBZ_TOO_SMALL 7
 
-// A mistake in the library itself: please report it.
+// An internal error: please report it.
 #define EBZ_INTERNAL 8
 
-// How to compress: bound, codec, parameters, chunks, threads, fill value, metadata.
+// Compression options: bound, codec, parameters, chunks, threads, fill values, limits, metadata.
 typedef struct ebz_options ebz_options;
 
-// A file that is read; see ebz_reader_open.
+// A file open for reading; see ebz_reader_open.
 typedef struct ebz_reader ebz_reader;
 
-// A file that is written; see ebz_writer_create.
+// A file open for writing; see ebz_writer_create.
 typedef struct ebz_writer ebz_writer;
 
-// What a stream or a file says about one of its arrays.
+// Description of an array in a stream or a file.
 typedef struct {
   // EBZ_F16, EBZ_BF16, EBZ_F32 or EBZ_F64.
   int32_t type;
-  // Kind of the bound that holds for every value: EBZ_ABS, EBZ_POINTWISE, EBZ_PRECISION or
+  // Kind of the error bound that every value meets: EBZ_ABS, EBZ_POINTWISE, EBZ_PRECISION or
   // EBZ_LOSSLESS.
   int32_t bound;
   // That bound.
@@ -104,9 +104,9 @@ typedef struct {
   size_t axes;
   // Extents, slowest axis first.
   size_t shape[EBZ_MAX_AXES];
-  // Bytes of the array before compression.
+  // Uncompressed size of the array in bytes.
   uint64_t raw_size;
-  // Bytes of the array in the file.
+  // Size of the array in the file in bytes.
   uint64_t stored_size;
 } ebz_info;
 
@@ -117,17 +117,17 @@ extern "C" {
 // The version of the library, such as "0.1.0".
 const char *ebz_version(void);
 
-// New options with a bound (EBZ_ABS, EBZ_RANGE, …) and defaults for everything else.
+// Creates options with a bound (EBZ_ABS, EBZ_RANGE, …) and defaults for everything else.
 //
 // # Safety
 // `options` is valid for a write, `message` for a write or null.
 int32_t ebz_options_new(int32_t bound, double value, ebz_options **options, char **message);
 
-// Chooses the codec, such as "fz"; "ebz codecs" lists them. "auto" chooses one for each array, see
+// Sets the codec, such as "fz"; "ebz codecs" lists them. "auto" chooses one for each array, see
 // ebz_options_set_favor.
 //
 // # Safety
-// `options` is valid, `name` ends with a zero, `message` is valid for a write or null.
+// `options` is valid, `name` is a C string, `message` is valid for a write or null.
 int32_t ebz_options_set_codec(ebz_options *options, const char *name, char **message);
 
 // Sets what codec "auto" favors: "speed", "balanced" (the default) or "ratio".
@@ -136,16 +136,16 @@ int32_t ebz_options_set_codec(ebz_options *options, const char *name, char **mes
 // `options` is valid, `favor` ends with a zero, `message` is valid for a write or null.
 int32_t ebz_options_set_favor(ebz_options *options, const char *favor, char **message);
 
-// Sets a parameter of the codec; whether the codec takes it is checked when it is used.
+// Sets a codec parameter, which is checked when the options are used.
 //
 // # Safety
-// `options` is valid, the texts end with a zero, `message` is valid for a write or null.
+// `options` is valid, the texts are C strings, `message` is valid for a write or null.
 int32_t ebz_options_set_param(ebz_options *options,
                               const char *key,
                               const char *value,
                               char **message);
 
-// Sets the extents of the chunks, which are what region reads decode; 0 axes let the library choose.
+// Sets the chunk extents, the granularity of region reads; 0 axes let the library choose.
 //
 // # Safety
 // `options` is valid, `extents` points to `axes` numbers, `message` is valid for a write or null.
@@ -154,75 +154,74 @@ int32_t ebz_options_set_chunk(ebz_options *options,
                               const size_t *extents,
                               char **message);
 
-// Sets the number of threads; 0 means all cores. No byte of the output depends on it.
+// Sets the number of threads; 0 means all cores. The output does not depend on it.
 //
 // # Safety
 // `options` is valid, `message` is valid for a write or null.
 int32_t ebz_options_set_threads(ebz_options *options, size_t threads, char **message);
 
-// Sets the value that marks missing data: kept exactly and left out of the range, as NaN always is.
-// Without it, such values are found; see ebz_options_set_fills.
+// Sets the fill value, which marks missing data: stored exactly and excluded from the range, like
+// NaN. By default fill values are detected; see ebz_options_set_fills.
 //
 // # Safety
 // `options` is valid, `message` is valid for a write or null.
 int32_t ebz_options_set_fill(ebz_options *options, double fill, char **message);
 
-// Sets the values that mark missing data, as text: "auto" (the default) finds values such as
-// 9.96921e36, 1e20 or -999 that lie far outside of all others; "none"; or up to eight numbers with
-// commas between them, with "auto" before them to find others as well.
+// Sets the fill values as text: "auto" (the default) detects values such as 9.96921e36, 1e20 or
+// -999 far outside of the data; "none"; or up to eight numbers separated by commas, preceded by
+// "auto" to detect others as well.
 //
 // # Safety
-// `options` is valid, `fills` ends with a zero, `message` is valid for a write or null.
+// `options` is valid, `fills` is a C string, `message` is valid for a write or null.
 int32_t ebz_options_set_fills(ebz_options *options, const char *fills, char **message);
 
-// Sets limits that decompressed values keep to wherever the original does, as text: "auto" (the
-// default: not below 0 where the smallest value is 0 and the bound needs a look at all of them), "none",
-// "data" for the data's own range, or limits such as "0..1", "0.." or "..100".
+// Sets the limits that decompressed values respect wherever the original values did, as text:
+// "auto" (the default: at least 0, if the minimum is 0 and the bound needs a scan of all values),
+// "none", "data" for the range of the data, or limits such as "0..1", "0.." or "..100".
 //
 // # Safety
-// `options` is valid, `clip` ends with a zero, `message` is valid for a write or null.
-int32_t ebz_options_set_clip(ebz_options *options,
-                             const char *clip,
-                             char **message);
+// `options` is valid, `clip` is a C string, `message` is valid for a write or null.
+int32_t ebz_options_set_clip(ebz_options *options, const char *clip, char **message);
 
-// Keeps values that are exactly zero as they are, or not (the default).
+// Sets whether exact zeros stay exactly zero (default: no).
 //
 // # Safety
 // `options` is valid, `message` is valid for a write or null.
 int32_t ebz_options_set_keep_zeros(ebz_options *options, bool keep, char **message);
 
-// Sets what is kept with the arrays, as JSON.
+// Sets the metadata stored with the arrays, as JSON.
 //
 // # Safety
-// `options` is valid, `json` ends with a zero, `message` is valid for a write or null.
+// `options` is valid, `json` is a C string, `message` is valid for a write or null.
 int32_t ebz_options_set_metadata(ebz_options *options, const char *json, char **message);
 
-// Frees options; null is fine.
+// Frees options; null is allowed.
 //
 // # Safety
-// `options` is null or comes from ebz_options_new, and is not used any more.
+// `options` is null or comes from ebz_options_new, and is not used afterwards.
 void ebz_options_free(ebz_options *options);
 
-// Opens a file. With 0 threads, reads use all cores.
+// Opens a file for reading. With 0 threads, reads use all cores.
 //
 // # Safety
-// `path` ends with a zero, `reader` is valid for a write, `message` for a write or null.
+// `path` is a C string, `reader` is valid for a write, `message` for a write or null.
 int32_t ebz_reader_open(const char *path, size_t threads, ebz_reader **reader, char **message);
 
-// The number of arrays (frames) in a file; 0 for null.
+// Returns the number of arrays (frames) in a file; 0 for null.
 //
 // # Safety
 // `reader` is null or valid.
 size_t ebz_reader_frames(const ebz_reader *reader);
 
-// Tells what the file says about one of its arrays, counted from 0.
+// Describes an array of the file, counted from 0.
 //
 // # Safety
 // `reader` is valid, `info` is valid for a write, `message` for a write or null.
 int32_t ebz_reader_info(const ebz_reader *reader, size_t frame, ebz_info *info, char **message);
 
-// Reads the part of an array that begins at `start` and has the extents `shape` into memory of the
-// caller; only the chunks that it touches are decoded. A null `start` is the first element.
+// Reads the region of an array that begins at `start` and has the extents `shape` into the
+// caller's memory; only the chunks that intersect it are decoded. A null `start` means the first
+// element.
 //
 // # Safety
 // `reader` is valid; `shape` points to `axes` numbers, and so do `start` and `strides` unless they
@@ -238,19 +237,19 @@ int32_t ebz_reader_read(const ebz_reader *reader,
                         void *values,
                         char **message);
 
-// Closes a file that was read; null is fine.
+// Closes a reader; null is allowed.
 //
 // # Safety
-// `reader` is null or comes from ebz_reader_open, and is not used any more.
+// `reader` is null or comes from ebz_reader_open, and is not used afterwards.
 void ebz_reader_free(ebz_reader *reader);
 
-// Frees a message; null is fine.
+// Frees a message; null is allowed.
 //
 // # Safety
-// The message is null or comes from a function of this library, and is not used any more.
+// The message is null or comes from a function of this library, and is not used afterwards.
 void ebz_message_free(char *message);
 
-// The most bytes that ebz_compress can need for an array of this type and shape.
+// Computes the maximum size of the output of ebz_compress for an array of this type and shape.
 //
 // # Safety
 // `options` is valid, `shape` points to `axes` numbers, `size` is valid for a write, `message` for
@@ -262,8 +261,8 @@ int32_t ebz_max_compressed_size(const ebz_options *options,
                                 size_t *size,
                                 char **message);
 
-// Compresses an array into `capacity` bytes at `out`; `size` becomes the number of bytes used. With
-// ebz_max_compressed_size bytes it never fails for lack of room.
+// Compresses an array into `capacity` bytes at `out`; `size` becomes the number of bytes used. A
+// capacity of ebz_max_compressed_size is always enough.
 //
 // # Safety
 // `options` is valid; `shape` points to `axes` numbers, and so does `strides` or it is null;
@@ -280,14 +279,14 @@ int32_t ebz_compress(const ebz_options *options,
                      size_t *size,
                      char **message);
 
-// Tells what a stream in memory holds, as its first array.
+// Describes the first array of a stream in memory.
 //
 // # Safety
 // `bytes` is valid for reads of `size` bytes, `info` for a write, `message` for a write or null.
 int32_t ebz_inspect(const void *bytes, size_t size, ebz_info *info, char **message);
 
-// Decompresses the first array of a stream into memory of the caller, whose type and shape must be
-// those of the array (see ebz_inspect). With 0 threads, all cores are used.
+// Decompresses the first array of a stream into the caller's memory, whose type and shape must be
+// those of the array (see ebz_inspect). With 0 threads, uses all cores.
 //
 // # Safety
 // `bytes` is valid for reads of `size` bytes; `shape` points to `axes` numbers, and so does
@@ -303,17 +302,17 @@ int32_t ebz_decompress(const void *bytes,
                        size_t threads,
                        char **message);
 
-// Begins a new file; one of that name is replaced. The options are copied.
+// Creates a file, replacing an existing one. The options are copied.
 //
 // # Safety
-// `path` ends with a zero, `options` is valid, `writer` is valid for a write, `message` for a write
+// `path` is a C string, `options` is valid, `writer` is valid for a write, `message` for a write
 // or null.
 int32_t ebz_writer_create(const char *path,
                           const ebz_options *options,
                           ebz_writer **writer,
                           char **message);
 
-// Opens a complete file to add arrays to it. The options are copied.
+// Opens a complete file to append arrays. The options are copied.
 //
 // # Safety
 // As ebz_writer_create.
@@ -335,18 +334,19 @@ int32_t ebz_writer_frame(ebz_writer *writer,
                          const void *values,
                          char **message);
 
-// Completes the file and frees the writer, also if that fails.
+// Completes the file and frees the writer, even if that fails.
 //
 // # Safety
-// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used any more;
+// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used afterwards;
 // `message` is valid for a write or null.
-int32_t ebz_writer_finish(ebz_writer *writer, char **message);
+int32_t ebz_writer_finish(ebz_writer *writer,
+                          char **message);
 
-// Frees a writer without completing its file: "ebz recover" saves what a new one holds, and one that
-// was appended to keeps its whole frames. Null is fine.
+// Frees a writer without completing its file: a new file needs "ebz recover", a file that was
+// appended to keeps its complete frames. Null is allowed.
 //
 // # Safety
-// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used any more.
+// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used afterwards.
 void ebz_writer_free(ebz_writer *writer);
 
 #ifdef __cplusplus

@@ -1,19 +1,20 @@
-//! Arrays that C owns, as views.
+//! Arrays owned by C, as views.
 
 use crate::status::{Failure, required};
 use ebz::{Element, ElementType, View, ViewMut};
 use std::ffi::c_void;
 
-/// Extents and strides as C gives them.
+/// Extents and strides given by C.
 pub struct Layout {
     shape: Vec<usize>,
     strides: Vec<isize>,
-    /// Elements of memory that the array spans, and how many of them lie before the first element.
+    /// Number of elements of memory that the array spans, and how many of them precede the first
+    /// element.
     span: usize,
     before: usize,
 }
 
-/// The element type of a number.
+/// The element type with this id.
 pub fn element(number: i32) -> Result<ElementType, Failure> {
     let known = |e: &ElementType| *e as i32 == number;
     ElementType::ALL
@@ -22,7 +23,7 @@ pub fn element(number: i32) -> Result<ElementType, Failure> {
         .ok_or_else(|| Failure::invalid("the type must be EBZ_F16, EBZ_BF16, EBZ_F32 or EBZ_F64"))
 }
 
-/// Numbers of an array of C, such as a shape.
+/// The values of a C array, such as a shape.
 ///
 /// # Safety
 /// `values` is null or points to `count` values.
@@ -33,7 +34,7 @@ pub unsafe fn list<T: Copy>(values: *const T, count: usize, what: &str) -> Resul
     if count == 0 {
         return Ok(Vec::new());
     }
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         required(values, what)?;
         Ok(std::slice::from_raw_parts(values, count).to_vec())
@@ -48,7 +49,7 @@ impl Layout {
         shape: *const usize,
         strides: *const isize,
     ) -> Result<Self, Failure> {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         let shape = unsafe { list(shape, axes, "the shape") }?;
         let count = ebz::element_count(&shape)?;
         let mut layout = Self {
@@ -64,7 +65,7 @@ impl Layout {
             }
             return Ok(layout);
         }
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         layout.strides = unsafe { list(strides, axes, "the strides") }?;
         if count > 0 {
             let reach = |sign: i128| -> i128 {
@@ -77,7 +78,7 @@ impl Layout {
             let (before, after) = (reach(-1), reach(1));
             let most = isize::MAX as i128 / 16;
             if before > most || after > most {
-                return Err(Failure::invalid("the strides leave the address space"));
+                return Err(Failure::invalid("the strides exceed the address space"));
             }
             layout.before = before as usize;
             layout.span = (before + after) as usize + 1;
@@ -91,14 +92,14 @@ impl Layout {
     }
 
     /// # Safety
-    /// `values` points to the first element of an array of this layout, which nobody changes while
-    /// the view is used.
+    /// `values` points to the first element of an array of this layout that nobody modifies while
+    /// the view is in use.
     pub unsafe fn view<'a, T: Element>(
         &self,
         values: *const c_void,
     ) -> Result<View<'a, T>, Failure> {
         let start = self.start(values.cast::<T>())?;
-        // SAFETY: the caller promises an array of this layout, which spans that memory.
+        // SAFETY: the caller guarantees an array of this layout, which spans that memory.
         let data = unsafe { std::slice::from_raw_parts(start, self.span) };
         Ok(View::strided(
             data,
@@ -110,13 +111,13 @@ impl Layout {
 
     /// # Safety
     /// As [`Layout::view`], and nobody else reads the array meanwhile. Memory between strided
-    /// elements is not changed.
+    /// elements is not modified.
     pub unsafe fn view_mut<'a, T: Element>(
         &self,
         values: *mut c_void,
     ) -> Result<ViewMut<'a, T>, Failure> {
         let start = self.start(values.cast::<T>())?.cast_mut();
-        // SAFETY: the caller promises an array of this layout, which spans that memory.
+        // SAFETY: the caller guarantees an array of this layout, which spans that memory.
         let data = unsafe { std::slice::from_raw_parts_mut(start, self.span) };
         Ok(ViewMut::strided(
             data,
@@ -126,7 +127,7 @@ impl Layout {
         )?)
     }
 
-    /// The first element in memory.
+    /// The lowest element in memory.
     fn start<T>(&self, values: *const T) -> Result<*const T, Failure> {
         if self.span == 0 {
             return Ok(std::ptr::dangling());

@@ -1,6 +1,6 @@
 //! The C interface: `include/ebz.h` is generated from these functions.
 //!
-//! Every entry checks its pointers, and no panic leaves it.
+//! Every function checks its pointers and catches panics.
 
 mod array;
 pub mod options;
@@ -11,16 +11,16 @@ pub mod writer;
 
 use std::ffi::c_char;
 
-/// Values of 4 bytes: IEEE 754 binary32 (float).
+/// 4-byte values: IEEE 754 binary32 (float).
 pub const EBZ_F32: i32 = 1;
-/// Values of 8 bytes: IEEE 754 binary64 (double).
+/// 8-byte values: IEEE 754 binary64 (double).
 pub const EBZ_F64: i32 = 2;
-/// Values of 2 bytes: IEEE 754 binary16 (_Float16).
+/// 2-byte values: IEEE 754 binary16 (_Float16).
 pub const EBZ_F16: i32 = 3;
-/// Values of 2 bytes: the upper half of a binary32 (__bf16).
+/// 2-byte values: bfloat16, the upper half of a binary32 (__bf16).
 pub const EBZ_BF16: i32 = 4;
 
-/// The most axes of an array.
+/// Maximum number of axes of an array.
 pub const EBZ_MAX_AXES: usize = 16;
 
 /// The version of the library, such as "0.1.0".

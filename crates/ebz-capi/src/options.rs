@@ -1,4 +1,4 @@
-//! What to do with arrays.
+//! Compression options.
 
 use crate::array::list;
 use crate::status::{Failure, required_mut, run, text};
@@ -15,16 +15,16 @@ pub const EBZ_POINTWISE: i32 = 3;
 pub const EBZ_PSNR: i32 = 4;
 /// Raw size / compressed size of at least e.
 pub const EBZ_RATIO: i32 = 5;
-/// Keep e bits.
+/// Keep e bit planes or mantissa bits.
 pub const EBZ_PRECISION: i32 = 6;
-/// Bit-exact; the number does not matter.
+/// Bit-exact; the number is ignored.
 pub const EBZ_LOSSLESS: i32 = 7;
 
-/// How to compress: bound, codec, parameters, chunks, threads, fill value, metadata.
+/// Compression options: bound, codec, parameters, chunks, threads, fill values, limits, metadata.
 #[expect(non_camel_case_types, reason = "the name in C")]
 pub struct ebz_options(pub(crate) ebz::Options);
 
-/// New options with a bound (EBZ_ABS, EBZ_RANGE, …) and defaults for everything else.
+/// Creates options with a bound (EBZ_ABS, EBZ_RANGE, …) and defaults for everything else.
 ///
 /// # Safety
 /// `options` is valid for a write, `message` for a write or null.
@@ -35,15 +35,15 @@ pub unsafe extern "C" fn ebz_options_new(
     options: *mut *mut ebz_options,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             let out = required_mut(options, "options")?;
             let known = |kind: &BoundKind| *kind as i32 == bound;
             let kind = BoundKind::ALL.into_iter().find(known).ok_or_else(|| {
-                Failure::invalid("unknown kind of bound: use EBZ_ABS, EBZ_RANGE and so on")
+                Failure::invalid("unknown bound kind: use EBZ_ABS, EBZ_RANGE and so on")
             })?;
-            // The number is free where it does not matter.
+            // The number is ignored for lossless.
             let value = if kind == BoundKind::Lossless {
                 0.0
             } else {
@@ -56,18 +56,18 @@ pub unsafe extern "C" fn ebz_options_new(
     }
 }
 
-/// Chooses the codec, such as "fz"; "ebz codecs" lists them. "auto" chooses one for each array, see
+/// Sets the codec, such as "fz"; "ebz codecs" lists them. "auto" chooses one for each array, see
 /// ebz_options_set_favor.
 ///
 /// # Safety
-/// `options` is valid, `name` ends with a zero, `message` is valid for a write or null.
+/// `options` is valid, `name` is a C string, `message` is valid for a write or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_options_set_codec(
     options: *mut ebz_options,
     name: *const c_char,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         set(options, message, |options| {
             let name = text(name, "the name of the codec")?;
@@ -99,10 +99,10 @@ pub unsafe extern "C" fn ebz_options_set_favor(
     }
 }
 
-/// Sets a parameter of the codec; whether the codec takes it is checked when it is used.
+/// Sets a codec parameter, which is checked when the options are used.
 ///
 /// # Safety
-/// `options` is valid, the texts end with a zero, `message` is valid for a write or null.
+/// `options` is valid, the texts are C strings, `message` is valid for a write or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_options_set_param(
     options: *mut ebz_options,
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn ebz_options_set_param(
     value: *const c_char,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         set(options, message, |options| {
             options
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn ebz_options_set_param(
     }
 }
 
-/// Sets the extents of the chunks, which are what region reads decode; 0 axes let the library choose.
+/// Sets the chunk extents, the granularity of region reads; 0 axes let the library choose.
 ///
 /// # Safety
 /// `options` is valid, `extents` points to `axes` numbers, `message` is valid for a write or null.
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn ebz_options_set_chunk(
     extents: *const usize,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         set(options, message, |options| {
             options.chunk = match axes {
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn ebz_options_set_chunk(
     }
 }
 
-/// Sets the number of threads; 0 means all cores. No byte of the output depends on it.
+/// Sets the number of threads; 0 means all cores. The output does not depend on it.
 ///
 /// # Safety
 /// `options` is valid, `message` is valid for a write or null.
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn ebz_options_set_threads(
     threads: usize,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         set(options, message, |options| {
             options.threads = threads;
@@ -163,8 +163,8 @@ pub unsafe extern "C" fn ebz_options_set_threads(
     }
 }
 
-/// Sets the value that marks missing data: kept exactly and left out of the range, as NaN always is.
-/// Without it, such values are found; see ebz_options_set_fills.
+/// Sets the fill value, which marks missing data: stored exactly and excluded from the range, like
+/// NaN. By default fill values are detected; see ebz_options_set_fills.
 ///
 /// # Safety
 /// `options` is valid, `message` is valid for a write or null.
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn ebz_options_set_fill(
     fill: f64,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         set(options, message, |options| {
             options.fill = fill.into();
@@ -183,19 +183,19 @@ pub unsafe extern "C" fn ebz_options_set_fill(
     }
 }
 
-/// Sets the values that mark missing data, as text: "auto" (the default) finds values such as
-/// 9.96921e36, 1e20 or -999 that lie far outside of all others; "none"; or up to eight numbers with
-/// commas between them, with "auto" before them to find others as well.
+/// Sets the fill values as text: "auto" (the default) detects values such as 9.96921e36, 1e20 or
+/// -999 far outside of the data; "none"; or up to eight numbers separated by commas, preceded by
+/// "auto" to detect others as well.
 ///
 /// # Safety
-/// `options` is valid, `fills` ends with a zero, `message` is valid for a write or null.
+/// `options` is valid, `fills` is a C string, `message` is valid for a write or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_options_set_fills(
     options: *mut ebz_options,
     fills: *const c_char,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         set(options, message, |options| {
             options.fill = text(fills, "the fill values")?.parse()?;
@@ -204,19 +204,19 @@ pub unsafe extern "C" fn ebz_options_set_fills(
     }
 }
 
-/// Sets limits that decompressed values keep to wherever the original does, as text: "auto" (the
-/// default: not below 0 where the smallest value is 0 and the bound needs a look at all of them), "none",
-/// "data" for the data's own range, or limits such as "0..1", "0.." or "..100".
+/// Sets the limits that decompressed values respect wherever the original values did, as text:
+/// "auto" (the default: at least 0, if the minimum is 0 and the bound needs a scan of all values),
+/// "none", "data" for the range of the data, or limits such as "0..1", "0.." or "..100".
 ///
 /// # Safety
-/// `options` is valid, `clip` ends with a zero, `message` is valid for a write or null.
+/// `options` is valid, `clip` is a C string, `message` is valid for a write or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_options_set_clip(
     options: *mut ebz_options,
     clip: *const c_char,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         set(options, message, |options| {
             options.clip = text(clip, "the limits")?.parse()?;
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn ebz_options_set_clip(
     }
 }
 
-/// Keeps values that are exactly zero as they are, or not (the default).
+/// Sets whether exact zeros stay exactly zero (default: no).
 ///
 /// # Safety
 /// `options` is valid, `message` is valid for a write or null.
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn ebz_options_set_keep_zeros(
     keep: bool,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         set(options, message, |options| {
             options.keep_zeros = keep;
@@ -244,17 +244,17 @@ pub unsafe extern "C" fn ebz_options_set_keep_zeros(
     }
 }
 
-/// Sets what is kept with the arrays, as JSON.
+/// Sets the metadata stored with the arrays, as JSON.
 ///
 /// # Safety
-/// `options` is valid, `json` ends with a zero, `message` is valid for a write or null.
+/// `options` is valid, `json` is a C string, `message` is valid for a write or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_options_set_metadata(
     options: *mut ebz_options,
     json: *const c_char,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         set(options, message, |options| {
             let json = text(json, "the metadata")?;
@@ -266,10 +266,10 @@ pub unsafe extern "C" fn ebz_options_set_metadata(
     }
 }
 
-/// Frees options; null is fine.
+/// Frees options; null is allowed.
 ///
 /// # Safety
-/// `options` is null or comes from ebz_options_new, and is not used any more.
+/// `options` is null or comes from ebz_options_new, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_options_free(options: *mut ebz_options) {
     if !options.is_null() {
@@ -278,15 +278,15 @@ pub unsafe extern "C" fn ebz_options_free(options: *mut ebz_options) {
     }
 }
 
-/// Changes options.
+/// Modifies options.
 ///
 /// # Safety
-/// `options` is null or valid and used by nobody else, `message` is valid for a write or null.
+/// `options` is null or valid and not used by other threads, `message` is valid for a write or null.
 unsafe fn set(
     options: *mut ebz_options,
     message: *mut *mut c_char,
     change: impl FnOnce(&mut ebz::Options) -> Result<(), Failure>,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { run(message, || change(&mut required_mut(options, "options")?.0)) }
 }

@@ -1,4 +1,4 @@
-//! Reading files, whole or in parts.
+//! Reading files, whole or in regions.
 
 use crate::EBZ_MAX_AXES;
 use crate::array::{Layout, element, list};
@@ -7,17 +7,17 @@ use ebz::{Bound, Reader, Source, with_type};
 use std::ffi::{c_char, c_void};
 use std::fs::File;
 
-/// A file that is read; see ebz_reader_open.
+/// A file open for reading; see ebz_reader_open.
 #[expect(non_camel_case_types, reason = "the name in C")]
 pub struct ebz_reader(Reader<File>);
 
-/// What a stream or a file says about one of its arrays.
+/// Description of an array in a stream or a file.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ebz_info {
     /// EBZ_F16, EBZ_BF16, EBZ_F32 or EBZ_F64.
     pub r#type: i32,
-    /// Kind of the bound that holds for every value: EBZ_ABS, EBZ_POINTWISE, EBZ_PRECISION or
+    /// Kind of the error bound that every value meets: EBZ_ABS, EBZ_POINTWISE, EBZ_PRECISION or
     /// EBZ_LOSSLESS.
     pub bound: i32,
     /// That bound.
@@ -26,9 +26,9 @@ pub struct ebz_info {
     pub axes: usize,
     /// Extents, slowest axis first.
     pub shape: [usize; EBZ_MAX_AXES],
-    /// Bytes of the array before compression.
+    /// Uncompressed size of the array in bytes.
     pub raw_size: u64,
-    /// Bytes of the array in the file.
+    /// Size of the array in the file in bytes.
     pub stored_size: u64,
 }
 
@@ -53,10 +53,10 @@ impl ebz_info {
     }
 }
 
-/// Opens a file. With 0 threads, reads use all cores.
+/// Opens a file for reading. With 0 threads, reads use all cores.
 ///
 /// # Safety
-/// `path` ends with a zero, `reader` is valid for a write, `message` for a write or null.
+/// `path` is a C string, `reader` is valid for a write, `message` for a write or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_reader_open(
     path: *const c_char,
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn ebz_reader_open(
     reader: *mut *mut ebz_reader,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             let out = required_mut(reader, "reader")?;
@@ -75,17 +75,17 @@ pub unsafe extern "C" fn ebz_reader_open(
     }
 }
 
-/// The number of arrays (frames) in a file; 0 for null.
+/// Returns the number of arrays (frames) in a file; 0 for null.
 ///
 /// # Safety
 /// `reader` is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_reader_frames(reader: *const ebz_reader) -> usize {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { reader.as_ref() }.map_or(0, |reader| reader.0.frames())
 }
 
-/// Tells what the file says about one of its arrays, counted from 0.
+/// Describes an array of the file, counted from 0.
 ///
 /// # Safety
 /// `reader` is valid, `info` is valid for a write, `message` for a write or null.
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn ebz_reader_info(
     info: *mut ebz_info,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             let reader = &required(reader, "reader")?.0;
@@ -106,8 +106,9 @@ pub unsafe extern "C" fn ebz_reader_info(
     }
 }
 
-/// Reads the part of an array that begins at `start` and has the extents `shape` into memory of the
-/// caller; only the chunks that it touches are decoded. A null `start` is the first element.
+/// Reads the region of an array that begins at `start` and has the extents `shape` into the
+/// caller's memory; only the chunks that intersect it are decoded. A null `start` means the first
+/// element.
 ///
 /// # Safety
 /// `reader` is valid; `shape` points to `axes` numbers, and so do `start` and `strides` unless they
@@ -125,7 +126,7 @@ pub unsafe extern "C" fn ebz_reader_read(
     values: *mut c_void,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             let layout = Layout::new(axes, shape, strides)?;
@@ -147,10 +148,10 @@ pub unsafe extern "C" fn ebz_reader_read(
     }
 }
 
-/// Closes a file that was read; null is fine.
+/// Closes a reader; null is allowed.
 ///
 /// # Safety
-/// `reader` is null or comes from ebz_reader_open, and is not used any more.
+/// `reader` is null or comes from ebz_reader_open, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_reader_free(reader: *mut ebz_reader) {
     if !reader.is_null() {

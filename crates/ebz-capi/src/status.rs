@@ -1,33 +1,33 @@
-//! How a call ends: a status and a message.
+//! Status codes and error messages.
 
 use ebz::Error;
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// All is well.
+/// Success.
 pub const EBZ_OK: i32 = 0;
-/// The operating system refused a read or a write.
+/// An I/O operation failed.
 pub const EBZ_IO: i32 = 1;
-/// The bytes are not what a writer of this format produces.
+/// The bytes are not a valid stream.
 pub const EBZ_CORRUPT: i32 = 2;
-/// The bytes end too early.
+/// The stream ends too early.
 pub const EBZ_TRUNCATED: i32 = 3;
-/// The call makes no sense.
+/// An argument is invalid.
 pub const EBZ_INVALID: i32 = 4;
-/// The request is sensible, but not available here.
+/// A valid request that this codec, build or machine does not support.
 pub const EBZ_UNSUPPORTED: i32 = 5;
-/// The stream claims more than is allowed.
+/// The stream needs more memory than allowed.
 pub const EBZ_LIMIT: i32 = 6;
-/// The output does not fit into the memory given for it.
+/// The output buffer is too small.
 pub const EBZ_TOO_SMALL: i32 = 7;
-/// A mistake in the library itself: please report it.
+/// An internal error: please report it.
 pub const EBZ_INTERNAL: i32 = 8;
 
-/// What stops a call.
+/// Why a call failed.
 pub enum Failure {
     /// An error of the library.
     Library(Error),
-    /// Too little memory for the output.
+    /// The output buffer is too small.
     TooSmall(String),
 }
 
@@ -38,7 +38,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    /// A call that makes no sense.
+    /// An invalid argument.
     pub fn invalid(what: &str) -> Self {
         Self::Library(Error::invalid(what))
     }
@@ -65,7 +65,7 @@ impl Failure {
     }
 }
 
-/// Runs the body of a call: status to return, message for the caller, no panic.
+/// Runs the body of a call: returns the status, stores the message, catches panics.
 ///
 /// # Safety
 /// `message` is null or valid for a write.
@@ -75,21 +75,21 @@ pub unsafe fn run(message: *mut *mut c_char, body: impl FnOnce() -> Result<(), F
         Ok(Err(failure)) => (failure.status(), Some(failure.text())),
         Err(_) => (
             EBZ_INTERNAL,
-            Some("ebz stopped at an internal error".into()),
+            Some("internal error in ebz: please report it".into()),
         ),
     };
     if !message.is_null() {
         let text = text.and_then(|text| CString::new(text.replace('\0', " ")).ok());
-        // SAFETY: valid for a write, as promised by the caller.
+        // SAFETY: valid for a write, guaranteed by the caller.
         unsafe { *message = text.map_or(std::ptr::null_mut(), CString::into_raw) };
     }
     status
 }
 
-/// Frees a message; null is fine.
+/// Frees a message; null is allowed.
 ///
 /// # Safety
-/// The message is null or comes from a function of this library, and is not used any more.
+/// The message is null or comes from a function of this library, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_message_free(message: *mut c_char) {
     if !message.is_null() {
@@ -98,34 +98,34 @@ pub unsafe extern "C" fn ebz_message_free(message: *mut c_char) {
     }
 }
 
-/// A text from C.
+/// A C string.
 ///
 /// # Safety
-/// `text` is null or ends with a zero, and lives as long as the result is used.
+/// `text` is null or a C string, and lives as long as the result is used.
 pub unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Failure> {
     if text.is_null() {
         return Err(Failure::invalid(&format!("{what} is null")));
     }
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { CStr::from_ptr(text) }
         .to_str()
         .map_err(|_| Failure::invalid(&format!("{what} is not UTF-8")))
 }
 
-/// A thing from C that must be there.
+/// A required object.
 ///
 /// # Safety
 /// `pointer` is null or valid for reads as long as the result is used.
 pub unsafe fn required<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Failure> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::invalid(&format!("{what} is null")))
 }
 
-/// A thing from C that must be there, to change.
+/// A required object, to modify.
 ///
 /// # Safety
-/// `pointer` is null or valid for reads and writes, by nobody else, as long as the result is used.
+/// `pointer` is null or valid for reads and writes, not used by others, as long as the result is used.
 pub unsafe fn required_mut<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mut T, Failure> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::invalid(&format!("{what} is null")))
 }

@@ -1,4 +1,4 @@
-//! Arrays to streams in memory and back.
+//! Compressing arrays to streams in memory, and back.
 
 use crate::array::{Layout, element};
 use crate::options::ebz_options;
@@ -7,7 +7,7 @@ use crate::status::{Failure, required, required_mut, run};
 use ebz::{Element, Error, Reader, Writer, with_type};
 use std::ffi::{c_char, c_void};
 
-/// The most bytes that ebz_compress can need for an array of this type and shape.
+/// Computes the maximum size of the output of ebz_compress for an array of this type and shape.
 ///
 /// # Safety
 /// `options` is valid, `shape` points to `axes` numbers, `size` is valid for a write, `message` for
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn ebz_max_compressed_size(
     size: *mut usize,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             let layout = Layout::new(axes, shape, std::ptr::null())?;
@@ -33,8 +33,8 @@ pub unsafe extern "C" fn ebz_max_compressed_size(
     }
 }
 
-/// Compresses an array into `capacity` bytes at `out`; `size` becomes the number of bytes used. With
-/// ebz_max_compressed_size bytes it never fails for lack of room.
+/// Compresses an array into `capacity` bytes at `out`; `size` becomes the number of bytes used. A
+/// capacity of ebz_max_compressed_size is always enough.
 ///
 /// # Safety
 /// `options` is valid; `shape` points to `axes` numbers, and so does `strides` or it is null;
@@ -53,14 +53,14 @@ pub unsafe extern "C" fn ebz_compress(
     size: *mut usize,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             let layout = Layout::new(axes, shape, strides)?;
             let options = &required(options, "options")?.0;
             let size = required_mut(size, "size")?;
             if capacity > isize::MAX as usize {
-                return Err(Failure::invalid("the capacity is no size of memory"));
+                return Err(Failure::invalid("the capacity exceeds the address space"));
             }
             required(out.cast::<u8>(), "out")?;
             let out = std::slice::from_raw_parts_mut(out.cast::<u8>(), capacity);
@@ -79,12 +79,12 @@ unsafe fn compress<T: Element>(
     values: *const c_void,
     out: &mut [u8],
 ) -> Result<usize, Failure> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     let view = unsafe { layout.view::<T>(values) }?;
     let capacity = out.len();
     let full = |error: Error| match error {
         Error::Io(e) if e.kind() == std::io::ErrorKind::WriteZero => Failure::TooSmall(format!(
-            "the stream does not fit into {capacity} bytes: ask ebz_max_compressed_size"
+            "the stream does not fit into {capacity} bytes: use ebz_max_compressed_size"
         )),
         other => other.into(),
     };
@@ -95,7 +95,7 @@ unsafe fn compress<T: Element>(
     Ok(capacity - rest.len())
 }
 
-/// Tells what a stream in memory holds, as its first array.
+/// Describes the first array of a stream in memory.
 ///
 /// # Safety
 /// `bytes` is valid for reads of `size` bytes, `info` for a write, `message` for a write or null.
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn ebz_inspect(
     info: *mut ebz_info,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             let reader = Reader::from_source(stream(bytes, size)?)?;
@@ -116,8 +116,8 @@ pub unsafe extern "C" fn ebz_inspect(
     }
 }
 
-/// Decompresses the first array of a stream into memory of the caller, whose type and shape must be
-/// those of the array (see ebz_inspect). With 0 threads, all cores are used.
+/// Decompresses the first array of a stream into the caller's memory, whose type and shape must be
+/// those of the array (see ebz_inspect). With 0 threads, uses all cores.
 ///
 /// # Safety
 /// `bytes` is valid for reads of `size` bytes; `shape` points to `axes` numbers, and so does
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn ebz_decompress(
     threads: usize,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             let layout = Layout::new(axes, shape, strides)?;
@@ -150,11 +150,11 @@ pub unsafe extern "C" fn ebz_decompress(
 /// # Safety
 /// `bytes` is null or valid for reads of `size` bytes.
 unsafe fn stream<'a>(bytes: *const c_void, size: usize) -> Result<&'a [u8], Failure> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         required(bytes.cast::<u8>(), "the stream")?;
         if size > isize::MAX as usize {
-            return Err(Failure::invalid("the size is no size of memory"));
+            return Err(Failure::invalid("the size exceeds the address space"));
         }
         Ok(std::slice::from_raw_parts(bytes.cast(), size))
     }

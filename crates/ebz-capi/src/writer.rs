@@ -7,14 +7,14 @@ use ebz::{Error, Options, Writer, with_type};
 use std::ffi::{c_char, c_void};
 use std::fs::File;
 
-/// A file that is written; see ebz_writer_create.
+/// A file open for writing; see ebz_writer_create.
 #[expect(non_camel_case_types, reason = "the name in C")]
 pub struct ebz_writer(Writer<File>);
 
-/// Begins a new file; one of that name is replaced. The options are copied.
+/// Creates a file, replacing an existing one. The options are copied.
 ///
 /// # Safety
-/// `path` ends with a zero, `options` is valid, `writer` is valid for a write, `message` for a write
+/// `path` is a C string, `options` is valid, `writer` is valid for a write, `message` for a write
 /// or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_writer_create(
@@ -23,11 +23,11 @@ pub unsafe extern "C" fn ebz_writer_create(
     writer: *mut *mut ebz_writer,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { begin(path, options, writer, message, Writer::create) }
 }
 
-/// Opens a complete file to add arrays to it. The options are copied.
+/// Opens a complete file to append arrays. The options are copied.
 ///
 /// # Safety
 /// As ebz_writer_create.
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn ebz_writer_append(
     writer: *mut *mut ebz_writer,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { begin(path, options, writer, message, Writer::append) }
 }
 
@@ -51,7 +51,7 @@ unsafe fn begin(
     message: *mut *mut c_char,
     open: impl FnOnce(&'static str, Options) -> Result<Writer<File>, Error>,
 ) -> i32 {
-    // SAFETY: as promised by the caller; the path is used during this call only.
+    // SAFETY: guaranteed by the caller; the path is only used during this call.
     unsafe {
         run(message, || {
             let out = required_mut(writer, "writer")?;
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn ebz_writer_frame(
     values: *const c_void,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             let layout = Layout::new(axes, shape, strides)?;
@@ -89,17 +89,17 @@ pub unsafe extern "C" fn ebz_writer_frame(
     }
 }
 
-/// Completes the file and frees the writer, also if that fails.
+/// Completes the file and frees the writer, even if that fails.
 ///
 /// # Safety
-/// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used any more;
+/// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used afterwards;
 /// `message` is valid for a write or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_writer_finish(
     writer: *mut ebz_writer,
     message: *mut *mut c_char,
 ) -> i32 {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         run(message, || {
             if writer.is_null() {
@@ -111,11 +111,11 @@ pub unsafe extern "C" fn ebz_writer_finish(
     }
 }
 
-/// Frees a writer without completing its file: "ebz recover" saves what a new one holds, and one that
-/// was appended to keeps its whole frames. Null is fine.
+/// Frees a writer without completing its file: a new file needs "ebz recover", a file that was
+/// appended to keeps its complete frames. Null is allowed.
 ///
 /// # Safety
-/// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used any more.
+/// `writer` is null or comes from ebz_writer_create or ebz_writer_append, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_writer_free(writer: *mut ebz_writer) {
     if !writer.is_null() {

@@ -1,4 +1,4 @@
-//! The header that C programs include is what the functions are.
+//! Checks that the committed header matches the functions.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-/* A host survives files that claim more than its memory: an error, never the end of the process.
+/* Files that claim more than the available memory give an error and do not abort the process.
    Usage: limits FILE... */
 
 #define _POSIX_C_SOURCE 200809L

@@ -1,4 +1,4 @@
-"""Both libraries, each with an HDF5 of its own, before the filter: the harder order."""
+"""Imports both libraries, each with its own HDF5, before the filter: the harder order."""
 
 import h5py  # noqa: F401
 import netCDF4  # noqa: F401
@@ -16,5 +16,5 @@ def field():
 
 @pytest.fixture
 def bound(field):
-    """What range=1e-3 allows: a chunk's own range is not larger."""
+    """The error that range=1e-3 allows; the range of a chunk is not larger."""
     return 1e-3 * (float(field.max()) - float(field.min()))

@@ -1,4 +1,4 @@
-"""The filter in h5py, and what happens to those who use it wrongly."""
+"""The filter in h5py, and its error handling."""
 
 import os
 import pathlib
@@ -50,7 +50,7 @@ def test_padding_does_not_widen_the_range(tmp_path, field, bound):
         assert abs(f["a"][...].astype("f8") - field).max() <= bound
 
 
-def test_fill_values_are_kept(tmp_path, field, bound):
+def test_fill_values_are_exact(tmp_path, field, bound):
     field[5:9, 10:20] = 1e20
     with h5py.File(tmp_path / "a.h5", "w") as f:
         settings = ebz.hdf5.Ebz(range=1e-3, fill=1e20)
@@ -62,7 +62,7 @@ def test_fill_values_are_kept(tmp_path, field, bound):
     assert abs(b.astype("f8") - field)[~land].max() <= bound
 
 
-def test_parallel_write_makes_the_same_chunks(tmp_path, field):
+def test_write_parallel_gives_the_same_chunks(tmp_path, field):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         settings = dict(shape=field.shape, dtype="f4", chunks=CHUNKS, **ebz.hdf5.Ebz(range=1e-3))
         a, b = (f.create_dataset(name, **settings) for name in "ab")
@@ -83,14 +83,14 @@ def test_parallel_write_makes_the_same_chunks(tmp_path, field):
 @pytest.mark.parametrize(
     ("dtype", "words"),
     [("i4", "no floating-point"), ("S5", "no floating")])
-def test_other_types_are_refused(tmp_path, dtype, words):
+def test_other_types_are_rejected(tmp_path, dtype, words):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         with pytest.raises((ValueError, OSError), match=f"ebz: .*{words}"):
             f.create_dataset("a", shape=(64, 64), dtype=dtype, chunks=(8, 8),
                              **ebz.hdf5.Ebz(abs=0.1))
 
 
-def test_the_order_of_bytes_changes_no_value(tmp_path, field):
+def test_byte_order_does_not_affect_values(tmp_path, field):
     field[5:9, 10:20] = -999
     with h5py.File(tmp_path / "a.h5", "w") as f:
         for dtype in ("<f4", ">f4"):
@@ -105,7 +105,7 @@ def test_the_order_of_bytes_changes_no_value(tmp_path, field):
         assert ((f[">f4"][...] == -999) == (field == -999)).all()
 
 
-def test_the_spelling_of_hdf5plugin(tmp_path, field, bound):
+def test_compression_argument_as_in_hdf5plugin(tmp_path, field, bound):
     filter = ebz.hdf5.Ebz(range=1e-3)
     assert hash(filter) == hash(ebz.hdf5.Ebz(range=0.001)) and filter == ebz.hdf5.Ebz(range=0.001)
     assert filter != ebz.hdf5.Ebz(range=1e-4) and eval(repr(filter)) == filter
@@ -117,7 +117,7 @@ def test_the_spelling_of_hdf5plugin(tmp_path, field, bound):
         assert abs(a[...].astype("f8") - field).max() <= bound
 
 
-def test_settings_are_told(tmp_path, field):
+def test_codec_settings(tmp_path, field):
     given = {"range": 1e-3, "codec": "ceaz", "fill": ["auto", -1.0]}
     with h5py.File(tmp_path / "a.h5", "w") as f:
         a = f.create_dataset("a", data=field, chunks=CHUNKS, compression=ebz.hdf5.Ebz(**given))
@@ -133,14 +133,14 @@ def test_settings_are_told(tmp_path, field):
             assert ebz.hdf5.Ebz(**ebz.hdf5.codec_settings(a)).words == words
 
 
-def test_shuffle_before_it_is_refused(tmp_path, field):
+def test_shuffle_before_the_filter_is_rejected(tmp_path, field):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         with pytest.raises((ValueError, OSError), match="first filter"):
             f.create_dataset("a", data=field, chunks=CHUNKS, shuffle=True, **ebz.hdf5.Ebz(abs=0.1))
 
 
 @pytest.mark.parametrize("words", [(), (9, 9), (1, 2), (1, 65538, 0, 0xfff00000, 0, 0, 0, 0)])
-def test_wrong_words_are_refused(tmp_path, field, words):
+def test_invalid_parameters_are_rejected(tmp_path, field, words):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         with pytest.raises((ValueError, OSError), match="ebz: "):
             f.create_dataset("a", data=field, chunks=CHUNKS, compression=ebz.hdf5.FILTER_ID,
@@ -150,7 +150,7 @@ def test_wrong_words_are_refused(tmp_path, field, words):
 @pytest.mark.parametrize(
     "settings", [{}, {"abs": 1, "range": 1}, {"abs": -1}, {"abs": float("nan")}, {"psnr": 60},
                  {"abs": 1, "codec": "none"}, {"abs": 1, "params": {"nothing": 1}}])
-def test_wrong_settings_are_refused(settings):
+def test_invalid_settings_are_rejected(settings):
     with pytest.raises(ebz.InvalidArgument):
         ebz.hdf5.Ebz(**settings)
 
@@ -171,7 +171,7 @@ def test_damaged_chunks_are_errors(tmp_path, field):
                 f["a"][0, 0, 0]
 
 
-def test_a_chunk_for_another_dataset_is_an_error(tmp_path, field):
+def test_a_chunk_of_another_dataset_is_an_error(tmp_path, field):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         settings = ebz.hdf5.Ebz(abs=0.1)
         a = f.create_dataset("a", shape=(64,), dtype="f4", chunks=(64,), **settings)
@@ -184,7 +184,7 @@ def test_a_chunk_for_another_dataset_is_an_error(tmp_path, field):
         assert abs(a[...] - 1).max() <= 0.1
 
 
-def test_a_chunk_of_a_stale_size_says_so(tmp_path):
+def test_an_outdated_chunk_size_is_reported(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         a = f.create_dataset("a", shape=(64,), dtype="f4", chunks=(64,), **ebz.hdf5.Ebz(abs=0.1))
         a.id.write_direct_chunk((0,), ebz.compress(numpy.ones(64, "f4"), abs=0.1) + bytes(9))
@@ -222,7 +222,7 @@ def test_rewriting_a_chunk_does_not_drift(tmp_path, codec):
         assert abs(f["a"][...].astype("f8") - field).max() <= 0.01
 
 
-def test_a_chunk_that_claims_gigabytes_does_not_end_the_process(tmp_path):
+def test_a_chunk_that_claims_gigabytes_does_not_abort(tmp_path):
     hostile = pathlib.Path(__file__).parents[3] / "fuzz/corpus-regress/hostile-slab2"
     shape = (2, 393216000)
     with h5py.File(tmp_path / "a.h5", "w") as f:

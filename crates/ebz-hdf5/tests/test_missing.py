@@ -1,4 +1,4 @@
-"""Missing values come back as missing, whether the dataset, an attribute or nobody names them."""
+"""Missing values are preserved, whether the dataset, an attribute or nothing declares them."""
 
 import h5py
 import netCDF4
@@ -15,7 +15,7 @@ BOUNDS = [{"range": 1e-3}, {"abs": 0.03}, {"pointwise": 1e-3, "codec": "fz"}]
 
 @pytest.fixture
 def land(field):
-    """Whole chunks, parts of them, and a single value in one."""
+    """Whole chunks, parts of chunks, and a single value in a chunk."""
     z, y, x = numpy.indices(field.shape)
     land = (x > 25) & (y > 20) & (x + y < 90 + z)
     land[0, 0, 0] = True
@@ -53,7 +53,7 @@ def test_h5py(tmp_path, field, land, bound, mark, settings, named):
 
 
 @pytest.mark.parametrize("mark", [-1234.5, 7.0])
-def test_a_fill_value_of_the_dataset_may_be_any_number(tmp_path, field, land, bound, mark):
+def test_the_fill_value_of_a_dataset_can_be_any_number(tmp_path, field, land, bound, mark):
     values = masked(field, land, mark)
     with h5py.File(tmp_path / "a.h5", "w") as f:
         f.create_dataset("a", data=values, chunks=CHUNKS, fillvalue=mark,

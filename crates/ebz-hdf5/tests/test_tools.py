@@ -1,4 +1,4 @@
-"""The filter in netCDF4, xarray and the programs of HDF5 and netCDF."""
+"""The filter in netCDF4, xarray and the HDF5 and netCDF tools."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def plain_file(path, field):
 
 
 def check(path, field, bound):
-    """The values in each library, and that they really are compressed by ebz."""
+    """Reads the values with each library, and checks that ebz compressed them."""
     with h5py.File(path) as f:
         assert str(ebz.hdf5.FILTER_ID) in f["t"]._filters
         assert f["t"].id.get_storage_size() < field.nbytes / 3
@@ -50,7 +50,7 @@ def test_netcdf4(tmp_path, field, bound):
     check(path, field, bound)
 
 
-def test_variables_of_other_types_are_refused_at_once(tmp_path):
+def test_variables_of_other_types_are_rejected_at_once(tmp_path):
     with netCDF4.Dataset(tmp_path / "a.nc", "w") as f:
         f.createDimension("x", 64)
         for dtype in ("i4", "u1", "S1", str):
@@ -97,7 +97,7 @@ def test_h5repack_and_h5dump(tmp_path, field, bound):
     check(tmp_path / "c.nc", field, bound + 0.5)
 
 
-def test_h5dump_tells_what_is_damaged(tmp_path, field):
+def test_h5dump_reports_damage(tmp_path, field):
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as f:
         f.create_dataset("t", data=field, chunks=(8, 32, 70), **ebz.hdf5.Ebz(range=1e-3))

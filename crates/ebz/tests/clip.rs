@@ -54,7 +54,7 @@ fn lossy() -> impl Iterator<Item = (&'static str, Bound)> {
 #[test]
 fn decoded_fractions_stay_within_limits() {
     let values = fractions();
-    let mut spoilt_without = 0;
+    let mut violated_without = 0;
     for (codec, bound) in lossy() {
         for clip in [Clip::Auto, Clip::Data, Clip::Between(0.0, 1.0)] {
             for chunk in [None, Some(vec![7, 31, 20])] {
@@ -74,9 +74,12 @@ fn decoded_fractions_stay_within_limits() {
             }
         }
         let (decoded, _) = coded(&values, &Options::new(bound).codec(codec).clip(Clip::None));
-        spoilt_without += usize::from(decoded.iter().any(|&x| x < 0.0));
+        violated_without += usize::from(decoded.iter().any(|&x| x < 0.0));
     }
-    assert!(spoilt_without > 0, "the field does not exercise the limits");
+    assert!(
+        violated_without > 0,
+        "the field does not exercise the limits"
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use ebz::codec::{Entry, TABLE};
 use ebz::{Bound, Element, ElementType, Options, bf16, f16, with_type};
-use ebz_testkit::conformance::{self, Bench, Verdict};
+use ebz_testkit::conformance::{self, Cases, Checker};
 use ebz_testkit::fields::{AnyField, Content, Field, shared_fields};
 
 /// Chunk shapes: lengths around block and vector sizes, primes, long and thin shapes.
@@ -49,21 +49,21 @@ const FILES: &[(&[usize], Option<&[usize]>)] = &[
     (&[1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2], None),
 ];
 
-fn every_type(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Content) {
+fn every_type(cases: &mut Cases, entry: &Entry, shape: &[usize], content: Content) {
     for element in ElementType::ALL {
-        with_type!(element, T => of::<T>(verdict, entry, shape, content));
+        with_type!(element, T => of::<T>(cases, entry, shape, content));
     }
 
-    fn of<T: Element>(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Content) {
+    fn of<T: Element>(cases: &mut Cases, entry: &Entry, shape: &[usize], content: Content) {
         let field: Field<T> = content.field(shape, 1);
-        let mut bench = Bench::default();
+        let mut checker = Checker::default();
         for params in conformance::variants(entry) {
             for tolerance in conformance::tolerances(entry, &field) {
                 let label = || {
                     let (name, element) = (conformance::name(entry, &params), T::TYPE);
                     format!("{name} {element} {shape:?} {content:?} {tolerance:?}")
                 };
-                verdict.case(label, || bench.chunk(entry, &params, &field, tolerance));
+                cases.case(label, || checker.chunk(entry, &params, &field, tolerance));
             }
         }
     }
@@ -71,20 +71,20 @@ fn every_type(verdict: &mut Verdict, entry: &Entry, shape: &[usize], content: Co
 
 #[test]
 fn small_chunks_conform() {
-    let mut verdict = Verdict::default();
+    let mut cases = Cases::default();
     for entry in TABLE {
         for shape in CHUNKS {
             for content in Content::ALL {
-                every_type(&mut verdict, entry, shape, content);
+                every_type(&mut cases, entry, shape, content);
             }
         }
     }
-    verdict.finish("small chunks");
+    cases.finish("small chunks");
 }
 
 #[test]
 fn large_chunks_conform() {
-    let mut verdict = Verdict::default();
+    let mut cases = Cases::default();
     for entry in TABLE {
         for shape in [&[40_009][..], &[150, 257], &[33, 35, 37]] {
             for content in [
@@ -93,16 +93,16 @@ fn large_chunks_conform() {
                 Content::Specials,
                 Content::FillHuge,
             ] {
-                every_type(&mut verdict, entry, shape, content);
+                every_type(&mut cases, entry, shape, content);
             }
         }
     }
-    verdict.finish("large chunks");
+    cases.finish("large chunks");
 }
 
 #[test]
 fn files_conform() {
-    fn of<T: Element>(verdict: &mut Verdict, entry: &Entry) {
+    fn of<T: Element>(cases: &mut Cases, entry: &Entry) {
         let bounds = [
             Bound::Abs(1e-2),
             Bound::Abs(0.0),
@@ -133,23 +133,23 @@ fn files_conform() {
                         let (name, element) = (entry.info.name, T::TYPE);
                         format!("{name} {element} {shape:?} by {chunk:?} {content:?} {bound}")
                     };
-                    verdict.case(label, || conformance::file(&field, &options));
+                    cases.case(label, || conformance::file(&field, &options));
                 }
             }
         }
     }
-    let mut verdict = Verdict::default();
+    let mut cases = Cases::default();
     for entry in TABLE {
         for element in ElementType::ALL {
-            with_type!(element, T => of::<T>(&mut verdict, entry));
+            with_type!(element, T => of::<T>(&mut cases, entry));
         }
     }
-    verdict.finish("files");
+    cases.finish("files");
 }
 
 #[test]
 fn real_fields_keep_their_bounds() {
-    fn of<T: Element>(verdict: &mut Verdict, field: &Field<T>) {
+    fn of<T: Element>(cases: &mut Cases, field: &Field<T>) {
         for entry in TABLE {
             for bound in [
                 Bound::Range(1e-3),
@@ -165,7 +165,7 @@ fn real_fields_keep_their_bounds() {
                     let name = conformance::name(entry, &params);
                     options.params = params;
                     let label = || format!("{name} {} {bound}", field.name);
-                    verdict.case(label, || conformance::file(field, &options));
+                    cases.case(label, || conformance::file(field, &options));
                 }
             }
         }
@@ -175,18 +175,18 @@ fn real_fields_keep_their_bounds() {
     // Plus synthetic fields of several chunks, so that the check also runs without real data.
     fields.push(AnyField::F32(Content::Waves.field(&[40, 150, 200], 3)));
     fields.push(AnyField::F64(Content::Smooth.field(&[700, 1001], 3)));
-    let mut verdict = Verdict::default();
+    let mut cases = Cases::default();
     for field in &fields {
         match field {
             AnyField::F32(field) => {
-                of(&mut verdict, field);
-                of(&mut verdict, &field.rounded::<f16>());
-                of(&mut verdict, &field.rounded::<bf16>());
+                of(&mut cases, field);
+                of(&mut cases, &field.rounded::<f16>());
+                of(&mut cases, &field.rounded::<bf16>());
             }
-            AnyField::F64(field) => of(&mut verdict, field),
+            AnyField::F64(field) => of(&mut cases, field),
         }
     }
-    verdict.finish("real fields");
+    cases.finish("real fields");
 }
 
 #[test]

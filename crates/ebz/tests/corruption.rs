@@ -2,61 +2,63 @@
 
 use ebz::codec::TABLE;
 use ebz::{ElementType, Error, Limits, Reader, with_type};
-use ebz_testkit::conformance::{Verdict, variants};
-use ebz_testkit::corruption::{decode_garbage, is_refused, is_saved, small_files, stream_all};
+use ebz_testkit::conformance::{Cases, variants};
+use ebz_testkit::corruption::{decode_garbage, is_recovered, is_rejected, small_files, stream_all};
 use ebz_testkit::{fuzz, layout};
 use std::time::{Duration, Instant};
 
 #[test]
 fn every_bit_flip_is_detected() {
-    let mut verdict = Verdict::default();
+    let mut cases = Cases::default();
     for file in small_files().unwrap() {
         let mut damaged = file.bytes.clone();
         for bit in 0..damaged.len() * 8 {
             damaged[bit / 8] ^= 1 << (bit % 8);
             let label = || format!("{}, bit {bit}", file.name);
-            verdict.case(label, || is_refused(&damaged).map(|()| 1));
+            cases.case(label, || is_rejected(&damaged).map(|()| 1));
             damaged[bit / 8] ^= 1 << (bit % 8);
         }
     }
-    verdict.finish("bit flips");
+    cases.finish("bit flips");
 }
 
 #[test]
 fn every_truncation_is_detected() {
-    let mut verdict = Verdict::default();
+    let mut cases = Cases::default();
     for file in small_files().unwrap() {
         for length in 0..file.bytes.len() {
             let label = || format!("{}, first {length} bytes", file.name);
-            verdict.case(label, || is_refused(&file.bytes[..length]).map(|()| 1));
+            cases.case(label, || is_rejected(&file.bytes[..length]).map(|()| 1));
         }
     }
-    verdict.finish("truncations");
+    cases.finish("truncations");
 }
 
 #[test]
 fn recovery_invents_nothing() {
-    let mut verdict = Verdict::default();
+    let mut cases = Cases::default();
     for file in small_files().unwrap() {
         let mut damaged = file.bytes.clone();
         // One bit flip in every byte, and every third truncation.
         for at in 0..damaged.len() {
             damaged[at] ^= 1 << (at % 8);
             let label = || format!("{}, byte {at}", file.name);
-            verdict.case(label, || is_saved(&file, &damaged).map(|()| 1));
+            cases.case(label, || is_recovered(&file, &damaged).map(|()| 1));
             damaged[at] ^= 1 << (at % 8);
         }
         for length in (0..damaged.len()).step_by(3) {
             let label = || format!("{}, first {length} bytes", file.name);
-            verdict.case(label, || is_saved(&file, &damaged[..length]).map(|()| 1));
+            cases.case(label, || {
+                is_recovered(&file, &damaged[..length]).map(|()| 1)
+            });
         }
     }
-    verdict.finish("recoveries");
+    cases.finish("recoveries");
 }
 
 #[test]
 fn decoders_survive_random_bytes() {
-    let mut verdict = Verdict::default();
+    let mut cases = Cases::default();
     for entry in TABLE {
         for shape in [&[1][..], &[700], &[20, 33], &[9, 8, 17]] {
             let mut slowest = Duration::ZERO;
@@ -71,7 +73,7 @@ fn decoders_survive_random_bytes() {
                 .flat_map(|params| ElementType::ALL.map(|element| (params, element)))
             {
                 let garbage = with_type!(element, T => decode_garbage::<T>);
-                verdict.case(
+                cases.case(
                     || label(element.name()),
                     || garbage(entry, params, shape, 200, &mut observe),
                 );
@@ -84,7 +86,7 @@ fn decoders_survive_random_bytes() {
             );
         }
     }
-    verdict.finish("random bytes for decoders");
+    cases.finish("random bytes for decoders");
 }
 
 /// A file of one frame that claims this shape and these chunks, with one small chunk.

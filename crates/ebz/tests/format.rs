@@ -5,7 +5,7 @@ use ebz::codec::TABLE;
 use ebz::{Bound, BoundKind, Options, View};
 use ebz_testkit::corruption::small_files;
 use ebz_testkit::fields::{Content, Field, workspace};
-use ebz_testkit::layout::{self, FILE_HEADER, TAIL};
+use ebz_testkit::layout::{self, FILE_HEADER_BYTES, TAIL_BYTES};
 
 fn document() -> String {
     let text = std::fs::read_to_string(workspace().join("docs/format.md")).unwrap();
@@ -124,7 +124,7 @@ fn files_consist_of_the_documented_records() {
             (5, 2, 0),
         ];
         assert_eq!(kinds, expected, "{}", file.name);
-        assert_eq!(records[0].bytes.start, FILE_HEADER);
+        assert_eq!(records[0].bytes.start, FILE_HEADER_BYTES);
         assert_eq!(records[6].bytes.end, bytes.len());
         for record in &records {
             let again = layout::record(
@@ -148,7 +148,7 @@ fn files_consist_of_the_documented_records() {
         let first = [0, length(0), whole(1) + whole(2), length(3)];
         let mut index = numbers(&first);
         index.extend(numbers(&[0, length(4), whole(5), 0]));
-        index.extend(&records[6].bytes.start.to_le_bytes()[..TAIL]);
+        index.extend(&records[6].bytes.start.to_le_bytes()[..TAIL_BYTES]);
         assert_eq!(bytes[records[6].body()], index);
     }
 }

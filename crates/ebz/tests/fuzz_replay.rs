@@ -2,7 +2,7 @@
 
 use ebz_testkit::corruption::small_files;
 use ebz_testkit::fields::workspace;
-use ebz_testkit::fuzz::BODIES;
+use ebz_testkit::fuzz::TARGETS;
 use ebz_testkit::random::Random;
 
 #[test]
@@ -11,8 +11,8 @@ fn committed_inputs_pass() {
     let mut count = 0;
     for file in std::fs::read_dir(folder).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
-        for (_, body) in BODIES {
-            body(&bytes);
+        for (_, target) in TARGETS {
+            target(&bytes);
         }
         count += 1;
     }
@@ -23,7 +23,7 @@ fn committed_inputs_pass() {
 #[test]
 fn generated_inputs_pass() {
     let files = small_files().unwrap();
-    for (name, body) in BODIES {
+    for (name, target) in TARGETS {
         let mut random = Random::new(name.len() as u64);
         for round in 0..2000 {
             let mut bytes = if round % 2 == 0 {
@@ -38,7 +38,7 @@ fn generated_inputs_pass() {
                     bytes[at] = random.bits() as u8;
                 }
             }
-            body(&bytes);
+            target(&bytes);
         }
     }
 }

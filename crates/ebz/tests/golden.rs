@@ -1,6 +1,6 @@
 //! Committed files decode to the same values, or fail with the same error, in every version.
 
-use ebz_testkit::conformance::Verdict;
+use ebz_testkit::conformance::Cases;
 use ebz_testkit::golden;
 
 #[test]
@@ -10,7 +10,7 @@ fn every_codec_has_golden_files() {
         .flat_map(|file| {
             let names = [
                 format!("{}.ebz", file.name),
-                format!("{}.{}", file.name, file.beside),
+                format!("{}.{}", file.name, file.sidecar),
             ];
             names
                 .into_iter()
@@ -26,7 +26,7 @@ fn every_codec_has_golden_files() {
 
 #[test]
 fn every_golden_file_decodes_as_before() {
-    let mut verdict = Verdict::default();
+    let mut cases = Cases::default();
     for file in std::fs::read_dir(golden::folder()).unwrap() {
         let path = file.unwrap().path();
         if path.extension().is_none_or(|ending| ending != "ebz") {
@@ -37,7 +37,7 @@ fn every_golden_file_decodes_as_before() {
         } else {
             "xxh3"
         };
-        verdict.case(
+        cases.case(
             || path.display().to_string(),
             || {
                 let expected = std::fs::read_to_string(path.with_extension(ending));
@@ -50,5 +50,5 @@ fn every_golden_file_decodes_as_before() {
             },
         );
     }
-    verdict.finish("golden files");
+    cases.finish("golden files");
 }

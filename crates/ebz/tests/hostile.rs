@@ -90,20 +90,20 @@ fn recovery_is_fast_despite_invalid_records() {
 #[test]
 fn a_slab_beyond_the_limit_is_rejected() {
     let file = hostile("hostile-slab2");
-    let refused = |what: Result<(), Error>| match what {
+    let rejected = |what: Result<(), Error>| match what {
         Err(Error::LimitExceeded(text)) => {
             assert!(text.contains("only 1073741824 are allowed"), "{text}");
             assert!(text.contains("--max-memory"), "{text}");
         }
         other => panic!("{other:?}"),
     };
-    refused(by_path(&file, SMALL).map(drop));
-    refused(by_pipe(&file, SMALL).map(drop));
+    rejected(by_path(&file, SMALL).map(drop));
+    rejected(by_pipe(&file, SMALL).map(drop));
     let reader = Reader::from_source(&file[..]).unwrap().limits(SMALL);
     let frame = reader.frame(0).unwrap();
     let whole: Vec<_> = frame.header().shape().iter().map(|&n| 0..n).collect();
-    refused(frame.write_region(&whole, &mut std::io::sink()));
-    refused(frame.check_region(&whole));
+    rejected(frame.write_region(&whole, &mut std::io::sink()));
+    rejected(frame.check_region(&whole));
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn check_bound<T: Element>(what: &str, values: &[T], back: &[T], e: f64, fill: F
         } else {
             assert!(
                 within(x.to_f64(), y.to_f64(), e),
-                "{what}: value {i} is {x}, came back {y}, bound {e}"
+                "{what}: value {i} is {x}, decoded to {y}, bound {e}"
             );
         }
     }

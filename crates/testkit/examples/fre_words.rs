@@ -1,8 +1,8 @@
 //! Statistics of the words of `fre`: `cargo run --release -p ebz-testkit --example fre_words`
 //!
-//! For the real fields in the folder that `EBZ_DATA` names and one synthetic field: the share of
-//! each kind of word in per cent, the bits per value that the table of the paper gives, and the
-//! ratios by that count and of the coder, with 6 mantissa bits and truncation.
+//! For one synthetic field and the real fields in the folder named by `EBZ_DATA`: the share of each
+//! kind of word in percent, the bits per value according to the paper's table, and the ratios by
+//! that count and of the codec, with 6 mantissa bits and truncation.
 
 use ebz::{Bound, Options, View};
 use ebz_testkit::fields::{AnyField, Content, shared_fields};

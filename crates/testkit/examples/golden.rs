@@ -1,4 +1,4 @@
-//! Writes the golden files that do not exist yet. Files that exist are never touched.
+//! Writes missing golden files. Existing files are never touched.
 
 use ebz_testkit::golden;
 use std::fs::File;
@@ -10,12 +10,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(&folder)?;
     for file in golden::all() {
         let path = folder.join(format!("{}.ebz", file.name));
-        let beside = folder.join(format!("{}.{}", file.name, file.beside));
+        let sidecar = folder.join(format!("{}.{}", file.name, file.sidecar));
         if !path.exists() {
             create(&path, &(file.make)()?)?;
         }
-        if !beside.exists() {
-            create(&beside, golden::verdict(&std::fs::read(&path)?).as_bytes())?;
+        if !sidecar.exists() {
+            create(&sidecar, golden::verdict(&std::fs::read(&path)?).as_bytes())?;
         }
     }
     Ok(())

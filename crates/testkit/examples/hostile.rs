@@ -1,4 +1,4 @@
-//! Writes the hostile files of `fuzz/corpus-regress` anew, after a change of the format.
+//! Rewrites the hostile files of `fuzz/corpus-regress`, after a change of the format.
 
 use ebz_testkit::fields::workspace;
 use ebz_testkit::layout::{SIGNATURE, file, frame_body, frame_body_with, put_number, record};
@@ -6,7 +6,7 @@ use ebz_testkit::layout::{SIGNATURE, file, frame_body, frame_body_with, put_numb
 fn main() -> std::io::Result<()> {
     let folder = workspace().join("fuzz/corpus-regress");
     for (name, bytes) in [
-        ("hostile-poly", other_places()),
+        ("hostile-poly", wrong_index()),
         ("hostile-rb", frames_without_chunks()),
         ("hostile-recover-slow", lost_chunks()),
         ("hostile-slab2", large_slab()),
@@ -16,14 +16,14 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// An end record that places the second chunk inside the first one, which holds such a record.
-fn other_places() -> Vec<u8> {
+/// An end record that places the second chunk inside the first one, which contains such a record.
+fn wrong_index() -> Vec<u8> {
     let hidden = record(3, 0, 1, &[7; 144]);
     let mut first = vec![0; 256 - hidden.len()];
     let visible = first.len() as u64;
     first.extend_from_slice(&hidden);
     let mut lengths = Vec::new();
-    // The second one seems to reach to the end of the real one.
+    // The second one seems to extend to the end of the real one.
     for length in [visible, 256 - visible + 144] {
         put_number(&mut lengths, length);
     }
@@ -49,7 +49,7 @@ fn lost_chunks() -> Vec<u8> {
     file
 }
 
-/// Chunks of ceaz that are nothing but zeros: 64 KB that become a slab of 3 GB.
+/// Chunks of ceaz that are nothing but zeros: 64 KB that decode to a slab of 3 GB.
 fn large_slab() -> Vec<u8> {
     let zeros = *b"\x58\0\0\0\xc0\x4d\x62\x60\x3f\0\0\x87\x80\x03\0\0";
     let body = frame_body_with(&[2, 393_216_000], &[2, 393_216], 5, None);

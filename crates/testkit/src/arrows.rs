@@ -1,24 +1,24 @@
 //! The import graph of a crate, and the cycles in it.
 //!
-//! Every folder is looked at by itself: its children (files and folders) are the nodes, and a path
-//! that starts with `crate`, `super` or `self` and leads from one child into another is an edge. A
-//! folder's own `mod.rs` declares its children and is not one of them. Code for tests is left out.
+//! Every folder is checked by itself: its children (files and folders) are the nodes, and a path
+//! that starts with `crate`, `super` or `self` and leads from one child into another is an edge.
+//! The `mod.rs` of a folder is not a node. Test code is ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use syn::visit::{self, Visit};
 
-/// The place of a module: the names that lead to it from the root of its crate.
+/// The path of a module from the root of its crate.
 pub type Module = Vec<String>;
 
-/// Who imports from whom.
+/// The import graph.
 #[derive(Debug, Default)]
 pub struct Imports {
     edges: BTreeMap<Module, BTreeSet<Module>>,
 }
 
 impl Imports {
-    /// Reads the modules of a crate from files: pairs of a path below `src` and its text.
+    /// Reads the modules of a crate from pairs of a path below `src` and its text.
     pub fn of_sources(sources: &[(String, String)]) -> syn::Result<Self> {
         let modules: BTreeSet<Module> = sources.iter().map(|(path, _)| module(path)).collect();
         let mut edges = BTreeMap::new();
@@ -39,14 +39,14 @@ impl Imports {
         Ok(Self { edges })
     }
 
-    /// Reads the modules of the crate whose sources lie in `src`.
+    /// Reads the modules of the crate with this source folder.
     pub fn of_crate(src: &Path) -> std::io::Result<Self> {
         let mut sources = Vec::new();
         read(src, "", &mut sources)?;
         Self::of_sources(&sources).map_err(std::io::Error::other)
     }
 
-    /// Every set of two or more modules of one folder that import each other in a circle.
+    /// Every set of two or more modules of one folder that import each other in a cycle.
     pub fn cycles(&self) -> Vec<String> {
         let folders: BTreeSet<&[String]> = self
             .edges
@@ -56,10 +56,10 @@ impl Imports {
         folders
             .into_iter()
             .flat_map(|folder| {
-                let circles = circles(&self.inside(folder));
-                circles
+                let components = components(&self.inside(folder));
+                components
                     .into_iter()
-                    .map(|circle| format!("{}: {}", folder.join("::"), circle.join(" ")))
+                    .map(|component| format!("{}: {}", folder.join("::"), component.join(" ")))
             })
             .collect()
     }
@@ -83,8 +83,8 @@ impl Imports {
     }
 }
 
-/// The nodes that can be reached from each other, in groups of two or more.
-fn circles(graph: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<Vec<String>> {
+/// The strongly connected components with two or more nodes.
+fn components(graph: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<Vec<String>> {
     let reach = |start: &str| {
         let mut seen = BTreeSet::new();
         let mut open = vec![start];
@@ -111,7 +111,7 @@ fn circles(graph: &BTreeMap<&str, BTreeSet<&str>>) -> Vec<Vec<String>> {
     groups.into_iter().collect()
 }
 
-/// The module that a file holds.
+/// The module of a file.
 fn module(path: &str) -> Module {
     let mut names: Module = path
         .trim_end_matches(".rs")
@@ -127,7 +127,7 @@ fn module(path: &str) -> Module {
     names
 }
 
-/// Collects the Rust files below a folder, without those for tests.
+/// Collects the Rust files below a folder, except for test files.
 fn read(folder: &Path, prefix: &str, sources: &mut Vec<(String, String)>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -142,7 +142,7 @@ fn read(folder: &Path, prefix: &str, sources: &mut Vec<(String, String)>) -> std
     Ok(())
 }
 
-/// Finds the paths of a file that lead to modules of its crate.
+/// Finds the paths in a file that refer to modules of its crate.
 struct Paths {
     at: Module,
     found: Vec<Module>,

@@ -1,6 +1,7 @@
-//! Holds one codec against what every codec promises, on one array.
+//! Checks a codec against the guarantees of every codec, on one array.
 //!
-//! Values and a tolerance come in; out comes the number of coded bytes, or what was broken.
+//! Takes values and a tolerance; returns the number of encoded bytes, or a description of the
+//! failure.
 
 use crate::exact;
 use crate::fields::Field;
@@ -41,13 +42,13 @@ pub fn name(entry: &Entry, params: &Params) -> String {
     name
 }
 
-/// Contexts of every level of this machine, kept from case to case so that what one case leaves in
-/// the scratch memory can harm the next one, if it can harm any.
-pub struct Bench {
+/// Contexts for every level of this machine, reused between cases to expose dependence on leftover
+/// scratch.
+pub struct Checker {
     contexts: Vec<Context>,
 }
 
-impl Default for Bench {
+impl Default for Checker {
     fn default() -> Self {
         Self {
             contexts: Level::available().map(Context::new).collect(),
@@ -55,12 +56,12 @@ impl Default for Bench {
     }
 }
 
-/// In front of what a codec appends: it must stay.
+/// Existing output, which a codec must not change.
 const PREFIX: [u8; 5] = *b"stays";
 
-impl Bench {
-    /// One chunk: the tolerance holds, every level writes the same bytes and reads them to the same
-    /// bits, whatever the memory held before and wherever it lies.
+impl Checker {
+    /// Checks one chunk: the tolerance holds, every level writes the same bytes and decodes the
+    /// same bits, whatever the previous contents and alignment of memory.
     pub fn chunk<T: Element>(
         &mut self,
         entry: &Entry,
@@ -75,7 +76,7 @@ impl Bench {
             fill: field.fill,
             params,
         };
-        // 1. Encode on every level, the first of them also with a context without history.
+        // 1. Encode at every level, the first one also with a fresh context.
         let mut fresh = Context::new(Level::Portable);
         let mut coded: Option<Vec<u8>> = None;
         for context in self.contexts.iter_mut().chain([&mut fresh]) {
@@ -84,7 +85,7 @@ impl Bench {
                 .encode(values, &task, context, &mut out)
                 .map_err(|error| format!("encode: {error}"))?;
             if !out.starts_with(&PREFIX) {
-                return Err("encode changed bytes in front of its own".into());
+                return Err("encode changed existing output".into());
             }
             match &coded {
                 None => coded = Some(out),
@@ -94,10 +95,10 @@ impl Bench {
         let coded = coded.unwrap_or_default();
         let bytes = &coded[PREFIX.len()..];
         if bytes.len() >= size_of_val(values) && !values.is_empty() {
-            // The container stores such a chunk raw; the encoder may have stopped in the middle.
+            // The container stores such a chunk raw; the encoder may have stopped early.
             return Ok(bytes.len());
         }
-        // 2. Decode on every level, into dirty memory of every alignment of an element.
+        // 2. Decode at every level, into dirty memory of every element alignment.
         let mut decoded: Option<Vec<T>> = None;
         for (round, context) in self.contexts.iter_mut().chain([&mut fresh]).enumerate() {
             for streaming in [false, true] {
@@ -118,7 +119,7 @@ impl Bench {
                 }
                 memory.drain(skip..skip + values.len());
                 if memory.iter().any(|x| x.to_word() != dirt.to_word()) {
-                    return Err("decode wrote outside of its output".into());
+                    return Err("decode wrote beyond its output".into());
                 }
             }
         }
@@ -126,15 +127,15 @@ impl Bench {
     }
 }
 
-/// Every level and every number of threads up to three at least once: as all must give the same
-/// bytes, pairs of them need not all be tried.
+/// Every level and every number of threads up to three at least once; all give the same bytes, so
+/// not all pairs are needed.
 fn ways() -> impl Iterator<Item = (Level, usize)> {
     let levels: Vec<_> = Level::available().collect();
     (0..levels.len().max(3)).map(move |i| (levels[i % levels.len()], i % 3 + 1))
 }
 
-/// A file: every level and number of threads writes the same bytes, every way to read them gives
-/// the same values, and these keep the bound as asked.
+/// Checks a file: every level and number of threads writes the same bytes, every way to read gives
+/// the same values, and they meet the requested bound.
 pub fn file<T: Element>(field: &Field<T>, options: &Options) -> Result<usize, String> {
     let text = |error: ebz::Error| error.to_string();
     let view = View::new(&field.values, &field.shape).map_err(text)?;
@@ -152,12 +153,12 @@ pub fn file<T: Element>(field: &Field<T>, options: &Options) -> Result<usize, St
     }
     let tolerance = stats.ok_or("no level is available")?.tolerance;
     if !keeps(tolerance, options.bound, field) {
-        return Err(format!("{} became {tolerance:?}", options.bound));
+        return Err(format!("{} was resolved to {tolerance:?}", options.bound));
     }
-    let most = ebz::max_compressed_size(&field.shape, T::TYPE, &options).map_err(text)?;
-    if bytes.len() > most {
+    let max_bytes = ebz::max_compressed_size(&field.shape, T::TYPE, &options).map_err(text)?;
+    if bytes.len() > max_bytes {
         return Err(format!(
-            "{} bytes where at most {most} are possible",
+            "{} bytes exceed the maximum of {max_bytes}",
             bytes.len()
         ));
     }
@@ -191,7 +192,7 @@ pub fn file<T: Element>(field: &Field<T>, options: &Options) -> Result<usize, St
     Ok(bytes.len())
 }
 
-/// Whether a tolerance is what a bound promises for these values.
+/// Whether a tolerance is a correct resolution of a bound for these values.
 fn keeps<T: Element>(tolerance: Tolerance, bound: Bound, field: &Field<T>) -> bool {
     match (bound, tolerance) {
         (_, Tolerance::Lossless) => true,
@@ -210,29 +211,29 @@ fn words<T: Element>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// The same bytes, or where they differ first.
+/// An error if the bytes differ.
 fn same(what: &str, way: impl std::fmt::Debug, first: &[u8], other: &[u8]) -> Result<(), String> {
     if first == other {
         return Ok(());
     }
     let at = first.iter().zip(other).take_while(|(a, b)| a == b).count();
     Err(format!(
-        "{what} is not the same by {way:?}: {} and {} bytes, first difference at {at}",
+        "{what} differs with {way:?}: {} and {} bytes, first difference at {at}",
         first.len(),
         other.len()
     ))
 }
 
-/// The tolerances to try on a chunk: for each kind that the codec offers a loose, a tight and
-/// extreme ones.
+/// The tolerances to test on a chunk: loose, tight and extreme ones of each kind that the codec
+/// supports.
 pub fn tolerances<T: Element>(entry: &Entry, field: &Field<T>) -> Vec<Tolerance> {
     let range = FiniteRange::of(&field.values, &field.fill);
-    // Twice half of the range, because the whole may be more than a double can express.
+    // Twice half of the range, because the whole range may overflow.
     let extent = match (range.max / 2.0 - range.min / 2.0) * 2.0 {
         extent if extent > 0.0 && extent.is_finite() => extent,
         _ => 1.0,
     };
-    // A resolution below that of the type, and the largest and smallest of all bounds.
+    // Below the resolution of the type, and the largest and smallest bounds.
     let resolution = 0.01 * 0.5f64.powi(T::FRACTION_BITS as i32);
     let mut all = Vec::new();
     for kind in entry.info.tolerances {
@@ -256,23 +257,23 @@ pub fn tolerances<T: Element>(entry: &Entry, field: &Field<T>) -> Vec<Tolerance>
             }
             BoundKind::Precision => all.extend([1, 9, 22, 64].map(Tolerance::Precision)),
             BoundKind::Lossless => all.push(Tolerance::Lossless),
-            // These become one of the others before a codec sees them.
+            // Resolved to one of the others before a codec sees them.
             BoundKind::Range | BoundKind::Psnr | BoundKind::Ratio => {}
         }
     }
     all
 }
 
-/// Collects what many cases break, so that one run shows all of it.
+/// Collects the failures of many cases, so that one run reports all of them.
 #[derive(Default)]
-pub struct Verdict {
+pub struct Cases {
     cases: usize,
     coded: usize,
     broken: Vec<String>,
 }
 
-impl Verdict {
-    /// Runs one case; a panic in it is a broken promise like any other.
+impl Cases {
+    /// Runs one case; a panic is a failure.
     pub fn case(
         &mut self,
         label: impl FnOnce() -> String,
@@ -295,17 +296,17 @@ impl Verdict {
         self.broken.push(format!("{}: {broken}", label()));
     }
 
-    /// Panics with the first broken cases, if any; otherwise says what was done.
+    /// Panics with the first failures, if there are any; otherwise prints a summary.
     pub fn finish(self, what: &str) {
-        const SHOWN: usize = 25;
+        const MAX_SHOWN: usize = 25;
         println!("{what}: {} cases, {} coded bytes", self.cases, self.coded);
         assert!(self.cases > 0, "{what}: no cases");
         assert!(
             self.broken.is_empty(),
-            "{what}: {} of {} cases broken, the first of them:\n{}",
+            "{what}: {} of {} cases failed, starting with:\n{}",
             self.broken.len(),
             self.cases,
-            self.broken[..self.broken.len().min(SHOWN)].join("\n")
+            self.broken[..self.broken.len().min(MAX_SHOWN)].join("\n")
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Damaged files and damaged chunks: each must be refused, or at least do no harm.
+//! Damaged files and chunks: they must be rejected, or at least do no harm.
 
 use crate::conformance::{dims, name, tolerances, variants};
 use crate::fields::{Content, Field};
@@ -10,7 +10,7 @@ use ebz::simd::Level;
 use ebz::{Bound, Element, ElementType, Error, FillValues, Limits, Options, Reader};
 use ebz::{StreamReader, View, Writer, with_type};
 
-/// A file small enough to damage in every way.
+/// A file small enough for exhaustive damage.
 #[derive(Debug, Clone)]
 pub struct SmallFile {
     /// Codec, element type and bound.
@@ -21,7 +21,7 @@ pub struct SmallFile {
     pub frames: Vec<Vec<u8>>,
 }
 
-/// Small files of every codec × element type × kind of bound, with two frames of several chunks.
+/// Small files of every codec × element type × bound kind, with two frames of several chunks.
 pub fn small_files() -> Result<Vec<SmallFile>, Error> {
     let mut files = Vec::new();
     for entry in TABLE {
@@ -69,7 +69,7 @@ fn small_file<T: Element>(
     })
 }
 
-/// More than any file of the tests needs.
+/// Limits that suffice for every test file.
 pub const SMALL: Limits = Limits::new(u64::MAX, 1 << 30);
 
 /// Reads every frame of a file with random access, as raw values.
@@ -88,7 +88,7 @@ pub fn read_all(bytes: &[u8], level: Level) -> Result<Vec<Vec<u8>>, Error> {
         .collect()
 }
 
-/// Reads every frame of a file front to back, as raw values.
+/// Reads every frame of a file sequentially, as raw values.
 pub fn stream_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let mut stream = StreamReader::new(bytes)?.limits(SMALL).threads(1);
     let mut frames = Vec::new();
@@ -100,23 +100,23 @@ pub fn stream_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     Ok(frames)
 }
 
-/// A damaged file must be refused by both readers.
-pub fn is_refused(damaged: &[u8]) -> Result<(), String> {
+/// Checks that both readers reject a damaged file.
+pub fn is_rejected(damaged: &[u8]) -> Result<(), String> {
     for (way, result) in [
         ("Reader", read_all(damaged, Level::detect())),
         ("StreamReader", stream_all(damaged)),
     ] {
         match result {
-            Ok(_) => return Err(format!("{way} did not notice")),
+            Ok(_) => return Err(format!("{way} did not detect the damage")),
             Err(Error::Corrupt(_) | Error::Truncated(_) | Error::Unsupported(_)) => {}
-            Err(other) => return Err(format!("{way} blames something else: {other}")),
+            Err(other) => return Err(format!("{way} returned the wrong kind of error: {other}")),
         }
     }
     Ok(())
 }
 
-/// What recovery saves of a damaged file and does not call lost must be what was there.
-pub fn is_saved(file: &SmallFile, damaged: &[u8]) -> Result<(), String> {
+/// Checks that recovered chunks of a damaged file have their original values.
+pub fn is_recovered(file: &SmallFile, damaged: &[u8]) -> Result<(), String> {
     let Ok((report, saved)) = ebz::recover(&damaged, Vec::new()) else {
         return Ok(());
     };
@@ -127,27 +127,27 @@ pub fn is_saved(file: &SmallFile, damaged: &[u8]) -> Result<(), String> {
         let original = file
             .frames
             .get(recovered.frame as usize)
-            .ok_or("a frame that never was")?;
+            .ok_or("a frame that never existed")?;
         let mut raw = Vec::new();
         let whole: Vec<_> = frame.header().shape().iter().map(|&n| 0..n).collect();
         frame
             .write_region(&whole, &mut raw)
             .map_err(|error| error.to_string())?;
         if recovered.lost.is_empty() && raw != *original {
-            return Err("nothing lost, but other values".into());
+            return Err("nothing lost, but different values".into());
         }
     }
     Ok(())
 }
 
-/// A way to damage the bytes of a chunk.
+/// Damages the bytes of a chunk in a random way.
 fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(4) {
         if bytes.is_empty() {
             bytes.push(random.bits() as u8);
             continue;
         }
-        // Headers come first in most formats, and deserve more than their share of damage.
+        // Headers usually come first, and deserve more than their share of damage.
         let reach = if random.below(2) == 0 {
             bytes.len().min(24)
         } else {
@@ -176,10 +176,9 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Damaged and random bytes straight into a codec's decoder, `rounds` for each tolerance: no
-/// panic, no other error than the stream's fault, and a good chunk decodes to the same bits
-/// afterwards with the same scratch memory. Each result goes to `observe` with the number of
-/// output bytes.
+/// Decodes damaged and random bytes, `rounds` for each tolerance: no panics, no error but a corrupt
+/// stream, and a valid chunk still decodes to the same bits with the same scratch. `observe` runs
+/// each decoding with the number of output bytes.
 pub fn decode_garbage<T: Element>(
     entry: &Entry,
     params: &Params,
@@ -229,7 +228,7 @@ pub fn decode_garbage<T: Element>(
                 count += 1;
                 match result {
                     Ok(()) | Err(Error::Corrupt(_) | Error::Truncated(_)) => {}
-                    Err(other) => return Err(format!("blames something else: {other}")),
+                    Err(other) => return Err(format!("wrong kind of error: {other}")),
                 }
             }
             if complete {
@@ -237,7 +236,7 @@ pub fn decode_garbage<T: Element>(
                     .decode(&good, dims, &mut context, &mut out)
                     .map_err(text)?;
                 if bytemuck::cast_slice::<T, u8>(&out) != bytemuck::cast_slice::<T, u8>(&expected) {
-                    return Err("bad chunks changed how a good one decodes".into());
+                    return Err("damaged chunks changed how a valid one decodes".into());
                 }
             }
         }

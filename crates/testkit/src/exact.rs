@@ -1,16 +1,15 @@
-//! Whether a decoded value keeps its tolerance, as a statement about real numbers.
+//! Checks decoded values against a tolerance in exact arithmetic.
 //!
-//! A difference or a product that is rounded to the nearest double can hide a violation by less
-//! than half a unit in the last place. Both are therefore taken with their rounding errors. An
-//! `f32` is judged as the double that it is: the difference of two of them does not always fit a
-//! double either.
+//! Rounding a difference or a product to the nearest double can hide a violation of less than half
+//! an ulp, so both are computed with their rounding errors. An `f32` is treated as a double: the
+//! difference of two of them does not always fit a double either.
 
 use ebz::{Element, FillValues, Tolerance};
 
-/// A real number as the nearest double and the rest, which is a double too.
+/// A real number as the nearest double and the remainder, also a double.
 ///
-/// Rounding to nearest is monotone, so of two such numbers the one with the smaller `nearest` is
-/// the smaller one, and between equals the `rest` decides: the derived order is that of the reals.
+/// Rounding to nearest is monotone, so the number with the smaller `nearest` is smaller, and for
+/// equal ones `rest` decides: the derived order is that of the real numbers.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 struct Real {
     nearest: f64,
@@ -25,7 +24,7 @@ impl Real {
         }
     }
 
-    /// |a − b| of finite numbers (Dekker's fast two-sum, which needs the larger term first).
+    /// |a − b| of finite numbers (Dekker's fast two-sum, larger term first).
     fn distance(a: f64, b: f64) -> Self {
         let (large, small) = if a.abs() >= b.abs() { (a, -b) } else { (-b, a) };
         let nearest = large + small;
@@ -40,7 +39,7 @@ impl Real {
         }
     }
 
-    /// a · b, whose last bit must not be below the smallest double.
+    /// a · b, whose last bit must not underflow.
     fn product(a: f64, b: f64) -> Self {
         let nearest = a * b;
         Self {
@@ -60,30 +59,30 @@ pub fn within_pointwise(x: f64, y: f64, e: f64) -> bool {
     if x == y {
         return true;
     }
-    // Different doubles differ by at least 2⁻⁵³ of the larger one; and an error below |x| keeps
+    // Distinct doubles differ by at least 2⁻⁵³ of the larger one; and an error below |x| preserves
     // the sign and less than doubles the value.
     if e < 2f64.powi(-60) || x == 0.0 || y.abs() > 2.0 * x.abs() {
         return false;
     }
-    // Away from the subnormals, where the rest of the product would be lost.
+    // Scale away from subnormals, where the remainder of the product would be lost.
     let scale = if x.abs() < 1.0 { 2f64.powi(600) } else { 1.0 };
     let (x, y) = (x * scale, y * scale);
     Real::distance(x, y) <= Real::product(e, x.abs())
 }
 
-/// t ≤ e · (max − min), up to the rest of a product with the rest of the range (2⁻¹⁰⁰ of it).
+/// t ≤ e · (max − min), up to the product of two remainders (2⁻¹⁰⁰ of it).
 pub fn is_range_bound(t: f64, e: f64, min: f64, max: f64) -> bool {
     let range = Real::distance(max, min);
     let product = Real::product(e, range.nearest);
-    // t − nearest is exact where it matters: when the two are neighbours.
+    // t − nearest is exact where it matters: if the two are adjacent.
     t - product.nearest <= product.rest + e * range.rest
 }
 
-/// Judges a decoded value: `None` if it keeps the tolerance, else what is wrong.
+/// Checks a decoded value: `None` if it meets the tolerance, otherwise the violation.
 ///
-/// NaN (with its payload) and infinities are exact under every tolerance, and so is the fill value
-/// (a zero may lose its sign, which no comparison with the fill value sees).
-pub fn broken<T: Element>(
+/// NaN (with its payload) and infinities are exact under every tolerance, and so are fill values (a
+/// zero may lose its sign, which comparisons ignore).
+pub fn violation<T: Element>(
     original: T,
     decoded: T,
     tolerance: Tolerance,
@@ -104,15 +103,15 @@ pub fn broken<T: Element>(
     }
     let (x, y) = (original.to_f64(), decoded.to_f64());
     match tolerance {
-        Tolerance::Abs(e) if !within(x, y, e) => Some("absolute bound broken"),
-        Tolerance::Pointwise(e) if !within_pointwise(x, y, e) => Some("pointwise bound broken"),
+        Tolerance::Abs(e) if !within(x, y, e) => Some("absolute bound violated"),
+        Tolerance::Pointwise(e) if !within_pointwise(x, y, e) => Some("pointwise bound violated"),
         Tolerance::Lossless => Some("bits changed"),
         // A number of planes or bits bounds no error in general.
         Tolerance::Abs(_) | Tolerance::Pointwise(_) | Tolerance::Precision(_) => None,
     }
 }
 
-/// Judges all values; the first that breaks the tolerance is described.
+/// Checks all values; describes the first violation.
 pub fn check<T: Element>(
     original: &[T],
     decoded: &[T],
@@ -121,15 +120,15 @@ pub fn check<T: Element>(
 ) -> Result<(), String> {
     if original.len() != decoded.len() {
         return Err(format!(
-            "{} values became {}",
+            "{} values decoded to {}",
             original.len(),
             decoded.len()
         ));
     }
     for (i, (&x, &y)) in original.iter().zip(decoded).enumerate() {
-        if let Some(what) = broken(x, y, tolerance, fill) {
+        if let Some(what) = violation(x, y, tolerance, fill) {
             return Err(format!(
-                "{what} at {i} of {}: {x:?} ({:#x}) became {y:?} ({:#x}) under {tolerance:?}",
+                "{what} at {i} of {}: {x:?} ({:#x}) decoded to {y:?} ({:#x}) under {tolerance:?}",
                 original.len(),
                 x.to_word(),
                 y.to_word()
@@ -144,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_violation_below_the_rounding_of_the_difference_is_seen() {
+    fn a_violation_hidden_by_rounding_of_the_difference_is_detected() {
         // 1 + 2⁻⁶⁰ is more than 1, but rounds to it.
         let tiny = 2f64.powi(-60);
         assert_eq!(1.0 - -tiny, 1.0);
@@ -160,8 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pointwise_bound_is_that_of_the_real_product() {
-        // e · x rounds up for 0.1 · 3 and a difference of exactly the rounded product is too much.
+    fn a_violation_hidden_by_rounding_of_the_product_is_detected() {
+        // e · x rounds up for 0.1 · 3, and a difference of exactly the rounded product is too
+        // large.
         let (e, x) = (0.1, 3.0);
         let product = Real::product(e, x);
         assert!(product.rest != 0.0);
@@ -189,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_difference_must_be_exact() {
+    fn special_values_must_be_exact() {
         let abs = Tolerance::Abs(1e9);
         let quiet = f32::from_bits(0x7fc0_0000);
-        assert!(broken(f32::from_bits(0x7f80_0001), quiet, abs, &FillValues::NONE).is_some());
+        assert!(violation(f32::from_bits(0x7f80_0001), quiet, abs, &FillValues::NONE).is_some());
         assert!(
-            broken(
+            violation(
                 f32::INFINITY,
                 f32::MAX,
                 Tolerance::Abs(f64::MAX),
@@ -203,7 +203,7 @@ mod tests {
             .is_some()
         );
         assert!(
-            broken(
+            violation(
                 f32::MAX,
                 f32::INFINITY,
                 Tolerance::Abs(f64::MAX),
@@ -211,9 +211,9 @@ mod tests {
             )
             .is_some()
         );
-        assert!(broken(-999.0f32, -998.0, abs, &(-999.0).into()).is_some());
-        assert!(broken(-998.0f32, -999.0, abs, &(-999.0).into()).is_none());
-        assert!(broken(0.0f32, -0.0, Tolerance::Lossless, &FillValues::NONE).is_some());
-        assert!(broken(0.0f32, -0.0, abs, &FillValues::NONE).is_none());
+        assert!(violation(-999.0f32, -998.0, abs, &(-999.0).into()).is_some());
+        assert!(violation(-998.0f32, -999.0, abs, &(-999.0).into()).is_none());
+        assert!(violation(0.0f32, -0.0, Tolerance::Lossless, &FillValues::NONE).is_some());
+        assert!(violation(0.0f32, -0.0, abs, &FillValues::NONE).is_none());
     }
 }

@@ -1,24 +1,24 @@
-//! Arrays to compress: synthetic ones of every kind of content, and real ones where they exist.
+//! Test arrays: synthetic ones of every content, and real ones if available.
 
 use crate::random::Random;
 use ebz::{Element, Fill, FillValues};
 use std::path::{Path, PathBuf};
 
-/// An array with what its owner knows about it.
+/// A test array.
 #[derive(Debug, Clone)]
 pub struct Field<T> {
-    /// What it is, for messages.
+    /// Name for messages.
     pub name: String,
     /// The values in C order.
     pub values: Vec<T>,
     /// Extents, slowest axis first.
     pub shape: Vec<usize>,
-    /// The values that mark missing data.
+    /// The fill values.
     pub fill: FillValues,
 }
 
 impl<T> Field<T> {
-    /// What marks missing data, as options say it.
+    /// The fill values as an option.
     pub fn marks(&self) -> Fill {
         match self.fill.is_empty() {
             true => Fill::None,
@@ -28,7 +28,7 @@ impl<T> Field<T> {
 }
 
 impl<T: Element> Field<T> {
-    /// The same in another element type.
+    /// The same values in another element type.
     pub fn rounded<U: Element>(&self) -> Field<U> {
         Field {
             name: format!("{} as {}", self.name, U::TYPE),
@@ -52,32 +52,32 @@ pub enum AnyField {
     F64(Field<f64>),
 }
 
-/// What a synthetic field is made of.
+/// Contents of synthetic fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
-    /// A sum of long waves: what simulations of flows look like.
+    /// A sum of long waves, like flow simulations.
     Smooth,
-    /// Short waves with an envelope: wave fields.
+    /// Short waves with an envelope, like wave fields.
     Waves,
     /// Uniform noise.
     Noise,
     /// Plateaus with sharp edges.
     Steps,
-    /// One value.
+    /// A single value.
     Constant,
     /// Zeros of both signs.
     Zeros,
     /// Smooth, with NaNs of several payloads, infinities, signed zeros, subnormals and extremes.
     Specials,
-    /// Any bits at all.
+    /// Random bits.
     RandomBits,
-    /// Smooth, with land marked by 1e20.
+    /// Smooth, with land masked by 1e20.
     FillHuge,
-    /// Smooth, with gaps marked by -999.
+    /// Smooth, with gaps masked by -999.
     FillLow,
     /// A small signal on a huge offset.
     HugeOffset,
-    /// Values of very different magnitudes and both signs.
+    /// Values of both signs over many orders of magnitude.
     DynamicRange,
     /// Smooth, with magnitudes around the smallest normal number.
     Tiny,
@@ -101,7 +101,7 @@ impl Content {
         Self::Tiny,
     ];
 
-    /// The value that marks missing data in it.
+    /// Its fill value.
     pub fn fill(self) -> Option<f64> {
         match self {
             Self::FillHuge => Some(1e20),
@@ -110,7 +110,7 @@ impl Content {
         }
     }
 
-    /// A field of this content.
+    /// A field with this content.
     pub fn field<T: Element>(self, shape: &[usize], seed: u64) -> Field<T> {
         let count: usize = shape.iter().product();
         let mut random = Random::new(seed ^ ((self as u64) << 32));
@@ -189,7 +189,7 @@ impl Content {
     }
 }
 
-/// The pattern of infinity.
+/// Bit pattern of infinity.
 fn infinity<T: Element>() -> u64 {
     (1 << (8 * T::SIZE - 1)) - (1 << T::FRACTION_BITS)
 }
@@ -199,7 +199,7 @@ fn largest<T: Element>() -> f64 {
     T::from_word(infinity::<T>() - 1).to_f64()
 }
 
-/// Values that break careless arithmetic.
+/// Special values that break careless arithmetic.
 pub fn specials<T: Element>() -> Vec<T> {
     let infinity = infinity::<T>();
     let (sign, normal) = (1 << (8 * T::SIZE - 1), 1 << T::FRACTION_BITS);
@@ -223,7 +223,7 @@ pub fn specials<T: Element>() -> Vec<T> {
     words.map(T::from_word).to_vec()
 }
 
-/// The folder of the workspace.
+/// The workspace folder.
 pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -233,7 +233,7 @@ struct Manifest {
     arrays: Vec<Described>,
 }
 
-/// One array of the manifest; what else it says does not matter here.
+/// An array of the manifest; other fields are ignored.
 #[derive(serde::Deserialize)]
 struct Described {
     file: String,
@@ -242,8 +242,8 @@ struct Described {
     fill_value: Option<f64>,
 }
 
-/// The real fields of the folder that `EBZ_DATA` names, or of `../shared/data` beside the
-/// workspace; none if there is no such folder. A folder that is there must be readable.
+/// The real fields in the folder named by `EBZ_DATA`, or in `../shared/data` next to the workspace;
+/// none if there is no such folder. An existing folder must be readable.
 pub fn shared_fields() -> Result<Vec<AnyField>, String> {
     let named = std::env::var_os("EBZ_DATA").map(PathBuf::from);
     let folder = match named {

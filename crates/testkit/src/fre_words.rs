@@ -1,24 +1,24 @@
-//! How many bits the words of `fre` take: counted from the paper's table, without its coder.
+//! Counts the bits of the words of `fre` from the table in the paper, independently of the codec.
 
-/// Words of an array by kind, and their bits, for truncation to a number of mantissa bits and one
-/// stream in storage order.
+/// Words of an array by kind, and their bits, for truncation to a number of mantissa bits and a
+/// single stream.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Count {
-    /// The value before again: `00`.
+    /// Repeated value: `00`.
     pub same: u64,
     /// Zeros and subnormals: `010`.
     pub subnormal: u64,
-    /// Exponents too far apart: `011`.
+    /// Large exponent differences: `011`.
     pub far: u64,
-    /// The same exponent.
+    /// Equal exponents.
     pub level: u64,
-    /// Exponents that differ by 1 to 5.
+    /// Exponent differences of 1 to 5.
     pub near: u64,
-    /// Exponents that differ by 6 to 9.
+    /// Exponent differences of 6 to 9.
     pub middle: u64,
     /// NaN and infinities, which the paper does not have.
     pub exact: u64,
-    /// Bits of all words.
+    /// Total number of bits.
     pub bits: u64,
 }
 

@@ -1,7 +1,7 @@
-//! Fuzz bodies: arbitrary bytes in, calls of the library out. A body returns for every input;
-//! a panic, a failed assertion or runaway memory is a bug of the library.
+//! Fuzz targets: arbitrary bytes to library calls. A target returns for every input; a panic, a
+//! failed assertion or excessive memory is a bug of the library.
 
-use crate::conformance::{self, Bench, dims};
+use crate::conformance::{self, Checker, dims};
 use crate::corruption::{self, SMALL, SmallFile};
 use crate::fields::Field;
 use crate::layout;
@@ -13,11 +13,11 @@ use ebz::{Bound, BoundKind, Element, ElementType, FillValues, Limits, Options, R
 use std::io::Write;
 use std::sync::LazyLock;
 
-/// A fuzz body with its name.
-pub type Body = (&'static str, fn(&[u8]));
+/// A fuzz target with its name.
+pub type Target = (&'static str, fn(&[u8]));
 
-/// Every body.
-pub const BODIES: [Body; 6] = [
+/// Every target.
+pub const TARGETS: [Target; 6] = [
     ("container", container),
     ("stream", stream),
     ("recovery", recovery),
@@ -26,16 +26,16 @@ pub const BODIES: [Body; 6] = [
     ("round_trip", round_trip),
 ];
 
-/// The most bytes that a body lets the library produce.
-const MOST: usize = 1 << 20;
+/// Maximum number of bytes that a target lets the library produce.
+const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
-/// An output that is full after [`MOST`] bytes.
+/// An output that is full after [`MAX_OUTPUT_BYTES`].
 struct Bounded(usize);
 
 impl Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0 += bytes.len();
-        if self.0 > MOST {
+        if self.0 > MAX_OUTPUT_BYTES {
             return Err(std::io::ErrorKind::StorageFull.into());
         }
         Ok(bytes.len())
@@ -46,17 +46,17 @@ impl Write for Bounded {
     }
 }
 
-/// One of the element types.
+/// An element type from a byte.
 fn element_type(byte: u8) -> ElementType {
     ElementType::ALL[usize::from(byte) % ElementType::ALL.len()]
 }
 
-/// Opens the bytes as a file, and reads and verifies whatever frames they claim.
+/// Opens the bytes as a file, and reads and verifies all frames.
 pub fn container(bytes: &[u8]) {
     let Ok(reader) = Reader::from_source(bytes) else {
         return;
     };
-    let limits = Limits::new(MOST as u64, SMALL.max_memory);
+    let limits = Limits::new(MAX_OUTPUT_BYTES as u64, SMALL.max_memory);
     let reader = reader.limits(limits).threads(1);
     for number in 0..reader.frames().min(8) {
         let Ok(frame) = reader.frame(number) else {
@@ -70,7 +70,7 @@ pub fn container(bytes: &[u8]) {
     }
 }
 
-/// Reads the bytes front to back.
+/// Reads the bytes sequentially.
 pub fn stream(bytes: &[u8]) {
     let Ok(reader) = StreamReader::new(bytes) else {
         return;
@@ -84,7 +84,7 @@ pub fn stream(bytes: &[u8]) {
     }
 }
 
-/// Recovers what the bytes hold; the result must be a file that opens.
+/// Recovers the bytes; the result must be a valid file.
 pub fn recovery(bytes: &[u8]) {
     if ebz::recover(&bytes, Bounded(0)).is_err() {
         return;
@@ -99,18 +99,18 @@ pub fn recovery(bytes: &[u8]) {
     }
 }
 
-/// Edits a good file where the bytes say, makes its checksums right again, and reads it in every
-/// way: what checksums protect from in nature, they do not protect from in an attack.
+/// Edits a valid file as the bytes say, fixes its checksums, and reads it in every way: checksums
+/// do not protect against attacks.
 pub fn edited(bytes: &[u8]) {
     static FILES: LazyLock<Vec<SmallFile>> =
-        LazyLock::new(|| corruption::small_files().expect("the small files are written"));
+        LazyLock::new(|| corruption::small_files().expect("small files"));
     let Some((&choice, edits)) = bytes.split_first() else {
         return;
     };
     let mut file = FILES[usize::from(choice) % FILES.len()].bytes.clone();
     let records = layout::records(&file);
     for edit in edits.chunks_exact(4) {
-        // Record, place in it, and two bytes of change; the places are mostly in the headers.
+        // Record, position and two bytes of change; most positions are in headers.
         let record = &records[usize::from(edit[0]) % records.len()];
         let at = record.bytes.start + usize::from(edit[1]) % record.bytes.len();
         file[at] = edit[2];
@@ -126,7 +126,7 @@ pub fn edited(bytes: &[u8]) {
     recovery(&file);
 }
 
-/// The front of the bytes chooses a codec, an element type and extents; the rest is a chunk.
+/// The first bytes choose a codec, an element type and extents; the rest is a chunk.
 pub fn decode(bytes: &[u8]) {
     let Some((&[codec, element, nz, ny, nx], payload)) = bytes.split_first_chunk() else {
         return;
@@ -144,8 +144,8 @@ pub fn decode(bytes: &[u8]) {
     with_type!(element_type(element), T => into::<T>(entry, payload, dims));
 }
 
-/// The front of the bytes chooses a codec, an element type, a bound and extents; the rest are the
-/// values, repeated as needed. Every promise must be kept.
+/// The first bytes choose a codec, an element type, a bound and extents; the rest are the values,
+/// repeated as needed. The round trip must conform.
 pub fn round_trip(bytes: &[u8]) {
     let Some((&[codec, element, kind, bound_low, bound_high, nz, ny, nx], values)) =
         bytes.split_first_chunk()
@@ -155,7 +155,7 @@ pub fn round_trip(bytes: &[u8]) {
     let entry = &TABLE[usize::from(codec) % TABLE.len()];
     let kinds = entry.info.tolerances;
     let kind = kinds[usize::from(kind) % kinds.len()];
-    // Any magnitude of a double, with some of its mantissa; or a whole number of bits.
+    // Any magnitude of a double with some of its mantissa bits; or a number of bits.
     let magnitude = f64::from_bits(
         (u64::from(bound_high) << 55 | u64::from(bound_low) << 47) & (i64::MAX as u64),
     );
@@ -183,9 +183,9 @@ pub fn round_trip(bytes: &[u8]) {
         let options = Options::new(bound).codec(entry.info.name);
         let tolerance = options
             .tolerance(|| Ok(0.0))
-            .expect("an offered bound resolves");
+            .expect("a supported bound resolves");
         if entry.offers(Bound::from(tolerance).kind()) {
-            let result = Bench::default().chunk(entry, &Params::default(), &field, tolerance);
+            let result = Checker::default().chunk(entry, &Params::default(), &field, tolerance);
             result.unwrap_or_else(|what| panic!("{} chunk: {what}", entry.info.name));
         }
         let result = conformance::file(&field, &options.chunk(&[2, 5, 7]));

@@ -1,7 +1,7 @@
-//! The committed files of `golden/`: read for ever, with the values that they hold for ever.
+//! The committed files of `golden/`, which every later version must read to the same values.
 //!
-//! `v1-<codec>-<type>-<bound>.ebz` has a `.xxh3` beside it, the XXH3-64 of the decoded
-//! little-endian values. `v1-error-<case>.ebz` has a `.txt`, the name of the error it must give.
+//! `v1-<codec>-<type>-<bound>.ebz` has a `.xxh3` file next to it, the XXH3-64 of the decoded
+//! little-endian values. `v1-error-<case>.ebz` has a `.txt` file with the expected error.
 
 use crate::conformance::{name, variants};
 use crate::corruption::read_all;
@@ -15,20 +15,20 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// A file that must be committed.
 pub struct Golden {
-    /// Its name without an ending.
+    /// Its name without extension.
     pub name: String,
-    /// Ending of the file beside it.
-    pub beside: &'static str,
-    /// Makes its bytes, where it does not exist yet.
+    /// Extension of its sidecar file.
+    pub sidecar: &'static str,
+    /// Makes its bytes, if it does not exist yet.
     pub make: Box<dyn Fn() -> Result<Vec<u8>, Error>>,
 }
 
-/// Where the files are.
+/// The folder of the files.
 pub fn folder() -> PathBuf {
     workspace().join("golden")
 }
 
-/// Every file that must be there for the codec table of this version.
+/// All files required by the codec table.
 pub fn all() -> Vec<Golden> {
     let mut all = Vec::new();
     for entry in TABLE {
@@ -43,19 +43,19 @@ pub fn all() -> Vec<Golden> {
     for (case, make) in ERRORS {
         all.push(Golden {
             name: format!("v1-error-{case}"),
-            beside: "txt",
+            sidecar: "txt",
             make: Box::new(make),
         });
     }
     all
 }
 
-/// What must stand beside a file: the checksum of its values, or the name of its error.
+/// Contents of the sidecar file: the checksum of the values, or the kind of error.
 pub fn verdict(bytes: &[u8]) -> String {
     let mut all = Level::available().map(|level| verdict_by(bytes, level));
     let first = all.next().unwrap_or_default();
     match all.find(|other| *other != first) {
-        Some(other) => format!("{first}but by another level {other}"),
+        Some(other) => format!("{first}but at another level {other}"),
         None => first,
     }
 }
@@ -71,8 +71,7 @@ fn verdict_by(bytes: &[u8], level: Level) -> String {
     }
 }
 
-/// Two frames: a volume in several chunks with the odd values that codecs must keep, and a line
-/// with a fill value.
+/// Three frames: a smooth volume in several chunks, special values, and a line with fill values.
 fn of_codec<T: Element>(entry: &'static Entry, params: &Params, kind: BoundKind) -> Golden {
     let name = name(entry, params);
     let params = params.clone();
@@ -101,14 +100,14 @@ fn of_codec<T: Element>(entry: &'static Entry, params: &Params, kind: BoundKind)
     };
     Golden {
         name: format!("v1-{name}-{}-{}", T::TYPE, kind.name()),
-        beside: "xxh3",
+        sidecar: "xxh3",
         make: Box::new(make),
     }
 }
 
 type Make = fn() -> Result<Vec<u8>, Error>;
 
-/// Files that must be refused, each for another reason.
+/// Files that must be rejected, each for a different reason.
 const ERRORS: [(&str, Make); 8] = [
     ("signature", || edited(0, 0x88)),
     ("future-version", || edited(9, 0xff)),
@@ -137,7 +136,7 @@ const ERRORS: [(&str, Make); 8] = [
     }),
 ];
 
-/// A good file of two values.
+/// A valid file of two values.
 fn sample() -> Vec<u8> {
     let body = layout::frame_body(&[2], &[2]);
     layout::file(&body, &[(3, vec![0; 8])], None)

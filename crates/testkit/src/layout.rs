@@ -1,47 +1,47 @@
-//! The container's layout, written from `docs/format.md` and not from the library's code: finds
-//! the records of a file and makes records with valid checksums and hostile contents.
+//! The layout of the container, implemented from `docs/format.md` independently of the library:
+//! finds the records of a file, and makes records with valid checksums and hostile contents.
 
 use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes in front of the first record.
-pub const FILE_HEADER: usize = 16;
-/// Bytes at the end of an index record: where it starts.
-pub const TAIL: usize = 6;
-/// Kinds of records.
+/// Length of the file header.
+pub const FILE_HEADER_BYTES: usize = 16;
+/// Length of the tail of an index record, its offset.
+pub const TAIL_BYTES: usize = 6;
+/// Record kinds.
 pub const KINDS: Range<u8> = 1..7;
 
-/// The first bytes of a file.
-pub const SIGNATURE: [u8; FILE_HEADER] = *b"\x89EBZ\r\n\x1a\n\x01\0\0\0\0\0\0\0";
+/// The file header.
+pub const SIGNATURE: [u8; FILE_HEADER_BYTES] = *b"\x89EBZ\r\n\x1a\n\x01\0\0\0\0\0\0\0";
 
 /// A record of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// What its body is.
+    /// Its kind.
     pub kind: u8,
-    /// Number of the frame.
+    /// Frame number.
     pub frame: u32,
-    /// Number of the chunk.
+    /// Chunk number.
     pub number: u32,
-    /// Bytes of the header.
+    /// Length of the header.
     pub header: usize,
-    /// Where header and body lie in the file.
+    /// Byte range of header and body in the file.
     pub bytes: Range<usize>,
 }
 
 impl Record {
-    /// Where the body lies in the file.
+    /// Byte range of the body in the file.
     pub fn body(&self) -> Range<usize> {
         self.bytes.start + self.header..self.bytes.end
     }
 }
 
-/// Whether the body of such a record is a chunk.
+/// Whether a record of this kind is a chunk.
 fn is_chunk(kind: u8) -> bool {
     matches!(kind, 2 | 3 | 6)
 }
 
-/// Appends a number, seven bits to a byte, lowest first; the high bit says that more follow.
+/// Appends a varint: seven bits per byte, lowest first; the high bit is set if more follow.
 pub fn put_number(out: &mut Vec<u8>, mut number: u64) {
     while number > 127 {
         out.push(128 | (number % 128) as u8);
@@ -62,8 +62,8 @@ fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The header at the front of bytes: kind, frame, number, length of the body, bytes in front of the
-/// checksum, bytes of the checksum.
+/// Parses a header: kind, frame, number, length of the body, header length without checksum, length
+/// of the checksum.
 fn header(bytes: &[u8]) -> Option<(u8, u32, u32, u64, usize, usize)> {
     let mut rest = bytes.strip_prefix(b"EBZ")?;
     let kind = *rest.split_off_first()?;
@@ -80,10 +80,10 @@ fn header(bytes: &[u8]) -> Option<(u8, u32, u32, u64, usize, usize)> {
     (rest.len() >= sum).then_some((kind, frame, number, length, head, sum))
 }
 
-/// The records of a file, one behind the other, up to the first that does not fit.
+/// The records of a file, in order, up to the first that does not fit.
 pub fn records(file: &[u8]) -> Vec<Record> {
     let mut found = Vec::new();
-    let mut start = FILE_HEADER;
+    let mut start = FILE_HEADER_BYTES;
     while let Some((kind, frame, number, length, head, sum)) = file.get(start..).and_then(header) {
         let end = usize::try_from(length)
             .ok()
@@ -104,7 +104,7 @@ pub fn records(file: &[u8]) -> Vec<Record> {
     found
 }
 
-/// Gives a record the checksum that belongs to its header and body, if its header can be read.
+/// Sets the checksum of a record, if its header can be parsed.
 pub fn seal(record: &mut [u8]) {
     if let Some((.., head, sum)) = header(record) {
         let mut covered = record[..head].to_vec();
@@ -132,12 +132,12 @@ pub fn record(kind: u8, frame: u32, number: u32, body: &[u8]) -> Vec<u8> {
     record
 }
 
-/// The body of a frame record, for any extents: raw codec, lossless, f32.
+/// The body of a frame record with any extents: raw codec, lossless, f32.
 pub fn frame_body(shape: &[u64], chunk: &[u64]) -> Vec<u8> {
     frame_body_with(shape, chunk, 0, None)
 }
 
-/// The same with a codec and metadata.
+/// [`frame_body`] with a codec and metadata.
 pub fn frame_body_with(
     shape: &[u64],
     chunk: &[u64],
@@ -166,8 +166,8 @@ pub fn frame_body_with(
     body
 }
 
-/// A complete file of one frame: its frame record's body, its chunk records' bodies (kind, body),
-/// and the body of the end record, where `None` gives the true one.
+/// A complete file of one frame, from the body of its frame record, its chunk records (kind, body),
+/// and the body of its end record; `None` means the correct one.
 pub fn file(frame: &[u8], chunks: &[(u8, Vec<u8>)], end: Option<&[u8]>) -> Vec<u8> {
     let mut file = SIGNATURE.to_vec();
     file.extend_from_slice(&record(1, 0, 0, frame));
@@ -194,8 +194,8 @@ pub fn file(frame: &[u8], chunks: &[(u8, Vec<u8>)], end: Option<&[u8]>) -> Vec<u
     file
 }
 
-/// Appends the index record of so many frames, from the numbers of its table.
+/// Appends the index record of this many frames, with the given table.
 pub fn put_index(file: &mut Vec<u8>, frames: u32, mut table: Vec<u8>) {
-    table.extend_from_slice(&(file.len() as u64).to_le_bytes()[..TAIL]);
+    table.extend_from_slice(&(file.len() as u64).to_le_bytes()[..TAIL_BYTES]);
     file.extend_from_slice(&record(5, frames, 0, &table));
 }

@@ -1,8 +1,9 @@
-//! What every codec of ebz is held against.
+//! Checks that every codec of ebz must pass.
 //!
-//! [`fields`] makes arrays, [`exact`] judges a single value, [`conformance`] judges a codec on an
+//! [`fields`] makes arrays, [`exact`] checks single values, [`conformance`] checks a codec on an
 //! array, [`corruption`] damages files, [`fuzz`] turns arbitrary bytes into calls, [`golden`] lists
-//! the committed files, [`arrows`] reads who imports whom. Everything iterates [`ebz::codec::TABLE`] and knows no codec by name.
+//! the committed files, [`arrows`] finds import cycles. Everything iterates over
+//! [`ebz::codec::TABLE`] and knows no codec by name.
 
 pub mod arrows;
 pub mod conformance;

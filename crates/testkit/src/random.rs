@@ -1,11 +1,11 @@
-//! Random numbers that are the same everywhere for the same seed.
+//! Reproducible random numbers.
 
 /// SplitMix64: small, fast, and without bad seeds.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for every seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -19,12 +19,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A whole number below `end`, which is not 0.
+    /// An integer below `end`, which is not 0.
     pub fn below(&mut self, end: usize) -> usize {
         (self.bits() % end as u64) as usize
     }
 
-    /// A number of [0, 1).
+    /// A number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -1,4 +1,4 @@
-//! Imports point one way: no two modules of a folder need each other.
+//! No crate has import cycles.
 
 use ebz_testkit::arrows::Imports;
 use std::path::Path;
@@ -12,7 +12,7 @@ fn cycles(sources: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn a_cycle_is_found_wherever_it_hides() {
+fn cycles_are_found_in_any_form() {
     let clean = [
         ("lib.rs", "mod a; mod b; pub use a::X;"),
         (
@@ -38,7 +38,7 @@ fn a_cycle_is_found_wherever_it_hides() {
 }
 
 #[test]
-fn no_crate_of_the_project_has_a_cycle() {
+fn no_crate_has_import_cycles() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = Vec::new();
     let mut read = 0;

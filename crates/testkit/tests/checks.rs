@@ -1,16 +1,16 @@
-//! The checks themselves: a codec that breaks a promise must be caught.
+//! The checks themselves: a faulty codec must be caught.
 
 use ebz::codec::{Entry, Info, Params};
 use ebz::engine::Context;
 use ebz::internals::{Codec, Dims, Float, Task};
 use ebz::simd::Level;
 use ebz::{BoundKind, Error, Result, Tolerance};
-use ebz_testkit::conformance::{Bench, Verdict};
+use ebz_testkit::conformance::{Cases, Checker};
 use ebz_testkit::corruption::decode_garbage;
 use ebz_testkit::fields::{Content, Field};
 
-/// What is wrong with a codec.
-const NOTHING: u8 = 0;
+/// Faults of a codec.
+const NO_FAULT: u8 = 0;
 const BOUND: u8 = 1;
 const NAN_PAYLOAD: u8 = 2;
 const FILL: u8 = 3;
@@ -19,16 +19,16 @@ const SCRATCH: u8 = 5;
 const PREFIX: u8 = 6;
 const STREAMING: u8 = 7;
 const PANIC: u8 = 8;
-const BLAME: u8 = 9;
+const ERROR_KIND: u8 = 9;
 
-/// Stores every value and one byte less than it could; `WRONG` says what is wrong.
-struct Sloppy<const WRONG: u8>;
+/// Stores every value but the first, with one fault.
+struct Faulty<const FAULT: u8>;
 
-impl<const WRONG: u8> Codec for Sloppy<WRONG> {
+impl<const FAULT: u8> Codec for Faulty<FAULT> {
     const INFO: Info = Info {
         id: 40000,
-        name: "sloppy",
-        summary: "breaks a promise",
+        name: "faulty",
+        summary: "has a fault",
         tolerances: &[BoundKind::Abs],
         params: &[],
         rewrites_exactly: None,
@@ -43,11 +43,11 @@ impl<const WRONG: u8> Codec for Sloppy<WRONG> {
         let Tolerance::Abs(e) = task.tolerance else {
             return Err(Error::unsupported("only abs"));
         };
-        if WRONG == PREFIX {
+        if FAULT == PREFIX {
             out.clear();
         }
         let mut used = context.take::<u8>();
-        out.push(match WRONG {
+        out.push(match FAULT {
             LEVEL => u8::from(context.simd() != Level::Portable),
             SCRATCH => *used,
             _ => 0,
@@ -56,7 +56,7 @@ impl<const WRONG: u8> Codec for Sloppy<WRONG> {
         context.put_back(used);
         for &x in &values[1..] {
             let fill = task.fill.as_slice().contains(&x.to_f64());
-            let y = match WRONG {
+            let y = match FAULT {
                 BOUND if x.is_finite() && !fill => T::from_f64(x.to_f64() + e * 1.001),
                 NAN_PAYLOAD if !x.is_finite() => T::from_f64(f64::NAN),
                 FILL if fill => T::from_f64(x.to_f64().next_down()),
@@ -69,12 +69,12 @@ impl<const WRONG: u8> Codec for Sloppy<WRONG> {
 
     fn decode<T: Float>(bytes: &[u8], _: Dims, context: &mut Context, out: &mut [T]) -> Result<()> {
         let length = (out.len() - 1) * T::SIZE + 1;
-        if WRONG == PANIC {
+        if FAULT == PANIC {
             assert_eq!(bytes.len(), length);
         }
         if bytes.len() != length {
-            return Err(match WRONG {
-                BLAME => Error::invalid("you did it"),
+            return Err(match FAULT {
+                ERROR_KIND => Error::invalid("you did it"),
                 _ => Error::corrupt("length"),
             });
         }
@@ -83,59 +83,59 @@ impl<const WRONG: u8> Codec for Sloppy<WRONG> {
             bytes[..T::SIZE].copy_from_slice(word);
             *y = T::from_word(u64::from_le_bytes(bytes));
         }
-        // The first value is not stored: the field of this test starts with a zero.
+        // The first value is not stored: the test field starts with a zero.
         out[0] = T::default();
-        if WRONG == STREAMING && context.streaming {
+        if FAULT == STREAMING && context.streaming {
             out[0] = T::from_f64(1e-9);
         }
         Ok(())
     }
 }
 
-fn judge<const WRONG: u8>() -> std::result::Result<usize, String> {
-    let entry = Entry::of::<Sloppy<WRONG>>();
+fn judge<const FAULT: u8>() -> std::result::Result<usize, String> {
+    let entry = Entry::of::<Faulty<FAULT>>();
     let mut field: Field<f64> = Content::Specials.field(&[7, 11], 1);
     field.values[0] = 0.0;
     field.values[1] = 1e20;
     field.fill = 1e20.into();
-    let mut bench = Bench::default();
-    // Twice, so that the second run finds what the first one left.
-    bench.chunk(&entry, &Params::default(), &field, Tolerance::Abs(1e6))?;
-    bench.chunk(&entry, &Params::default(), &field, Tolerance::Abs(1e6))?;
+    let mut checker = Checker::default();
+    // Twice, so that the second run sees the scratch of the first.
+    checker.chunk(&entry, &Params::default(), &field, Tolerance::Abs(1e6))?;
+    checker.chunk(&entry, &Params::default(), &field, Tolerance::Abs(1e6))?;
     decode_garbage::<f64>(&entry, &Params::default(), &[7, 11], 50, |_, decode| {
         decode()
     })
 }
 
-fn is_caught<const WRONG: u8>(by: &str) {
-    let what = judge::<WRONG>().unwrap_err();
-    assert!(what.contains(by), "{WRONG}: {what}");
+fn is_caught<const FAULT: u8>(by: &str) {
+    let what = judge::<FAULT>().unwrap_err();
+    assert!(what.contains(by), "{FAULT}: {what}");
 }
 
 #[test]
-fn a_codec_without_fault_passes() {
-    assert!(judge::<NOTHING>().unwrap() > 0);
+fn a_correct_codec_passes() {
+    assert!(judge::<NO_FAULT>().unwrap() > 0);
 }
 
 #[test]
 fn every_fault_is_caught() {
-    is_caught::<BOUND>("absolute bound broken");
+    is_caught::<BOUND>("absolute bound violated");
     is_caught::<NAN_PAYLOAD>("NaN or infinity not exact");
     is_caught::<FILL>("fill value not exact");
-    is_caught::<SCRATCH>("encode is not the same");
-    is_caught::<PREFIX>("in front of its own");
-    is_caught::<STREAMING>("decode is not the same");
-    is_caught::<BLAME>("blames something else");
+    is_caught::<SCRATCH>("encode differs");
+    is_caught::<PREFIX>("changed existing output");
+    is_caught::<STREAMING>("decode differs");
+    is_caught::<ERROR_KIND>("wrong kind of error");
     if Level::available().count() > 1 {
-        is_caught::<LEVEL>("encode is not the same");
+        is_caught::<LEVEL>("encode differs");
     }
 }
 
 #[test]
-#[should_panic(expected = "1 of 2 cases broken")]
-fn a_panic_is_a_broken_case() {
-    let mut verdict = Verdict::default();
-    verdict.case(|| "panics".into(), judge::<PANIC>);
-    verdict.case(|| "is fine".into(), judge::<NOTHING>);
-    verdict.finish("both");
+#[should_panic(expected = "1 of 2 cases failed")]
+fn a_panic_is_a_failure() {
+    let mut cases = Cases::default();
+    cases.case(|| "panics".into(), judge::<PANIC>);
+    cases.case(|| "is fine".into(), judge::<NO_FAULT>);
+    cases.finish("both");
 }

@@ -15,7 +15,7 @@ fn manifests(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Names in the tables of dependencies of a manifest.
+/// Names in the dependency tables of a manifest.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut inside = false;

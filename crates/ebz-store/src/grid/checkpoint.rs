@@ -45,7 +45,7 @@ fn index_path(folder: &Path, number: usize) -> PathBuf {
 }
 
 /// Invalidates grid `number` before its data changes.
-pub(super) fn forget(folder: &Path, number: usize) -> Result<()> {
+pub(super) fn invalidate(folder: &Path, number: usize) -> Result<()> {
     let path = index_path(folder, number);
     match fs::remove_file(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

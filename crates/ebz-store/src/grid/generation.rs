@@ -45,7 +45,7 @@ impl Generation {
             State::RawMemory => Body::Raw(vec![0.0; layout.planes() * layout.plane_len()]),
             State::CompressedMemory => Body::Packed(vec![Vec::new(); layout.slabs()]),
             State::RawDisk | State::CompressedDisk => {
-                checkpoint::forget(folder, number)?;
+                checkpoint::invalidate(folder, number)?;
                 let path = checkpoint::data_path(folder, number);
                 Body::File(Filed {
                     file: Arc::new(DirectFile::create(path, true, rate.clone())?),

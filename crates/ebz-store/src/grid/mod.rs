@@ -27,7 +27,7 @@ use ebz::simd::Level;
 use ebz::slab::FramePlan;
 use ebz::{Error, Result, Tolerance};
 use generation::{Body, Filed, Generation};
-use servant::Behind;
+use servant::WriteBehind;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -266,7 +266,7 @@ impl Grid {
         let layout = &settings.layout;
         let packing = packing.as_ref();
         if settings.state.on_disk() {
-            checkpoint::forget(&settings.folder, next)?;
+            checkpoint::invalidate(&settings.folder, next)?;
         }
         let (left, right) = generations.split_at_mut(1);
         let (old, new) = match next {
@@ -291,7 +291,7 @@ impl Grid {
                     Sink::Packed(encoder(packing), take_first(records, slabs), budget)
                 }
                 (Unwritten::File(file, places), packing) => {
-                    let behind = Behind::new(file.clone(), buffers.clone());
+                    let behind = WriteBehind::new(file.clone(), buffers.clone());
                     let places = take_first(places, slabs);
                     let segments =
                         Segments::new(behind, region(layout, &own), places, settings.segment);

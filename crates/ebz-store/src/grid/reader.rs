@@ -3,7 +3,7 @@
 use super::buffers::Buffers;
 use super::checkpoint::Place;
 use super::generation::{Body, Generation};
-use super::servant::{Ahead, Read, segments};
+use super::servant::{Read, ReadAhead, segments};
 use super::{Layout, Moved, Packing};
 use crate::io::AlignedBuffer;
 use ebz::slab::SlabCoder;
@@ -24,8 +24,8 @@ pub struct Reader<'g> {
 enum Source<'g> {
     Memory(&'g [f64]),
     Packed(&'g [Vec<u8>], Range<usize>, Decoder<'g>),
-    RawFile(Ahead),
-    PackedFile(Ahead, Option<Read>, &'g [Place], Decoder<'g>),
+    RawFile(ReadAhead),
+    PackedFile(ReadAhead, Option<Read>, &'g [Place], Decoder<'g>),
 }
 
 /// Fetched planes.
@@ -120,7 +120,7 @@ impl<'g> Reader<'g> {
             }
             Body::File(filed) => {
                 let jobs = segments(slabs, &filed.places, segment);
-                let ahead = Ahead::new(filed.file.clone(), jobs, buffers.clone())?;
+                let ahead = ReadAhead::new(filed.file.clone(), jobs, buffers.clone())?;
                 match packing {
                     Some(packing) => {
                         Source::PackedFile(ahead, None, &filed.places, decoder(packing))

@@ -49,7 +49,7 @@ pub(super) struct Read {
 }
 
 /// Reads segments ahead, in order.
-pub(super) struct Ahead {
+pub(super) struct ReadAhead {
     full: Receiver<Result<Read>>,
     empty: Option<Sender<AlignedBuffer>>,
     servant: Option<JoinHandle<()>>,
@@ -57,7 +57,7 @@ pub(super) struct Ahead {
     pub bytes: u64,
 }
 
-impl Ahead {
+impl ReadAhead {
     pub fn new(file: Arc<DirectFile>, jobs: Vec<Segment>, buffers: Arc<Buffers>) -> Result<Self> {
         let (to_worker, full) = channel();
         let (empty, to_servant) = channel::<AlignedBuffer>();
@@ -110,7 +110,7 @@ impl Ahead {
     }
 }
 
-impl Drop for Ahead {
+impl Drop for ReadAhead {
     fn drop(&mut self) {
         self.empty = None;
         if let Some(servant) = self.servant.take() {
@@ -120,7 +120,7 @@ impl Drop for Ahead {
 }
 
 /// Writes segments in the background.
-pub(super) struct Behind {
+pub(super) struct WriteBehind {
     full: Option<Sender<(AlignedBuffer, u64, usize)>>,
     empty: Receiver<Result<AlignedBuffer>>,
     servant: Option<JoinHandle<()>>,
@@ -130,7 +130,7 @@ pub(super) struct Behind {
     pub bytes: u64,
 }
 
-impl Behind {
+impl WriteBehind {
     pub fn new(file: Arc<DirectFile>, buffers: Arc<Buffers>) -> Self {
         let (full, to_servant) = channel::<(AlignedBuffer, u64, usize)>();
         let (to_worker, empty) = channel();
@@ -197,7 +197,7 @@ impl Behind {
     }
 }
 
-impl Drop for Behind {
+impl Drop for WriteBehind {
     fn drop(&mut self) {
         self.full = None;
         if let Some(servant) = self.servant.take() {

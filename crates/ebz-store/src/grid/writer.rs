@@ -2,7 +2,7 @@
 
 use super::buffers::Buffers;
 use super::checkpoint::Place;
-use super::servant::Behind;
+use super::servant::WriteBehind;
 use super::{Layout, Moved, Packing};
 use crate::io::{AlignedBuffer, BLOCK_BYTES};
 use ebz::slab::{EncodedSlab, SlabCoder};
@@ -82,7 +82,7 @@ impl Drop for Encoder<'_> {
 
 /// Combines slabs into large requests.
 pub(super) struct Segments<'g> {
-    behind: Behind,
+    behind: WriteBehind,
     /// The rest of the byte range reserved for this writer. It is independent of other writers, so
     /// that equal runs produce equal files.
     region: Range<u64>,
@@ -96,7 +96,12 @@ pub(super) struct Segments<'g> {
 }
 
 impl<'g> Segments<'g> {
-    pub fn new(behind: Behind, region: Range<u64>, places: &'g mut [Place], size: usize) -> Self {
+    pub fn new(
+        behind: WriteBehind,
+        region: Range<u64>,
+        places: &'g mut [Place],
+        size: usize,
+    ) -> Self {
         Self {
             behind,
             region,

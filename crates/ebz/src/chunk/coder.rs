@@ -121,28 +121,24 @@ fn encode_batch<T: Element>(
     context: &mut Context,
     out: &mut EncodedChunks,
 ) -> Result<()> {
+    let exceeds = |chunk: &Values<'_>| plan.exceeds_limits::<T>(bytemuck::cast_slice(chunk.bytes));
+    let exceeds: Vec<bool> = batch.iter().map(exceeds).collect::<Result<_>>()?;
     let mut rest = batch;
-    let mut exceeding = Vec::new();
-    for (at, chunk) in batch.iter().enumerate() {
-        if plan.exceeds_limits::<T>(bytemuck::cast_slice(chunk.bytes))? {
-            exceeding.push(at);
+    for run in exceeds.chunk_by(bool::eq) {
+        let (chunks, after) = rest.split_at(run.len());
+        rest = after;
+        if !run[0] {
+            engine.encode(plan, chunks, context, out)?;
+            continue;
+        }
+        for chunk in chunks {
+            out.push(Body {
+                form: Form::Raw,
+                bytes: chunk.bytes,
+            });
         }
     }
-    for at in exceeding {
-        let (before, after) = rest.split_at(at - (batch.len() - rest.len()));
-        if !before.is_empty() {
-            engine.encode(plan, before, context, out)?;
-        }
-        out.push(Body {
-            form: Form::Raw,
-            bytes: batch[at].bytes,
-        });
-        rest = &after[1..];
-    }
-    match rest.is_empty() {
-        true => Ok(()),
-        false => engine.encode(plan, rest, context, out),
-    }
+    Ok(())
 }
 
 /// Contiguous values of chunks; strided ones are gathered one after the other.

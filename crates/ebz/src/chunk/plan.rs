@@ -273,8 +273,8 @@ impl FramePlan {
                 return Ok((Form::Constant, FoundFill::default()));
             }
             // Detect fill values before encoding; or afterwards, and only if the extremes that the
-            // codec reports leave it open. Codecs see only f32 unconverted, and a chunk after one
-            // with fill values is likely to have some too.
+            // codec reports (for f32) leave it open. A chunk after one with fill values is likely
+            // to have some too.
             let reported = self.entry.tells_extremes && T::SIZE == 4;
             let deferred = reported && task.fill.is_empty() && !context.found_fill;
             found = match deferred {

@@ -33,7 +33,7 @@ impl Stream<'_> {
             .read_exact(buffer)
             .map_err(|error| match error.kind() {
                 std::io::ErrorKind::UnexpectedEof => Error::invalid(
-                    "the input is shorter than the array: check the shape and the element type",
+                    "the input ends before the array does: check the shape and the element type",
                 ),
                 _ => error.into(),
             })

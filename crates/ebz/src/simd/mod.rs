@@ -48,20 +48,16 @@ impl<R, F: FnOnce() -> R> Kernel for F {
 
 impl Avx2 {
     /// The token, if the machine supports it.
-    #[cfg(target_arch = "x86_64")]
     pub fn new() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
         let found = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt");
+        #[cfg(not(target_arch = "x86_64"))]
+        let found = false;
         found.then_some(Self(()))
-    }
-
-    /// The token, if the machine supports it.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn new() -> Option<Self> {
-        None
     }
 
     /// Runs a kernel with this instruction set.
@@ -83,8 +79,8 @@ impl Avx2 {
 
 impl Avx512 {
     /// The token, if the machine supports it.
-    #[cfg(target_arch = "x86_64")]
     pub fn new() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
         let found = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512dq")
@@ -92,13 +88,9 @@ impl Avx512 {
             && is_x86_feature_detected!("avx512vbmi")
             && is_x86_feature_detected!("avx512vbmi2")
             && is_x86_feature_detected!("gfni");
+        #[cfg(not(target_arch = "x86_64"))]
+        let found = false;
         Avx2::new().filter(|_| found).map(|_| Self(()))
-    }
-
-    /// The token, if the machine supports it.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub fn new() -> Option<Self> {
-        None
     }
 
     /// AVX-512 implies AVX2.

@@ -1,24 +1,19 @@
 //! The representable patterns: floats with a reduced number of mantissa bits.
 
 use crate::bound::Tolerance;
+use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
 use std::ops::{BitAnd, BitOr, Not, Shl, Shr};
 
 /// The bit pattern of a float, `u32` or `u64`, with wrapping arithmetic.
 pub(super) trait Pattern:
-    bytemuck::Pod
-    + Copy
-    + Default
-    + Ord
-    + Send
-    + Sync
+    Word
     + Into<u64>
     + Shl<u32, Output = Self>
     + Shr<u32, Output = Self>
     + BitAnd<Output = Self>
     + BitOr<Output = Self>
     + Not<Output = Self>
-    + 'static
 {
     /// Number of mantissa bits.
     const MANTISSA: u32;
@@ -27,10 +22,6 @@ pub(super) trait Pattern:
     /// Number of exponent bits.
     const EXPONENT: u32 = Self::BITS - 1 - Self::MANTISSA;
 
-    /// The low bits of an integer.
-    fn of(bits: u64) -> Self;
-    fn add(self, other: Self) -> Self;
-    fn sub(self, other: Self) -> Self;
     /// Shifts by less than the size.
     fn shift_left(self, by: Self) -> Self;
     /// Converts from the byte order of a stream (big-endian).
@@ -41,7 +32,7 @@ pub(super) trait Pattern:
     /// Mask of the exponent bits.
     #[inline(always)]
     fn exponent_bits() -> Self {
-        Self::of((1 << Self::EXPONENT) - 1) << Self::MANTISSA
+        Self::truncate((1 << Self::EXPONENT) - 1) << Self::MANTISSA
     }
 }
 
@@ -51,18 +42,6 @@ macro_rules! pattern {
             const MANTISSA: u32 = $mantissa;
             const BITS: u32 = <$pattern>::BITS;
 
-            #[inline(always)]
-            fn of(bits: u64) -> Self {
-                bits as Self
-            }
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
             #[inline(always)]
             fn shift_left(self, by: Self) -> Self {
                 self.wrapping_shl(by as u32)
@@ -121,7 +100,7 @@ impl<P: Pattern> MantissaGrid<P> {
         let mut grid = Self::with_bits(kept.unwrap_or(P::MANTISSA));
         let dropped = P::MANTISSA - grid.kept;
         if nearest && dropped > 0 {
-            grid.half = P::of(1) << (dropped - 1);
+            grid.half = P::truncate(1) << (dropped - 1);
         }
         grid.fill = fill;
         grid
@@ -133,7 +112,7 @@ impl<P: Pattern> MantissaGrid<P> {
         Self {
             kept,
             half: P::default(),
-            dropped: P::of((1 << dropped) - 1),
+            dropped: P::truncate((1 << dropped) - 1),
             zeros_repeat: true,
             fill: FillValues::NONE.typed(|_| P::default()),
         }

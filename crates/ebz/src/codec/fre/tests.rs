@@ -85,7 +85,7 @@ fn patterns<P: Pattern>(count: usize, seed: u64) -> Vec<P> {
                 (near << P::MANTISSA) | (noise & ((1 << P::MANTISSA) - 1)) | bits << 63
             }
         };
-        P::of(last)
+        P::truncate(last)
     };
     (0..count).map(|_| one()).collect()
 }
@@ -147,7 +147,7 @@ where
                     } else {
                         assert_eq!(out, expected, "{level:?} {count} {kept}");
                     }
-                    let mut back = vec![P::of(77); count];
+                    let mut back = vec![P::truncate(77); count];
                     decode::decode(&expected, &context, &mut back).unwrap();
                     assert!(back == rounded, "{level:?} {count} {kept}");
                 }

@@ -96,14 +96,14 @@ pub(super) fn decode<P: Pattern>(window: u128, previous: P, kept: u32) -> (P, u3
         if size == 6 {
             size += window.take(2);
         }
-        let step = P::of(size) << P::MANTISSA;
+        let step = P::truncate(size) << P::MANTISSA;
         let exponent = previous & P::exponent_bits();
         let exponent = if size > 0 && window.take(1) == 1 {
             exponent.sub(step)
         } else {
             exponent.add(step)
         };
-        exponent | P::of(sign | mantissa)
+        exponent | P::truncate(sign | mantissa)
     } else if window.take(1) == 0 {
         previous
     } else {
@@ -119,7 +119,7 @@ pub(super) fn decode<P: Pattern>(window: u128, previous: P, kept: u32) -> (P, u3
         } else {
             window.take(P::MANTISSA)
         };
-        P::of(sign | exponent << P::MANTISSA | mantissa)
+        P::truncate(sign | exponent << P::MANTISSA | mantissa)
     };
     (pattern, window.taken)
 }

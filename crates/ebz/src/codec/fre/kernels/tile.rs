@@ -97,7 +97,7 @@ where
     let grid = MantissaGrid::<P>::with_bits(layout.kept);
     let lengths = starts.windows(2).map(|lane| lane[1] - lane[0]);
     let shortest = lengths.min().unwrap_or(0);
-    let mut bits = cursors.map(|cursor| P::of(cursor.at as u64));
+    let mut bits = cursors.map(|cursor| P::truncate(cursor.at as u64));
     let mut previous = cursors.map(|cursor| cursor.previous);
     let mut done = 0;
     level.run(
@@ -145,9 +145,9 @@ fn step<P: Pattern>(
     pending: &mut [P; LANES],
     grid: &MantissaGrid<P>,
 ) -> bool {
-    let number = |n: u32| P::of(n.into());
+    let number = |n: u32| P::truncate(n.into());
     let zero = P::default();
-    let kept_bits = P::of((1 << P::MANTISSA) - 1) & !grid.dropped;
+    let kept_bits = P::truncate((1 << P::MANTISSA) - 1) & !grid.dropped;
     let sign_bit = number(1) << (P::BITS - 1);
     let mut any = zero;
     for lane in 0..LANES {
@@ -201,6 +201,6 @@ fn decode_pending<P: Pattern>(
             previous: previous[lane],
         };
         previous[lane] = cursor.next(streams, kept);
-        bits[lane] = P::of(cursor.at as u64);
+        bits[lane] = P::truncate(cursor.at as u64);
     }
 }

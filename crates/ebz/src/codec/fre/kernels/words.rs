@@ -92,13 +92,13 @@ impl<P: Pattern> Words<P> {
 /// The word that `word::encode` defines, if it fits a pattern.
 #[inline(always)]
 fn one<P: Pattern>(x: P, previous: P, grid: &MantissaGrid<P>) -> (P, P) {
-    let number = |n: u32| P::of(n.into());
+    let number = |n: u32| P::truncate(n.into());
     let (zero, ones) = (P::default(), number((1 << P::EXPONENT) - 1));
     let kept = grid.kept;
     let field = |x: P| (x & P::exponent_bits()) >> P::MANTISSA;
     let sign = x >> (P::BITS - 1);
     let exponent = field(x);
-    let mantissa = x & P::of((1 << P::MANTISSA) - 1);
+    let mantissa = x & P::truncate((1 << P::MANTISSA) - 1);
     let high = mantissa >> (P::MANTISSA - kept);
 
     // `1` sign, kept mantissa bits, difference.
@@ -138,7 +138,7 @@ fn one<P: Pattern>(x: P, previous: P, grid: &MantissaGrid<P>) -> (P, P) {
 
     // Not representable, or longer than a pattern.
     let off = (exponent == ones) | (x & grid.dropped != zero) | (length > number(P::BITS));
-    length = if off { P::of(TOO_LONG) } else { length };
+    length = if off { P::truncate(TOO_LONG) } else { length };
 
     // `010` sign, mantissa.
     let subnormal = exponent == zero;
