@@ -19,7 +19,7 @@ use std::ops::Range;
 /// Values per unit.
 pub const UNIT: usize = crate::stage::UNIT;
 
-/// How values of a chunk are converted to residuals.
+/// How the values of a chunk become residuals.
 #[derive(Debug, Clone)]
 pub struct Narrow {
     /// Extents of the chunk.
@@ -203,7 +203,7 @@ pub fn encode_unit(unit: &[u16; UNIT]) -> (u8, Vec<u8>) {
     (code, out[..length].to_vec())
 }
 
-/// Inverts [`encode_unit`].
+/// Undoes [`encode_unit`].
 pub fn decode_unit(code: u8, bytes: &[u8]) -> Result<[u16; UNIT]> {
     let mut unit = [0; UNIT];
     planes::decode(Level::Portable, code, bytes, &mut unit)?;

@@ -18,7 +18,7 @@ const TWO_AXES: Level2 = Level2 {
     widths: &[2, 4, 8, 16],
 };
 
-/// Planes of 64 bits: the widths at which the total frequency of the coefficients increases.
+/// Planes of 64 bits: widths at which the total frequency of the coefficients steps up.
 const THREE_AXES: Level2 = Level2 {
     length: 3,
     widths: &[4, 10, 20, 32, 44, 54, 60, 64],
@@ -29,7 +29,7 @@ const fn level2<const N: usize>() -> &'static Level2 {
     if N == 16 { &TWO_AXES } else { &THREE_AXES }
 }
 
-/// Level-2 code for each number of bits up to the highest set one.
+/// Level-2 code of each number of bits up to the highest set one.
 const fn codes<const N: usize>() -> [u8; 65] {
     let widths = level2::<N>().widths;
     let mut codes = [0; 65];

@@ -191,7 +191,7 @@ fn interpolate<'a, T: Float>(taps: Taps, source: impl Fn(usize) -> &'a [T], out:
             let [a, b, c] = at.map(source);
             let sources = a.iter().zip(b).zip(c);
             for (out, ((&a, &b), &c)) in out.iter_mut().zip(sources) {
-                **out = quadratic(a, b, c);
+                *out = quadratic(a, b, c);
             }
         }
     }
