@@ -25,7 +25,7 @@ pub const UNIT: usize = crate::stage::UNIT;
 /// Codes per tile of [`Layout::Flags`].
 pub const TILE: usize = crate::stage::flags::TILE;
 
-/// How values of a chunk are converted to residuals.
+/// How the values of a chunk become residuals.
 #[derive(Debug, Clone)]
 pub struct Narrow {
     /// How residuals are stored.
@@ -243,7 +243,7 @@ pub fn sign_magnitude(difference: u16) -> u16 {
     crate::stage::flags::sign_magnitude(Word::zigzag(difference))
 }
 
-/// Inverts [`encode_unit`].
+/// Undoes [`encode_unit`].
 pub fn decode_unit(code: u8, bytes: &[u8]) -> Result<[u16; UNIT]> {
     let mut unit = [0; UNIT];
     planes::decode(Level::Portable, code, bytes, &mut unit)?;

@@ -1,6 +1,6 @@
 //! Code lengths from frequencies: sort, merge, limit.
 
-/// How symbols are sorted by frequency before the tree is built.
+/// How symbols are put in the order of their frequencies before the tree is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     /// By frequency.
@@ -36,7 +36,7 @@ pub(super) fn lengths(counts: &[u32], sort: Sort, longest: u32) -> Vec<u8> {
 /// until it is not.
 fn limited(weights: &mut [u64], longest: u32) -> Vec<u8> {
     let total: u64 = weights.iter().sum();
-    // Long codes do not pay for short sequences: they enlarge the table.
+    // Short sequences do not earn long codes: their table is as long as the longest code demands.
     let longest = (u64::BITS - total.leading_zeros() + 1).min(longest) as u8;
     let mut depths = merge(weights);
     let mut least = (total >> (longest + 1)).max(1);
