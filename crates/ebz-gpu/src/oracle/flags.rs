@@ -116,7 +116,7 @@ fn prefix_sum_and_encode_put_bodies_together() {
     );
     for (m, row) in run.table.rows.iter().enumerate() {
         let tiles = tiles(&run.models[m].codes());
-        let mut blocks = Vec::new();
+        let mut blocks: Vec<u8> = Vec::new();
         for (t, tile) in tiles.iter().enumerate() {
             let offset = offsets[row.first_unit as usize + m + t];
             assert_eq!(offset, blocks.len() as u32, "{m} {t}");
