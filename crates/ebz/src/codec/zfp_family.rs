@@ -14,9 +14,9 @@ pub struct ZfpFamily<C>(PhantomData<C>);
 pub trait Member: PlaneCode {
     /// See [`Codec::INFO`].
     const INFO: Info;
-    /// Bytes per segment where the user gives none.
+    /// Default size of a segment in bytes.
     const SEGMENT: u32;
-    /// The number of the code of planes that the user asks for.
+    /// Index of the requested variant of the plane code.
     fn code(params: &Params) -> Result<u8>;
 }
 

@@ -188,7 +188,7 @@ mod tests {
         ];
         for (bits, code) in printed {
             let bits: u32 = bits.parse().unwrap();
-            // A plane whose highest bit is the last that the match covers.
+            // A plane whose highest bit is the last one of the match.
             let plane = if bits == 0 { 0 } else { 1 << (bits - 1) };
             let mut writer = BitWriter::default();
             Dictionary.write::<64>(&[plane], &mut writer);

@@ -42,7 +42,7 @@ impl Fetch for CodedUnits<'_> {
     }
 }
 
-/// Fills `out` from what is behind the header of a coded chunk.
+/// Decodes the bytes after the header of a chunk into `out`.
 pub(super) fn decode<T: Float>(
     plan: &Plan,
     length: usize,

@@ -1,4 +1,4 @@
-//! `layout=flags`: the coder of FZ-GPU behind the same quantization.
+//! `layout=flags`: the encoding of FZ-GPU after the same quantization.
 //!
 //! ```text
 //! values ─► dualquant, all lags ─► signs and magnitudes ─► tiles of 2,048 ─► flags, blocks, exceptions
@@ -16,18 +16,18 @@ use crate::stage::dualquant::{self, Estimate, Fetch, Plan, Sink};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::flags::{self, FLAGS, MAX_TILE, TILE};
 
-/// Bytes of blocks that are made room for at once.
+/// Bytes by which the output grows at a time.
 const ROOM: usize = 4 * MAX_TILE;
 
-/// The most 16-bit parts of a residual.
-const MOST_PARTS: usize = 4;
+/// Maximum number of 16-bit parts of a residual.
+const MAX_PARTS: usize = 4;
 
-/// Tiles of a chunk for each 16-bit part of its residuals.
+/// Number of tiles of a chunk, for each 16-bit part of its residuals.
 pub(super) fn tiles(values: usize) -> usize {
     values.div_ceil(TILE)
 }
 
-/// The paper's prediction: every lag, whatever it costs.
+/// Selects the prediction of the paper: all lags, whatever the cost.
 #[derive(Default)]
 pub(super) struct EveryLag;
 
@@ -43,9 +43,9 @@ impl Estimate for EveryLag {
     }
 }
 
-/// Codes that wait for their tile to be full or are left of it, for each 16-bit part.
+/// Pending codes of the current tile, for each 16-bit part.
 struct Tiles {
-    codes: Box<[[u16; TILE]; MOST_PARTS]>,
+    codes: Box<[[u16; TILE]; MAX_PARTS]>,
     /// Codes of each part.
     count: usize,
 }
@@ -53,21 +53,21 @@ struct Tiles {
 impl Default for Tiles {
     fn default() -> Self {
         Self {
-            codes: Box::new([[0; TILE]; MOST_PARTS]),
+            codes: Box::new([[0; TILE]; MAX_PARTS]),
             count: 0,
         }
     }
 }
 
-/// Tiles on their way to a record: the flags of each, and the blocks behind each other.
+/// Writes tiles directly to the output: the flags of each, and the concatenated blocks.
 struct Writer<'a> {
     level: Level,
     tiles: &'a mut Tiles,
     parts: usize,
     out: &'a mut Vec<u8>,
-    /// Where the chunk starts.
+    /// Offset of the chunk.
     start: usize,
-    /// Where the next flags and the next blocks go.
+    /// Offsets of the next flags and of the next blocks.
     flags: usize,
     blocks: usize,
 }
@@ -90,7 +90,7 @@ impl Writer<'_> {
         self.tiles.count = 0;
     }
 
-    /// Ends the last tile with zeros.
+    /// Pads the last tile with zeros.
     fn finish(&mut self) {
         if self.tiles.count > 0 {
             for codes in &mut self.tiles.codes[..self.parts] {
@@ -127,7 +127,7 @@ impl Sink for Writer<'_> {
     }
 }
 
-/// Tiles of a record.
+/// Reads the tiles of a chunk.
 struct Reader<'a> {
     level: Level,
     tiles: &'a mut Tiles,
@@ -161,7 +161,7 @@ impl Fetch for Reader<'_> {
     }
 }
 
-/// Appends the coded chunk.
+/// Appends the encoded chunk.
 pub(super) fn encode<T: Float>(
     values: &[T],
     task: &Task<'_>,
@@ -194,7 +194,7 @@ pub(super) fn encode<T: Float>(
     context.put_back(exceptions);
 }
 
-/// Fills `out` from what is behind the header of a coded chunk.
+/// Decodes the bytes after the header of a chunk into `out`.
 pub(super) fn decode<T: Float>(
     plan: &Plan,
     length: usize,
@@ -209,7 +209,7 @@ pub(super) fn decode<T: Float>(
     let split = rest.split_at_checked(length);
     let (blocks, exceptions) = split.ok_or_else(super::too_short)?;
 
-    // 2. Tiles. 1. Undo prediction and quantization.
+    // 2. Tiles. 1. Invert prediction and quantization.
     let mut tiles = context.take::<Tiles>();
     tiles.count = 0;
     let mut reader = Reader {
@@ -223,7 +223,7 @@ pub(super) fn decode<T: Float>(
     context.put_back(tiles);
     done?;
     if left > 0 {
-        return Err(Error::corrupt("bytes behind the last block"));
+        return Err(Error::corrupt("trailing bytes after the last block"));
     }
     Ok(())
 }

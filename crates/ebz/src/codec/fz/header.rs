@@ -1,17 +1,17 @@
-//! What every chunk starts with: the plan, the layout in a byte of it that is 0 otherwise, and the length of the
-//! planes or blocks.
+//! The header of a chunk: the plan, with the layout in a reserved byte, and the length of the planes or
+//! blocks.
 
 use super::{Layout, too_short};
 use crate::error::{Error, Result};
 use crate::stage::dualquant::Plan;
 
-/// Bytes of a header.
+/// Size of a header in bytes.
 pub(super) const SIZE: usize = Plan::SIZE + 4;
 
-/// The byte of the layout.
+/// Offset of the layout.
 const LAYOUT: usize = 2;
 
-/// Fills in the header at the start of a chunk.
+/// Writes the header at the start of a chunk.
 pub(super) fn write(layout: Layout, plan: &Plan, length: usize, out: &mut [u8]) {
     let mut bytes = plan.to_bytes();
     bytes[LAYOUT] = layout as u8;
@@ -19,7 +19,7 @@ pub(super) fn write(layout: Layout, plan: &Plan, length: usize, out: &mut [u8]) 
     out[Plan::SIZE..SIZE].copy_from_slice(&(length as u32).to_le_bytes());
 }
 
-/// Layout, plan and length, and what is behind the header.
+/// Reads layout, plan and length; also returns the bytes after the header.
 pub(super) fn read(bytes: &[u8]) -> Result<(Layout, Plan, usize, &[u8])> {
     let (plan, rest) = bytes.split_first_chunk().ok_or_else(too_short)?;
     let (length, rest) = rest.split_first_chunk().ok_or_else(too_short)?;

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! values ─► dualquant ─► units of 256 residuals ─► planes ─► codes, planes, exceptions
-//!                                   └► flags, the paper's own coder
+//!                                   └► flags, the encoding of the paper
 //! ```
 
 mod decode;
@@ -33,11 +33,11 @@ pub enum Layout {
     Flags = 1,
 }
 
-/// Names of layouts, the default first.
+/// Names of layouts, default first.
 const LAYOUTS: [&str; 2] = ["planes", "flags"];
 
 impl Layout {
-    /// The layout that parameters ask for.
+    /// The requested layout.
     fn of(params: &Params) -> Result<Self> {
         let flags = params.choice("layout", &LAYOUTS)? == LAYOUTS[1];
         Ok(if flags { Self::Flags } else { Self::Planes })

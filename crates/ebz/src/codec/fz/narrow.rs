@@ -11,7 +11,7 @@ use crate::element::real::Real;
 use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
-use crate::stage::dualquant::{self, MOST_NARROW, Mode, Plan};
+use crate::stage::dualquant::{self, MAX_NARROW, Mode, Plan};
 use crate::stage::exceptions::{self, Exceptions};
 use crate::stage::flags::{BLOCK, FLAGS, MAX_TILE};
 use crate::stage::planes::{self, MAX_UNIT};
@@ -25,7 +25,7 @@ pub const UNIT: usize = crate::stage::UNIT;
 /// Codes per tile of [`Layout::Flags`].
 pub const TILE: usize = crate::stage::flags::TILE;
 
-/// How the values of a chunk become residuals.
+/// How the values of a chunk are converted to residuals.
 #[derive(Debug, Clone)]
 pub struct Narrow {
     /// How residuals are stored.
@@ -77,8 +77,8 @@ impl Narrow {
             },
             limit: Proof::of_exact_differences(bound).limit(),
             fill: fill.as_slice().iter().map(|&v| v as f32).collect(),
-            near: Quantizer::new(step, base, MOST_NARROW, bound, fill),
-            far: Quantizer::new(step, base, MOST_NARROW, bound, fill),
+            near: Quantizer::new(step, base, MAX_NARROW, bound, fill),
+            far: Quantizer::new(step, base, MAX_NARROW, bound, fill),
             whole: Quantizer::new(step, 0, f32::FARTHEST, bound, fill),
         })
     }
@@ -112,7 +112,7 @@ impl Narrow {
         mut take: impl FnMut(usize, f32),
     ) -> Option<Vec<u8>> {
         let mut list = Exceptions::default();
-        let most = dualquant::most_exceptions(self.dims.len() * size_of::<f32>());
+        let most = dualquant::max_exception_bytes(self.dims.len() * size_of::<f32>());
         for (number, values) in units {
             let unit = dualquant::padded(values);
             let (_, good) = self.quantize(&unit);
@@ -152,7 +152,7 @@ pub struct Coded<'a> {
     pub codes: &'a [u8],
     /// The planes of all units, or the blocks of all tiles.
     pub planes: &'a [u8],
-    /// Where each unit starts in the planes, or each tile in the blocks.
+    /// Offset of each unit in the planes, or of each tile in the blocks.
     pub starts: Vec<u32>,
     list: &'a [u8],
 }
@@ -196,7 +196,7 @@ impl<'a> Coded<'a> {
             }
         }
         if at > planes.len() {
-            return Err(Error::corrupt("blocks end too early"));
+            return Err(Error::corrupt("blocks are cut off"));
         }
         if at < planes.len() {
             return Err(Error::corrupt("trailing bytes after the last bit plane"));
@@ -243,7 +243,7 @@ pub fn sign_magnitude(difference: u16) -> u16 {
     crate::stage::flags::sign_magnitude(Word::zigzag(difference))
 }
 
-/// Undoes [`encode_unit`].
+/// Inverts [`encode_unit`].
 pub fn decode_unit(code: u8, bytes: &[u8]) -> Result<[u16; UNIT]> {
     let mut unit = [0; UNIT];
     planes::decode(Level::Portable, code, bytes, &mut unit)?;

@@ -18,13 +18,13 @@ const TWO_AXES: Level2 = Level2 {
     widths: &[2, 4, 8, 16],
 };
 
-/// Widths with fewer bits for the distribution that was measured (see `docs/codecs/de-zfp.md`).
+/// Widths that minimize the size for the measured distribution (see `docs/codecs/de-zfp.md`).
 const TWO_AXES_MEASURED: Level2 = Level2 {
     length: 2,
     widths: &[5, 9, 14, 16],
 };
 
-/// Planes of 64 bits: widths at which the total frequency of the coefficients steps up.
+/// Planes of 64 bits: the widths at which the total frequency of the coefficients increases.
 const THREE_AXES: Level2 = Level2 {
     length: 3,
     widths: &[4, 10, 20, 32, 44, 54, 60, 64],
@@ -39,7 +39,7 @@ const fn level2<const N: usize>(measured: bool) -> &'static Level2 {
     }
 }
 
-/// Level-2 code of each number of bits up to the highest set one.
+/// Level-2 code for each number of bits up to the highest set one.
 const fn codes<const N: usize>(measured: bool) -> [u8; 65] {
     let widths = level2::<N>(measured).widths;
     let mut codes = [0; 65];

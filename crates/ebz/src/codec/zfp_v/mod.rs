@@ -43,13 +43,13 @@ impl Member for Headers {
     }
 }
 
-/// Widths of planes of two axes, the paper's first.
+/// Level-2 widths for two axes, those of the paper first.
 const WIDTHS: [&str; 2] = ["2-4-8-16", "5-9-14-16"];
 
 /// ZFP-V1 for planes of 4 bits, ZFP-V2 for the others.
 #[derive(Debug, Clone, Copy)]
 pub struct Headers {
-    /// Whether planes of 16 bits have the widths that were measured to be smaller.
+    /// Whether planes of 16 bits use the widths for the measured distribution.
     measured: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 1 | number of axes that blocks extend over; plus 4 if there are exceptions, plus 8 times the number of the code of planes |
+//! | 1 | number of blocked axes, plus 4 if there are exceptions, plus 8 times the variant of the plane code |
 //! | … | the [segments](super::segments): for each block its [header](super::header) and planes |
 //! | … | the [exact side list](crate::stage::exceptions), if there are any |
 
@@ -37,9 +37,9 @@ pub struct Settings {
     /// Keep as many planes as zfp for a tolerance, truncated as in zfp; blocks that violate the bound are
     /// stored exactly.
     pub planes_by_formula: bool,
-    /// Number of the code of planes.
+    /// Index of the variant of the plane code.
     pub code: u8,
-    /// Bytes per segment, about.
+    /// Approximate size of a segment in bytes.
     pub segment: u32,
     pub simd: Level,
 }

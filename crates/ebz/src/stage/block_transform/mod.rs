@@ -39,11 +39,11 @@ pub use planes::Planes;
 
 /// Flag of a chunk's first byte: the exact side list follows the segments.
 const EXCEPTIONS: u8 = 4;
-/// The axes of blocks in the same byte, and where the number of the code of planes is.
+/// Mask of the number of axes, and bit position of the variant of the plane code, in the same byte.
 const AXES: u8 = 3;
 const CODE_AT: u32 = 3;
 
-/// Appends a coded chunk to `out`.
+/// Appends the encoded chunk to `out`.
 pub fn encode<T: Float, C: PlaneCode>(
     values: &[T],
     settings: &Settings,

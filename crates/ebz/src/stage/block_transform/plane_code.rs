@@ -7,12 +7,12 @@ use crate::bits::{BitReader, BitWriter};
 /// several in parallel instead of waiting for the length of each word.
 pub const STREAMS: usize = 4;
 
-/// How the planes of a block of `N` values are written. Plane bits are in the low `N` bits.
+/// Encoding of the planes of a block of `N` values. Plane bits are the low `N` bits.
 pub trait PlaneCode: Copy + 'static {
-    /// The codes there are, of which a chunk's first byte names one; the first is the usual one.
+    /// The variants of the code, default first; the first byte of a chunk has the index of one.
     const ALL: &'static [Self];
 
-    /// The most planes that can be written; a block that needs more is stored exactly.
+    /// Maximum number of planes; a block that needs more is stored exactly.
     fn max_planes<const N: usize>() -> u32 {
         64
     }
@@ -20,8 +20,7 @@ pub trait PlaneCode: Copy + 'static {
     /// Appends planes, most significant first.
     fn write<const N: usize>(self, planes: &[u64], writer: &mut BitWriter);
 
-    /// Reads `counts[s]` planes of one block from each stream. A stream of no writer may give any
-    /// bits below `N`.
+    /// Reads `counts[s]` planes of one block from each stream. Damaged streams may give any `N` bits.
     fn read<const N: usize>(
         self,
         readers: &mut [BitReader<'_>; STREAMS],

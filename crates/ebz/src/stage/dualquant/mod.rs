@@ -113,8 +113,8 @@ impl Plan {
 }
 
 /// Largest 16-bit and 32-bit coordinates.
-pub(crate) const MOST_NARROW: i64 = (1 << 15) - 2;
-const MOST_WIDE: i64 = (1 << 31) - 2;
+pub(crate) const MAX_NARROW: i64 = (1 << 15) - 2;
+const MAX_WIDE: i64 = (1 << 31) - 2;
 
 /// Number of units in a chunk of this many values.
 pub(crate) fn units(values: usize) -> usize {
@@ -200,13 +200,13 @@ fn absolute<T: Float, S: Sink>(
     }
     // Far from 0, where lattice points are rounded, double precision ensures that every mode finds
     // the same one.
-    let narrow = match choose::base(step, MOST_NARROW, values, fill) {
+    let narrow = match choose::base(step, MAX_NARROW, values, fill) {
         _ if !quantize::normal::<T>(step) => None,
-        Some(0) => quantized!(Narrow, u16, T, 0, MOST_NARROW),
-        Some(base) => quantized!(Narrow, u16, f64, base, MOST_NARROW),
+        Some(0) => quantized!(Narrow, u16, T, 0, MAX_NARROW),
+        Some(base) => quantized!(Narrow, u16, f64, base, MAX_NARROW),
         None => None,
     };
-    let most_wide = MOST_WIDE.min(T::FARTHEST);
+    let most_wide = MAX_WIDE.min(T::FARTHEST);
     let wide = || {
         let base = choose::base(step, most_wide, values, fill)?;
         quantized!(Wide, u32, f64, base, most_wide)
@@ -217,7 +217,7 @@ fn absolute<T: Float, S: Sink>(
 }
 
 /// The plan that [`forward`] chooses for a chunk of `f32` if it tries 16-bit coordinates, `None`
-/// otherwise. [`forward`] still rejects the plan if exceptions exceed [`most_exceptions`].
+/// otherwise. [`forward`] still rejects the plan if exceptions exceed [`max_exception_bytes`].
 pub(crate) fn narrow_plan<E: Estimate>(
     values: &[f32],
     task: &Task<'_>,
@@ -227,11 +227,11 @@ pub(crate) fn narrow_plan<E: Estimate>(
         return None;
     };
     let step = quantize::step::<f32>(bound).filter(|step| quantize::normal::<f32>(*step))?;
-    let base = choose::base(step, MOST_NARROW, values, &task.fill)?;
+    let base = choose::base(step, MAX_NARROW, values, &task.fill)?;
     macro_rules! lags {
         ($arithmetic:ty) => {{
             let lattice =
-                Quantizer::<f32, $arithmetic>::new(step, base, MOST_NARROW, bound, &task.fill);
+                Quantizer::<f32, $arithmetic>::new(step, base, MAX_NARROW, bound, &task.fill);
             let quantize = |values: &[f32; UNIT], q: &mut [u16; UNIT]| lattice.forward(values, q);
             choose::lags::<_, _, E>(level, values, task.dims, quantize).0
         }};
@@ -246,7 +246,7 @@ pub(crate) fn narrow_plan<E: Estimate>(
 
 /// Maximum size of the side list of a quantized chunk of this many bytes: beyond it, wider
 /// coordinates compress better. Fill values take few bytes, even if there are many.
-pub(crate) fn most_exceptions(raw_bytes: usize) -> usize {
+pub(crate) fn max_exception_bytes(raw_bytes: usize) -> usize {
     raw_bytes / 16
 }
 
@@ -337,7 +337,7 @@ where
     if !sink.wants(cost) {
         return Some(plan);
     }
-    let most = most_exceptions(size_of_val(values));
+    let most = max_exception_bytes(size_of_val(values));
     sink.restart::<W>(units(values.len()));
     exceptions.clear();
     let mut differences = context.take::<Differences<W>>();

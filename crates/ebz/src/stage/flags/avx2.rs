@@ -1,4 +1,4 @@
-//! Planes with AVX2: 32 bytes at a time.
+//! AVX2 kernels: 32 bytes at a time.
 
 use super::{Bytes, PLANE};
 use crate::simd::Avx2;
@@ -11,7 +11,7 @@ pub(super) fn plane(_: Avx2, bytes: &Bytes, bit: u32) -> [u8; PLANE] {
     #[target_feature(enable = "avx2")]
     fn plane(bytes: &Bytes, bit: u32) -> [u8; PLANE] {
         let mut plane = [0; PLANE];
-        // The bit to the top of its byte; what comes from the byte below is not looked at.
+        // Shift the bit to the top of its byte; bits from the byte below are ignored.
         let shift = _mm_cvtsi32_si128(7 - bit as i32);
         let words = plane.as_chunks_mut::<4>().0;
         for (to, bytes) in words.iter_mut().zip(bytes.0.as_chunks::<32>().0) {
@@ -26,13 +26,13 @@ pub(super) fn plane(_: Avx2, bytes: &Bytes, bit: u32) -> [u8; PLANE] {
     unsafe { plane(bytes, bit) }
 }
 
-/// Sets one bit of each byte that the plane names.
+/// Sets one bit of each byte whose bit in the plane is set.
 #[inline(always)]
 pub(super) fn add_plane(_: Avx2, plane: &[u8; PLANE], bit: u32, bytes: &mut Bytes) {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn add_plane(plane: &[u8; PLANE], bit: u32, bytes: &mut Bytes) {
-        // Every byte of a word eight times, and of each copy another bit.
+        // Repeat every byte of a word eight times, and test another bit of each copy.
         let ones = 0x0101_0101_0101_0101;
         let spread = _mm256_setr_epi64x(0, ones, 2 * ones, 3 * ones);
         let own = _mm256_set1_epi64x(0x8040_2010_0804_0201u64.cast_signed());

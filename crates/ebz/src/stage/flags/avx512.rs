@@ -1,4 +1,4 @@
-//! Planes with AVX-512: 64 bytes at a time, bits as masks.
+//! AVX-512 kernels: 64 bytes at a time, with masks.
 
 use super::{Bytes, PLANE};
 use crate::simd::Avx512;
@@ -24,7 +24,7 @@ pub(super) fn plane(_: Avx512, bytes: &Bytes, bit: u32) -> [u8; PLANE] {
     unsafe { plane(bytes, bit) }
 }
 
-/// Sets one bit of each byte that the plane names.
+/// Sets one bit of each byte whose bit in the plane is set.
 #[inline(always)]
 pub(super) fn add_plane(_: Avx512, plane: &[u8; PLANE], bit: u32, bytes: &mut Bytes) {
     #[inline]
@@ -33,7 +33,7 @@ pub(super) fn add_plane(_: Avx512, plane: &[u8; PLANE], bit: u32, bytes: &mut By
         let bit = _mm512_set1_epi8((1u8 << bit).cast_signed());
         let masks = plane.as_chunks::<8>().0;
         for (from, bytes) in masks.iter().zip(bytes.0.as_chunks_mut::<64>().0) {
-            // SAFETY: the reference is to 64 bytes. The bit was not set, so that adding sets it.
+            // SAFETY: the reference is to 64 bytes. The bit is clear, so that adding sets it.
             unsafe {
                 let to = bytes.as_mut_ptr().cast();
                 let old = _mm512_loadu_si512(to);

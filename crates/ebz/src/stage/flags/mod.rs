@@ -1,16 +1,15 @@
-//! FZ-GPU's coder: 2,048 codes of 16 bits, their bits shuffled, without the blocks that are zero.
+//! The encoding of FZ-GPU: tiles of 2,048 16-bit codes, bit-shuffled, without zero blocks.
 //!
-//! A tile is 32 rows of 32 words, each of two codes, the first in the lower half. Plane i holds bit i of all
-//! words in their order: planes 0 to 15 belong to the codes at even places, 16 to 31 to those at odd ones. A
-//! plane is 128 bytes, which is 8 blocks. A tile has a flag for each of its 256 blocks, and of the blocks those
-//! that are not zero:
+//! A tile is 32 rows of 32 words of two codes each, the first in the lower half. Plane i holds bit i of all
+//! words in order: planes 0 to 15 are of the codes at even positions, 16 to 31 of those at odd ones. A plane
+//! is 128 bytes, or 8 blocks. A tile stores a flag for each of its 256 blocks, and the nonzero blocks:
 //!
 //! ```text
-//! flags    32 bytes, kept apart: bit b of byte i for block b of plane i
+//! flags    32 bytes, stored separately: bit b of byte i for block b of plane i
 //! blocks   16 bytes each
 //! ```
 //!
-//! Codes are signs (the highest bit) and magnitudes, so that those near 0 have few bits.
+//! Codes are sign and magnitude, with the sign in the highest bit, so that codes near 0 have few set bits.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -24,22 +23,22 @@ use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 
-/// Codes of a tile.
+/// Codes per tile.
 pub(crate) const TILE: usize = 2048;
 
-/// Bytes of the flags of a tile: one for each plane.
+/// Size of the flags of a tile: one byte per plane.
 pub(crate) const FLAGS: usize = 32;
 
-/// Bytes of a block.
+/// Size of a block in bytes.
 pub(crate) const BLOCK: usize = 16;
 
-/// Bytes of the blocks of a tile if none is zero.
+/// Maximum size of the blocks of a tile.
 pub(crate) const MAX_TILE: usize = 2 * TILE;
 
-/// Words of a tile, and bytes that each of the four bytes of these takes.
+/// Words per tile.
 const WORDS: usize = TILE / 2;
 
-/// Bytes of a plane.
+/// Size of a plane in bytes.
 const PLANE: usize = WORDS / 8;
 
 /// One of the four bytes of every word.
@@ -47,7 +46,7 @@ const PLANE: usize = WORDS / 8;
 #[repr(align(64))]
 struct Bytes([u8; WORDS]);
 
-/// Sign and magnitude of a zigzag residual. The least number, which has no magnitude, becomes the sign alone.
+/// Sign and magnitude of a zigzag residual. The smallest number, whose magnitude does not fit, is the sign alone.
 #[inline(always)]
 pub(crate) fn sign_magnitude<W: Word>(zigzag: W) -> W {
     let bits = 16 * W::PARTS as u32 - 1;
@@ -55,13 +54,13 @@ pub(crate) fn sign_magnitude<W: Word>(zigzag: W) -> W {
     zigzag.shr(1).add(sign.shr(bits)).or(sign)
 }
 
-/// Undoes [`sign_magnitude`].
+/// Inverts [`sign_magnitude`].
 #[inline(always)]
 pub(crate) fn zigzag<W: Word>(code: W) -> W {
     code.shl(1).sub(code.shr(16 * W::PARTS as u32 - 1))
 }
 
-/// Encodes a tile: its flags, and its blocks to the start of `out`; returns how many bytes these take.
+/// Encodes a tile: its flags, and its blocks to the start of `out`; returns the size of the blocks.
 pub(crate) fn encode(
     level: Level,
     tile: &[u16; TILE],
@@ -94,7 +93,7 @@ pub(crate) fn encode(
     )
 }
 
-/// Decodes a tile from its flags and the start of `blocks`; returns how many bytes of these it took.
+/// Decodes a tile from its flags and the start of `blocks`; returns the size of its blocks.
 pub(crate) fn decode(
     level: Level,
     flags: &[u8; FLAGS],
@@ -105,7 +104,7 @@ pub(crate) fn decode(
     let length = BLOCK * count as usize;
     let blocks = blocks
         .get(..length)
-        .ok_or_else(|| Error::corrupt("blocks end too early"))?;
+        .ok_or_else(|| Error::corrupt("blocks are cut off"))?;
     let mut blocks = blocks.as_chunks::<BLOCK>().0.iter();
     level.run(
         #[inline(always)]
@@ -133,12 +132,12 @@ pub(crate) fn decode(
     Ok(length)
 }
 
-/// Appends the blocks of a plane that are not zero; returns which ones these are.
+/// Appends the nonzero blocks of a plane; returns its flags.
 #[inline(always)]
 fn pack(plane: &[u8; PLANE], out: &mut [u8; MAX_TILE], length: &mut usize) -> u8 {
     let mut flags = 0;
     for (i, block) in plane.as_chunks::<BLOCK>().0.iter().enumerate() {
-        // A block that is zero is written too, and then overwritten by the next one.
+        // Branch-free: a zero block is written too, and overwritten by the next one.
         if let Some(to) = out.get_mut(*length..*length + BLOCK) {
             to.copy_from_slice(block);
         }
@@ -175,7 +174,7 @@ fn plane(level: Level, bytes: &Bytes, bit: u32) -> [u8; PLANE] {
     }
 }
 
-/// Sets one bit of each byte that the plane names.
+/// Sets one bit of each byte whose bit in the plane is set.
 #[inline(always)]
 fn add_plane(level: Level, plane: &[u8; PLANE], bit: u32, bytes: &mut Bytes) {
     match level {

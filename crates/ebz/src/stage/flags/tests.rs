@@ -1,6 +1,6 @@
 use super::*;
 
-/// Tiles of every width with every kind of density, and single bits.
+/// Tiles of every width with different densities, and single bits.
 fn tiles() -> Vec<[u16; TILE]> {
     let mut state = 7u64;
     let mut random = move || {
@@ -29,7 +29,7 @@ fn tiles() -> Vec<[u16; TILE]> {
     tiles
 }
 
-/// Encoded bit by bit, as the listings of the paper do it.
+/// Encodes bit by bit, like the listings of the paper.
 fn naive(tile: &[u16; TILE]) -> ([u8; FLAGS], Vec<u8>) {
     let input: Vec<u32> = tile
         .chunks(2)
@@ -54,7 +54,7 @@ fn naive(tile: &[u16; TILE]) -> ([u8; FLAGS], Vec<u8>) {
 }
 
 #[test]
-fn every_level_writes_what_the_paper_says_and_reads_it_back() {
+fn every_level_matches_the_paper_and_round_trips() {
     for tile in tiles() {
         let (expected_flags, expected) = naive(&tile);
         for level in Level::available() {
@@ -74,7 +74,7 @@ fn every_level_writes_what_the_paper_says_and_reads_it_back() {
 }
 
 #[test]
-fn codes_are_signs_and_magnitudes() {
+fn codes_are_sign_and_magnitude() {
     for number in i16::MIN..=i16::MAX {
         let residual = Word::zigzag(number.cast_unsigned());
         let code = sign_magnitude(residual);

@@ -10,7 +10,7 @@ use crate::fill::FillValues;
 use crate::request::Dims;
 use crate::simd::{Level, memory};
 use crate::stage::dualquant::{
-    Estimate, Fetch, Sink, for_each_unit, most_exceptions, scattered_place, units,
+    Estimate, Fetch, Sink, for_each_unit, max_exception_bytes, scattered_place, units,
 };
 use crate::stage::exceptions::Exceptions;
 use crate::stage::proof::Proof;
@@ -209,7 +209,7 @@ pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
     exceptions: &mut Exceptions,
     sink: &mut S,
 ) -> bool {
-    let most = most_exceptions(size_of_val(values));
+    let most = max_exception_bytes(size_of_val(values));
     let mut predictor = Predictor::new(halving, coarse);
     sink.restart::<u16>(units(values.len()));
     exceptions.clear();

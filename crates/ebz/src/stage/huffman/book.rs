@@ -69,7 +69,7 @@ impl Book {
         write_lengths(&self.lengths, out);
     }
 
-    /// Reads a book from the front of `bytes` and moves them past it.
+    /// Reads a book from the front of `bytes`, and advances `bytes`.
     pub fn read_from(bytes: &mut &[u8]) -> Result<Self> {
         let lengths = read_lengths(bytes, ALPHABET, MAX_LENGTH)?;
         Ok(Self::of_lengths(lengths))
@@ -107,8 +107,8 @@ pub(super) fn write_lengths(lengths: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(writer.finish());
 }
 
-/// Reads the code lengths of so many symbols, which form a complete code of at most `longest` ≤ 15 bits,
-/// from the front of `bytes` and moves them past it.
+/// Reads code lengths from the front of `bytes`, and advances `bytes`. They must form a complete code
+/// of at most `longest` ≤ 15 bits.
 pub(super) fn read_lengths(bytes: &mut &[u8], symbols: usize, longest: u32) -> Result<Vec<u8>> {
     let mut bits = BitReader::new(bytes);
     let mut lengths: Vec<u8> = Vec::with_capacity(symbols);
@@ -155,10 +155,10 @@ fn codes(lengths: &[u8]) -> [u32; ALPHABET] {
     codes
 }
 
-/// Fills in the canonical codes of lengths of at most 15 bits.
+/// Computes the canonical codes for lengths of at most 15 bits.
 pub(super) fn canonical(lengths: &[u8], codes: &mut [u32]) {
     const LENGTHS: usize = 16;
-    // Most alphabets are used at their beginning only.
+    // Usually only the first symbols occur.
     let used = lengths.iter().rposition(|&l| l > 0).map_or(0, |i| i + 1);
     let mut per_length = [0u32; LENGTHS];
     for &length in &lengths[..used] {

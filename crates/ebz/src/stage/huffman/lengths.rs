@@ -1,6 +1,6 @@
 //! Code lengths from frequencies: sort, merge, limit.
 
-/// How symbols are put in the order of their frequencies before the tree is built.
+/// How symbols are sorted by frequency before the tree is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     /// By frequency.
@@ -10,11 +10,11 @@ pub enum Sort {
     Centre,
 }
 
-/// A code length of at most `longest` for each symbol, and for at least two, 0 for those that do not
-/// occur; the lengths form a complete prefix code.
+/// Code lengths of a complete prefix code, at most `longest`: 0 for symbols that do not occur, but at
+/// least two symbols have a code.
 pub(super) fn lengths(counts: &[u32], sort: Sort, longest: u32) -> Vec<u8> {
     let mut order = ascending(counts, sort);
-    // A complete code has at least two words.
+    // A complete code has at least two codes.
     for symbol in 0..2u16 {
         if order.len() < 2 && !order.contains(&symbol) {
             order.insert(0, symbol);
@@ -32,11 +32,10 @@ pub(super) fn lengths(counts: &[u32], sort: Sort, longest: u32) -> Vec<u8> {
     lengths
 }
 
-/// The depths of a tree that is not too deep: rare symbols are taken for more and more frequent
-/// until it is not.
+/// The depths of a tree of limited depth: raises the weights of rare symbols until the limit holds.
 fn limited(weights: &mut [u64], longest: u32) -> Vec<u8> {
     let total: u64 = weights.iter().sum();
-    // Short sequences do not earn long codes: their table is as long as the longest code demands.
+    // Long codes do not pay for short sequences: they enlarge the table.
     let longest = (u64::BITS - total.leading_zeros() + 1).min(longest) as u8;
     let mut depths = merge(weights);
     let mut least = (total >> (longest + 1)).max(1);

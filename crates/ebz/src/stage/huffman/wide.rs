@@ -1,4 +1,4 @@
-//! Codes for symbols of ten bits, as in the CEAZ paper: one stream, a symbol at a time.
+//! Huffman coding of ten-bit symbols, as in the CEAZ paper: one stream, one symbol at a time.
 
 use super::book::{LENGTH_AT, canonical, read_lengths, write_lengths};
 use super::lengths::{Sort, lengths};
@@ -7,7 +7,7 @@ use crate::error::Result;
 
 /// Number of different symbols.
 pub const WIDE_ALPHABET: usize = 1024;
-/// Longest code, in bits.
+/// Maximum code length in bits.
 const MAX_WIDE_LENGTH: u32 = 15;
 
 /// A complete prefix code.
@@ -18,7 +18,7 @@ pub struct WideBook {
 }
 
 impl WideBook {
-    /// The book for symbols of these frequencies.
+    /// The book for these frequencies.
     pub fn of(counts: &[u32; WIDE_ALPHABET], sort: Sort) -> Self {
         Self::of_lengths(lengths(counts, sort, MAX_WIDE_LENGTH))
     }
@@ -29,12 +29,12 @@ impl WideBook {
         Self { lengths, codes }
     }
 
-    /// The length of each symbol's code, 0 for symbols that have none.
+    /// The code length of each symbol, 0 for symbols without a code.
     pub fn lengths(&self) -> &[u8] {
         &self.lengths
     }
 
-    /// Appends the code of a symbol that has one.
+    /// Appends the code of a symbol, which must have one.
     pub(crate) fn put(&self, symbol: u16, writer: &mut BitWriter) {
         let code = self.codes[usize::from(symbol)];
         writer.put(code & low_mask(LENGTH_AT) as u32, code >> LENGTH_AT);
@@ -45,17 +45,17 @@ impl WideBook {
         write_lengths(&self.lengths, out);
     }
 
-    /// Reads a book from the front of `bytes` and moves them past it.
+    /// Reads a book from the front of `bytes`, and advances `bytes`.
     pub fn read_from(bytes: &mut &[u8]) -> Result<Self> {
         let lengths = read_lengths(bytes, WIDE_ALPHABET, MAX_WIDE_LENGTH)?;
         Ok(Self::of_lengths(lengths))
     }
 }
 
-/// Symbols by the next bits of a stream.
+/// Decoding table: maps the next bits of a stream to a symbol.
 #[derive(Debug, Clone)]
 pub struct WideTable {
-    /// Symbol and length of the code that each sequence of bits starts with.
+    /// Symbol and length of the code at the start of each index.
     entries: Vec<(u16, u8)>,
     mask: u64,
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn symbols_and_books_come_back() {
+    fn symbols_and_books_round_trip() {
         for sort in [Sort::Exact, Sort::Centre] {
             for spread in [1.0f64, 30.0, 1e4] {
                 let count = |symbol: usize| (1e6 * (-(symbol as f64) / spread).exp()) as u32;
