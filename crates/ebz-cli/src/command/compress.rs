@@ -15,8 +15,8 @@ use crate::report;
 use anyhow::{Context, Result, bail, ensure};
 use ebz::metrics::Metrics;
 use ebz::{
-    Bound, Element, ElementType, FoundFill, FrameStats, Limits, Options, Outcome, SearchStats,
-    Tolerance, View, Writer, with_type,
+    Bound, Element, ElementType, FoundFill, FrameStats, Limits, Options, SearchOutcome,
+    SearchStats, Tolerance, View, Writer, with_type,
 };
 use serde_json::json;
 use std::io::{ErrorKind, Read, Write};
@@ -417,21 +417,23 @@ fn outcome(search: &SearchStats, bound: Bound, tolerance: Tolerance) -> Option<S
         format!("{found} with {}{beyond}", report::tolerance(tolerance))
     };
     Some(match search.outcome {
-        Outcome::Close => return None,
-        Outcome::OnePass => format!(
+        SearchOutcome::Close => return None,
+        SearchOutcome::OnePass => format!(
             "{asked} in one pass: {found}, which is {:+.1} %; the largest bound is {}",
             100.0 * (search.found / bound.value() - 1.0),
             report::tolerance(tolerance)
         ),
-        Outcome::Exact => format!("{asked} is exceeded by an exact copy: {found}, nothing is lost"),
-        Outcome::Least => format!("{asked} is exceeded by every bound: {found} is the least"),
-        Outcome::Jump => format!(
+        SearchOutcome::Exact => {
+            format!("{asked} is exceeded by an exact copy: {found}, nothing is lost")
+        }
+        SearchOutcome::Least => format!("{asked} is exceeded by every bound: {found} is the least"),
+        SearchOutcome::Jump => format!(
             "{asked} is not hit closely, since the curve jumps over it: {}; nothing in between was \
              found in {} codings",
             sides(),
             search.codings
         ),
-        Outcome::Open => format!(
+        SearchOutcome::Open => format!(
             "{asked} is not hit closely: {}; the search was given up after {} codings, another \
              bound may come closer",
             sides(),

@@ -22,7 +22,7 @@ use crate::options::Options;
 use bracketing::Bracketing;
 pub use one_pass::OnePass;
 use outcome::Trial;
-pub use outcome::{Outcome, SearchStats};
+pub use outcome::{SearchOutcome, SearchStats};
 use target::Target;
 
 /// Bounds that are tried on the whole array at most, before a sample is asked.

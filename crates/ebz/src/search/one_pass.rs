@@ -7,7 +7,7 @@
 //! frame records the largest bound.
 
 use super::bracketing::Bracketing;
-use super::outcome::{Outcome, SearchStats};
+use super::outcome::{SearchOutcome, SearchStats};
 use super::target::Target;
 use super::{Found, LARGEST, Last, SMALLEST, median_difference, ratio_guess};
 use crate::array::{FoundFill, ValueScan, View};
@@ -86,7 +86,7 @@ pub(super) fn frame<T: Element>(
         fill,
         summary: SearchStats {
             found,
-            outcome: Outcome::OnePass,
+            outcome: SearchOutcome::OnePass,
             beyond: None,
             codings: 1,
             sampled: pass.sampled,
