@@ -67,7 +67,7 @@ pub use error::{Error, Result};
 pub use favor::Favor;
 pub use fill::{Fill, FillValues, MAX_FILL_VALUES};
 pub use options::Options;
-pub use search::{Landing, Searched};
+pub use search::{SearchOutcome, SearchStats};
 
 /// Encode and decode a frame in slabs, for programs that never hold all of it.
 pub mod slab {

@@ -3,7 +3,9 @@
 use ebz::codec::TABLE;
 use ebz::simd::Level;
 use ebz::slab::{EncodedSlab, OnePass, SlabCoder};
-use ebz::{Bound, BoundKind, Clip, FrameStats, Landing, Options, Reader, Tolerance, View, Writer};
+use ebz::{
+    Bound, BoundKind, Clip, FrameStats, Options, Reader, SearchOutcome, Tolerance, View, Writer,
+};
 
 /// Waves on one half, nothing on the other, and noise that grows.
 fn field(shape: [usize; 3]) -> Vec<f32> {
@@ -56,7 +58,10 @@ fn ratios_are_met_about_and_the_largest_bound_holds() {
                     "{codec} {target}: {ratio}"
                 );
                 let search = stats.search.unwrap();
-                assert_eq!((search.landing, search.codings), (Landing::OnePass, 1));
+                assert_eq!(
+                    (search.outcome, search.codings),
+                    (SearchOutcome::OnePass, 1)
+                );
                 assert!((search.found - ratio).abs() < 1e-9);
                 let decoded = ebz::decompress::<f32>(&bytes).unwrap();
                 let Tolerance::Abs(bound) = stats.tolerance else {

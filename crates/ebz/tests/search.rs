@@ -2,8 +2,8 @@
 
 use ebz::codec::TABLE;
 use ebz::{
-    Bound, BoundKind, Element, FillValues, FiniteRange, FrameStats, Landing, Options, Searched,
-    Tolerance, View,
+    Bound, BoundKind, Element, FillValues, FiniteRange, FrameStats, Options, SearchOutcome,
+    SearchStats, Tolerance, View,
 };
 
 /// Waves with some noise.
@@ -76,7 +76,11 @@ fn psnr_targets_are_met_closely() {
 }
 
 /// The search result, after checking the written stream.
-fn search<T: Element>(values: &[T], shape: &[usize], options: &Options) -> ebz::Result<Searched> {
+fn search<T: Element>(
+    values: &[T],
+    shape: &[usize],
+    options: &Options,
+) -> ebz::Result<SearchStats> {
     let mut bytes = Vec::new();
     let stats = ebz::compress_into(&View::new(values, shape)?, options, &mut bytes)?;
     let search = stats.search.unwrap();
@@ -169,7 +173,7 @@ fn constant_arrays_are_exact() {
     let values = vec![2.5f64; 1000];
     for bound in [Bound::Psnr(60.0), Bound::Ratio(4.0)] {
         let found = search(&values, &[1000], &Options::new(bound).codec("ceaz")).unwrap();
-        assert_eq!((found.landing, found.codings), (Landing::Exact, 1));
+        assert_eq!((found.outcome, found.codings), (SearchOutcome::Exact, 1));
     }
 }
 
@@ -179,7 +183,7 @@ fn a_psnr_below_all_others_uses_the_largest_bound() {
     for codec in codecs() {
         let options = Options::new(Bound::Psnr(0.5)).codec(codec);
         let found = search(&values, &[10, 40, 40], &options).unwrap();
-        assert_eq!(found.landing, Landing::Least, "{codec}: {found:?}");
+        assert_eq!(found.outcome, SearchOutcome::Least, "{codec}: {found:?}");
         assert!(
             found.beyond.is_none() && found.found > 1.5,
             "{codec}: {found:?}"
@@ -200,7 +204,11 @@ fn targets_on_erratic_curves_are_met() {
         for target in [40.0, 60.0, 80.0] {
             let options = Options::new(Bound::Psnr(target)).codec(codec);
             let found = search(&values, &shape, &options).unwrap();
-            assert_eq!(found.landing, Landing::Close, "{codec} {target}: {found:?}");
+            assert_eq!(
+                found.outcome,
+                SearchOutcome::Close,
+                "{codec} {target}: {found:?}"
+            );
             assert!(found.codings <= 20, "{codec} {target}: {found:?}");
         }
     }
@@ -214,7 +222,11 @@ fn sampling_saves_trials() {
         for bound in [Bound::Ratio(6.0), Bound::Psnr(55.0)] {
             let options = Options::new(bound).codec(codec);
             let found = search(&values, &shape, &options).unwrap();
-            assert_eq!(found.landing, Landing::Close, "{codec} {bound}: {found:?}");
+            assert_eq!(
+                found.outcome,
+                SearchOutcome::Close,
+                "{codec} {bound}: {found:?}"
+            );
             assert!(
                 found.sampled > 0 && found.codings <= 6,
                 "{codec} {bound}: {found:?}"
@@ -304,7 +316,7 @@ fn targets_within_a_jump_are_met_from_above() {
     let found = search(&values, &[40_000], &Options::new(Bound::Ratio(100.0))).unwrap();
     let (bound, below) = found.beyond.unwrap();
     assert!(found.found > 200.0 && below < 50.0, "{found:?}");
-    assert_eq!(found.landing, Landing::Jump);
+    assert_eq!(found.outcome, SearchOutcome::Jump);
     assert!((0.9..1.1).contains(&bound), "{found:?}");
 }
 
@@ -314,7 +326,7 @@ fn ratios_of_lossless_copies_are_lossless() {
     for codec in codecs() {
         let options = Options::new(Bound::Ratio(2.0)).codec(codec);
         let found = search(&values, &[100_000], &options).unwrap();
-        assert_eq!(found.landing, Landing::Exact, "{codec}: {found:?}");
+        assert_eq!(found.outcome, SearchOutcome::Exact, "{codec}: {found:?}");
         assert!(
             found.found > 2.1 && found.codings == 1,
             "{codec}: {found:?}"

@@ -15,8 +15,8 @@ use crate::report;
 use anyhow::{Context, Result, bail, ensure};
 use ebz::metrics::Metrics;
 use ebz::{
-    Bound, Element, ElementType, FoundFill, FrameStats, Landing, Limits, Options, Searched,
-    Tolerance, View, Writer, with_type,
+    Bound, Element, ElementType, FoundFill, FrameStats, Limits, Options, SearchOutcome,
+    SearchStats, Tolerance, View, Writer, with_type,
 };
 use serde_json::json;
 use std::io::{ErrorKind, Read, Write};
@@ -373,7 +373,7 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
     }
     if let Some(text) = stats
         .search
-        .and_then(|search| landing(&search, *bound, stats.tolerance))
+        .and_then(|search| outcome(&search, *bound, stats.tolerance))
     {
         report::note(args.talk.quiet, &text);
     }
@@ -401,7 +401,7 @@ fn missing(found: FoundFill, values: f64) -> Option<String> {
 }
 
 /// Why a target was not hit closely, if it was not.
-fn landing(search: &Searched, bound: Bound, tolerance: Tolerance) -> Option<String> {
+fn outcome(search: &SearchStats, bound: Bound, tolerance: Tolerance) -> Option<String> {
     let asked = format!("{} {}", bound.kind().name(), report::number(bound.value()));
     let found = report::number(search.found);
     let sides = || {
@@ -416,22 +416,24 @@ fn landing(search: &Searched, bound: Bound, tolerance: Tolerance) -> Option<Stri
         let beyond = beyond.unwrap_or_default();
         format!("{found} with {}{beyond}", report::tolerance(tolerance))
     };
-    Some(match search.landing {
-        Landing::Close => return None,
-        Landing::OnePass => format!(
+    Some(match search.outcome {
+        SearchOutcome::Close => return None,
+        SearchOutcome::OnePass => format!(
             "{asked} in one pass: {found}, which is {:+.1} %; the largest bound is {}",
             100.0 * (search.found / bound.value() - 1.0),
             report::tolerance(tolerance)
         ),
-        Landing::Exact => format!("{asked} is exceeded by an exact copy: {found}, nothing is lost"),
-        Landing::Least => format!("{asked} is exceeded by every bound: {found} is the least"),
-        Landing::Jump => format!(
+        SearchOutcome::Exact => {
+            format!("{asked} is exceeded by an exact copy: {found}, nothing is lost")
+        }
+        SearchOutcome::Least => format!("{asked} is exceeded by every bound: {found} is the least"),
+        SearchOutcome::Jump => format!(
             "{asked} is not hit closely, since the curve jumps over it: {}; nothing in between was \
              found in {} codings",
             sides(),
             search.codings
         ),
-        Landing::Open => format!(
+        SearchOutcome::Open => format!(
             "{asked} is not hit closely: {}; the search was given up after {} codings, another \
              bound may come closer",
             sides(),

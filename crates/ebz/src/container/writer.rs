@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues};
 use crate::options::Options;
 use crate::parallel;
-use crate::search::{self, Searched};
+use crate::search::{self, SearchStats};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -65,7 +65,7 @@ pub struct FrameStats {
     /// The error bound that every value meets.
     pub tolerance: Tolerance,
     /// How the search for a `ratio` or `psnr` went.
-    pub search: Option<Searched>,
+    pub search: Option<SearchStats>,
     /// Fill values that were detected.
     pub found: FoundFill,
     /// What codec `auto` chose.

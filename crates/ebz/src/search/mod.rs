@@ -5,13 +5,13 @@
 //! from a sample, or in a series from the frame before. Where the curve jumps, a sample tells which
 //! other bounds are worth a trial.
 
+mod bracketing;
 mod one_pass;
 mod outcome;
 mod psnr;
 mod sample;
-mod survey;
+mod scan;
 mod target;
-mod walk;
 
 use crate::array::{FoundFill, ValueScan, View};
 use crate::bound::Tolerance;
@@ -19,11 +19,11 @@ use crate::chunk::{EncodedFrame, FrameHeader, FramePlan, Pool};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::options::Options;
+use bracketing::Bracketing;
 pub use one_pass::OnePass;
 use outcome::Trial;
-pub use outcome::{Landing, Searched};
+pub use outcome::{SearchOutcome, SearchStats};
 use target::Target;
-use walk::Walk;
 
 /// Bounds that are tried on the whole array at most, before a sample is asked.
 const MOST_TRIALS: usize = 16;
@@ -67,7 +67,7 @@ impl Last {
 pub(crate) struct Found {
     pub frame: EncodedFrame,
     pub fill: FoundFill,
-    pub summary: Searched,
+    pub summary: SearchStats,
     pub last: Last,
 }
 
@@ -115,8 +115,11 @@ pub(crate) fn frame<T: Element>(
         Some(last) => match last.tolerance {
             Tolerance::Abs(bound) => {
                 slope = last.slope;
-                let walk = whole.walk(slope);
-                starts.push(last.found.map_or(bound, |found| walk.from(bound, found)));
+                let bracketing = whole.bracketing(slope);
+                starts.push(
+                    last.found
+                        .map_or(bound, |found| bracketing.from(bound, found)),
+                );
             }
             exact => {
                 if target.is_met(whole.measure(exact)?) {
@@ -134,12 +137,12 @@ pub(crate) fn frame<T: Element>(
     if starts.is_empty() {
         starts.push(whole.first_guess());
     }
-    let mut walk = whole.walk_from(&starts, slope, MOST_TRIALS)?;
+    let mut bracketing = whole.bracketing_from(&starts, slope, MOST_TRIALS)?;
     let mut open = false;
     if !whole.is_close() && !whole.is_met_exactly()? {
-        open = whole.survey(&mut walk)?;
+        open = whole.scan(&mut bracketing)?;
     }
-    whole.end(Some(walk.slope()), open)
+    whole.end(Some(bracketing.slope()), open)
 }
 
 /// An array on which bounds are tried, and the best of them.
@@ -162,38 +165,43 @@ struct Search<'a, T> {
 }
 
 impl<T: Element> Search<'_, T> {
-    /// A walk over the bounds that make sense for the array.
-    fn walk(&self, slope: Option<f64>) -> Walk {
+    /// A bracketing over the bounds that make sense for the array.
+    fn bracketing(&self, slope: Option<f64>) -> Bracketing {
         let most = (self.range * LARGEST).min(f64::MAX);
         let least = (self.range * SMALLEST).max(1e-290).min(most);
-        let walk = Walk::new(self.target, least, most);
+        let bracketing = Bracketing::new(self.target, least, most);
         match slope {
-            Some(slope) => walk.with_slope(slope),
-            None => walk,
+            Some(slope) => bracketing.with_slope(slope),
+            None => bracketing,
         }
     }
 
     /// Tries bounds until one is close, or the curve turns out to jump: some to start with, and then
     /// what follows from them.
-    fn walk_from(&mut self, starts: &[f64], slope: Option<f64>, trials: usize) -> Result<Walk> {
-        let mut walk = self.walk(slope);
+    fn bracketing_from(
+        &mut self,
+        starts: &[f64],
+        slope: Option<f64>,
+        trials: usize,
+    ) -> Result<Bracketing> {
+        let mut bracketing = self.bracketing(slope);
         let mut starts = starts.iter();
         for _ in 0..trials {
-            let next = starts.next().map(|&start| walk.rounded(start));
-            let Some(bound) = next.or_else(|| walk.next()) else {
+            let next = starts.next().map(|&start| bracketing.rounded(start));
+            let Some(bound) = next.or_else(|| bracketing.next()) else {
                 break;
             };
-            if self.step(&mut walk, bound)? {
+            if self.step(&mut bracketing, bound)? {
                 break;
             }
         }
-        Ok(walk)
+        Ok(bracketing)
     }
 
     /// Tries a bound; whether it is close.
-    fn step(&mut self, walk: &mut Walk, bound: f64) -> Result<bool> {
+    fn step(&mut self, bracketing: &mut Bracketing, bound: f64) -> Result<bool> {
         let found = self.measure(Tolerance::Abs(bound))?;
-        walk.note(bound, found);
+        bracketing.note(bound, found);
         Ok(self.target.is_close(found))
     }
 
@@ -246,9 +254,9 @@ impl<T: Element> Search<'_, T> {
             },
             frame,
             fill: self.fill,
-            summary: Searched {
+            summary: SearchStats {
                 found: best.found,
-                landing: best.landing(self.target, self.range, open),
+                outcome: best.outcome(self.target, self.range, open),
                 beyond: best.beyond(&self.trials, self.target),
                 codings: self.codings,
                 sampled: self.sampled,
@@ -264,7 +272,7 @@ impl<T: Element> Search<'_, T> {
         };
         let mut most = exact;
         if self.best.is_none() && self.range > 0.0 {
-            let largest = self.walk(None).rounded(f64::MAX);
+            let largest = self.bracketing(None).rounded(f64::MAX);
             most = most.max(self.measured(Tolerance::Abs(largest))?);
         }
         if self.best.is_some() {

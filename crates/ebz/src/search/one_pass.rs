@@ -6,9 +6,9 @@
 //! order, and what they took corrects the bound of those to come, by the paper's ε′ = 2^(B − B′) ε; 4 the
 //! frame records the largest bound.
 
-use super::outcome::{Landing, Searched};
+use super::bracketing::Bracketing;
+use super::outcome::{SearchOutcome, SearchStats};
 use super::target::Target;
-use super::walk::Walk;
 use super::{Found, LARGEST, Last, SMALLEST, median_difference, ratio_guess};
 use crate::array::{FoundFill, ValueScan, View};
 use crate::bound::Tolerance;
@@ -84,9 +84,9 @@ pub(super) fn frame<T: Element>(
     Ok(Found {
         frame,
         fill,
-        summary: Searched {
+        summary: SearchStats {
             found,
-            landing: Landing::OnePass,
+            outcome: SearchOutcome::OnePass,
             beyond: None,
             codings: 1,
             sampled: pass.sampled,
@@ -146,11 +146,11 @@ impl OnePass {
                 sampled: trials.count,
             });
         }
-        let (walk, place, sizes) = trials.bound(target, range)?;
+        let (bracketing, place, sizes) = trials.bound(target, range)?;
         let raw = samples.iter().map(|sample| sample.slab_bytes as f64);
-        let mut control = Control::new(target, walk, place, raw.collect(), &sizes);
+        let mut control = Control::new(target, bracketing, place, raw.collect(), &sizes);
         let sampled = trials.count;
-        let tolerance = Tolerance::Abs(control.walk.bound(place));
+        let tolerance = Tolerance::Abs(control.bracketing.bound(place));
         let plan = FramePlan::new::<T>(view.shape(), tolerance, options)?;
         control.calibrate(view, &plan, pool, options.simd)?;
         Ok(Self {
@@ -299,33 +299,33 @@ impl<T: Element> Trials<'_, T> {
     }
 
     /// The bounds that were tried, the place of the one that meets the target, and what slabs take then.
-    fn bound(&mut self, target: Target, range: f64) -> Result<(Walk, f64, Vec<f64>)> {
+    fn bound(&mut self, target: Target, range: f64) -> Result<(Bracketing, f64, Vec<f64>)> {
         let most = (range * LARGEST).min(f64::MAX);
         let least = (range * SMALLEST).max(1e-290).min(most);
-        let mut walk = Walk::new(target, least, most);
+        let mut bracketing = Bracketing::new(target, least, most);
         let difference = self
             .samples
             .iter()
             .find_map(|s| median_difference(&s.values));
         let start = difference.map_or(1e-3 * range, |d| ratio_guess(target, d));
-        let mut bound = walk.rounded(start);
+        let mut bound = bracketing.rounded(start);
         let mut best: Option<(f64, f64, Vec<f64>)> = None;
         for _ in 0..SAMPLE_TRIALS {
             let sizes = self.code(Tolerance::Abs(bound))?;
             let found = ratio(self.samples, &sizes);
-            walk.note(bound, found);
+            bracketing.note(bound, found);
             let miss = target.level(found) - target.goal();
             if best.as_ref().is_none_or(|best| miss.abs() < best.1.abs()) {
                 best = Some((bound, miss, sizes));
             }
-            match walk.next() {
+            match bracketing.next() {
                 Some(next) if !target.is_within(found, SAMPLE_CLOSE) => bound = next,
                 _ => break,
             }
         }
         let (bound, miss, sizes) = best.unwrap_or((bound, 0.0, Vec::new()));
-        let place = target.place(bound) - miss.clamp(-1.0, 1.0) / walk.slope();
-        Ok((walk, place, sizes))
+        let place = target.place(bound) - miss.clamp(-1.0, 1.0) / bracketing.slope();
+        Ok((bracketing, place, sizes))
     }
 }
 
@@ -334,7 +334,7 @@ impl<T: Element> Trials<'_, T> {
 struct Control {
     target: Target,
     /// Where bounds may lie.
-    walk: Walk,
+    bracketing: Bracketing,
     lag: usize,
     /// The bound that the sample needs, and how the level grows with the logarithm of the bound.
     place: f64,
@@ -352,15 +352,21 @@ struct Control {
 }
 
 impl Control {
-    fn new(target: Target, walk: Walk, place: f64, raw: Vec<f64>, sizes: &[f64]) -> Self {
+    fn new(
+        target: Target,
+        bracketing: Bracketing,
+        place: f64,
+        raw: Vec<f64>,
+        sizes: &[f64],
+    ) -> Self {
         let budget: f64 = raw.iter().map(|raw| raw / target.value()).sum();
         let expected: f64 = sizes.iter().sum();
         Self {
             target,
             lag: (raw.len() / 4).clamp(1, MAX_LAG),
             place,
-            slope: walk.slope(),
-            walk,
+            slope: bracketing.slope(),
+            bracketing,
             surplus: 0.0,
             closest: None,
             planned: sizes.iter().map(|size| size * budget / expected).collect(),
@@ -380,7 +386,7 @@ impl Control {
     ) -> Result<()> {
         let whole: Vec<_> = view.shape().iter().map(|&n| 0..n).collect();
         for _ in 0..self.calibrations() {
-            let (slab, bound) = (self.largest(), self.walk.bound(self.first_place()));
+            let (slab, bound) = (self.largest(), self.bracketing.bound(self.first_place()));
             let plan = plan.with_bound(bound);
             let region = plan.slab_region(slab);
             let mut piece = Some(Piece {
@@ -484,7 +490,7 @@ impl Control {
         // 3. The bound at which slabs take that.
         let goal = self.target.level(self.target.value() / share);
         let place = self.place + (goal - self.target.goal() - surplus) / self.slope;
-        let bound = self.walk.bound(place);
+        let bound = self.bracketing.bound(place);
         self.bounds.push(bound);
         bound
     }

@@ -7,11 +7,11 @@ use std::cmp::Ordering;
 /// How a bound was found for a `ratio` or a `psnr`.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub struct Searched {
+pub struct SearchStats {
     /// The ratio or PSNR of the frame, as if it were alone in its file.
     pub found: f64,
     /// Where that is, seen from the target.
-    pub landing: Landing,
+    pub outcome: SearchOutcome,
     /// The bound that misses the target next to the one that was taken, of those that were tried, and
     /// what it gives. For a ratio it is smaller, for a PSNR larger; 0 stands for an exact copy.
     pub beyond: Option<(f64, f64)>,
@@ -24,7 +24,7 @@ pub struct Searched {
 /// Where the result of a search is, seen from its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Landing {
+pub enum SearchOutcome {
     /// The target or a little above: at most 5 % for a ratio, 1 dB for a PSNR.
     Close,
     /// Farther above, as an exact copy: of a ratio that it has, no bound is smaller; a PSNR has no
@@ -75,13 +75,13 @@ impl Trial {
     }
 
     /// Where this is, as the best of all trials on an array of this range.
-    pub fn landing(&self, target: Target, range: f64, open: bool) -> Landing {
+    pub fn outcome(&self, target: Target, range: f64, open: bool) -> SearchOutcome {
         match target {
-            _ if target.is_close(self.found) => Landing::Close,
-            _ if self.tolerance == Tolerance::Lossless => Landing::Exact,
-            Target::Psnr(_) if self.bound() >= range => Landing::Least,
-            _ if open => Landing::Open,
-            _ => Landing::Jump,
+            _ if target.is_close(self.found) => SearchOutcome::Close,
+            _ if self.tolerance == Tolerance::Lossless => SearchOutcome::Exact,
+            Target::Psnr(_) if self.bound() >= range => SearchOutcome::Least,
+            _ if open => SearchOutcome::Open,
+            _ => SearchOutcome::Jump,
         }
     }
 }

@@ -94,7 +94,7 @@ impl<T: Element> Search<'_, T> {
         };
         let start = self.first_guess();
         let mut part = self.part(&sample);
-        let walk = part.walk_from(&[start], None, SAMPLE_TRIALS)?;
+        let bracketing = part.bracketing_from(&[start], None, SAMPLE_TRIALS)?;
         let mut starts = Vec::new();
         if let Some((_, best)) = &part.best {
             starts.push(best.bound());
@@ -104,6 +104,6 @@ impl<T: Element> Search<'_, T> {
             }
         }
         self.sampled += part.codings;
-        Ok((starts, Some(walk.slope())))
+        Ok((starts, Some(bracketing.slope())))
     }
 }

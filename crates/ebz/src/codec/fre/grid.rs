@@ -25,7 +25,7 @@ pub(super) trait Pattern:
     /// Shifts by less than the size.
     fn shift_left(self, by: Self) -> Self;
     /// Converts from the byte order of a stream (big-endian).
-    fn from_stream_order(self) -> Self;
+    fn to_native_order(self) -> Self;
     /// ⌊log2⌋ of a number below 2¹⁶; a large negative number for 0.
     fn log2(self) -> Self;
 
@@ -47,7 +47,7 @@ macro_rules! pattern {
                 self.wrapping_shl(by as u32)
             }
             #[inline(always)]
-            fn from_stream_order(self) -> Self {
+            fn to_native_order(self) -> Self {
                 Self::from_be(self)
             }
             #[inline(always)]

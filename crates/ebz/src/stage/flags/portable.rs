@@ -20,7 +20,7 @@ pub(super) fn plane(bytes: &Bytes, bit: u32) -> [u8; PLANE] {
 pub(super) fn add_plane(plane: &[u8; PLANE], bit: u32, bytes: &mut Bytes) {
     for (from, bytes) in plane.iter().zip(bytes.0.as_chunks_mut::<8>().0) {
         // Byte i keeps bit i, which an addition carries into its highest bit.
-        let own = u64::from(*from) * LOWEST & 0x8040_2010_0804_0201;
+        let own = (u64::from(*from) * LOWEST) & 0x8040_2010_0804_0201;
         let bits = (own + 0x0040_6070_787c_7e7f) >> 7 & LOWEST;
         *bytes = (u64::from_le_bytes(*bytes) | bits << bit).to_le_bytes();
     }

@@ -152,7 +152,7 @@ fn step<P: Pattern>(
     let mut any = zero;
     for lane in 0..LANES {
         let (bit, before) = (bits[lane], previous[lane]);
-        let window = words[lane].from_stream_order().shift_left(bit & number(7));
+        let window = words[lane].to_native_order().shift_left(bit & number(7));
         // Leading ones of the difference, up to 6, and its bits before the sign.
         let code = window << (2 + grid.kept);
         let ones = number(5).sub((!code >> (P::BITS - 6)).log2());

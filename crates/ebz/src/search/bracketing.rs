@@ -2,7 +2,7 @@
 //!
 //! A larger bound mostly gives a larger ratio and a smaller PSNR, but not always: on some arrays
 //! the curve has stairs, and where a codec chooses between ways to predict it may go up and down
-//! from one bound to the next. So no trial rules out the bounds on one side of it. The walk goes
+//! from one bound to the next. So no trial rules out the bounds on one side of it. The bracketing goes
 //! outward until the target lies between two trials, and closes in on it until it is met, or the
 //! curve turns out to jump over it there.
 
@@ -13,7 +13,7 @@ pub(super) const NARROW: f64 = 0.02;
 
 /// Bounds that were tried, and where to go from there.
 #[derive(Debug, Clone)]
-pub(super) struct Walk {
+pub(super) struct Bracketing {
     target: Target,
     /// Growth of the level with the place; 1 by the model.
     slope: f64,
@@ -33,8 +33,8 @@ struct Tried {
     met: bool,
 }
 
-impl Walk {
-    /// A walk between two bounds.
+impl Bracketing {
+    /// A bracketing between two bounds.
     pub fn new(target: Target, least: f64, most: f64) -> Self {
         Self {
             target,
@@ -84,7 +84,7 @@ impl Walk {
         self.bound(self.target.place(bound) + step)
     }
 
-    /// A bound that the walk may try, next to this one.
+    /// A bound that the bracketing may try, next to this one.
     pub fn rounded(&self, bound: f64) -> f64 {
         self.bound(self.target.place(bound))
     }
@@ -102,7 +102,7 @@ impl Walk {
         place.map(|place| self.bound(place))
     }
 
-    /// A bound that the walk may try, at a place.
+    /// A bound that the bracketing may try, at a place.
     pub fn bound(&self, place: f64) -> f64 {
         match self.target.bound(place) {
             bound if bound >= self.limits.1 => self.limits.1,
@@ -258,19 +258,19 @@ mod tests {
     }
 
     /// The trials that it takes to get close on a curve, and what the best of them gave.
-    fn walk(target: Target, start: f64, curve: impl Fn(f64) -> f64) -> (usize, f64) {
-        let mut walk = Walk::new(target, 1e-9, 1e3);
+    fn search_curve(target: Target, start: f64, curve: impl Fn(f64) -> f64) -> (usize, f64) {
+        let mut bracketing = Bracketing::new(target, 1e-9, 1e3);
         let (mut bound, mut best) = (start, f64::INFINITY);
         for trial in 1..=16 {
             let found = curve(bound);
             if target.is_met(found) {
                 best = best.min(found);
             }
-            walk.note(bound, found);
+            bracketing.note(bound, found);
             if target.is_close(found) {
                 return (trial, best);
             }
-            match walk.next().or_else(|| walk.nearby()) {
+            match bracketing.next().or_else(|| bracketing.nearby()) {
                 Some(next) => bound = next,
                 None => return (trial, best),
             }
@@ -284,36 +284,38 @@ mod tests {
             for start in [1e-6, 1e-2, 10.0] {
                 // Five bits more than the bound takes away.
                 let curve = |bound: f64| 32.0 / (5.0 - bound.log2() * 0.9).max(0.3);
-                let (trials, found) = walk(ratio(target), start, curve);
+                let (trials, found) = search_curve(ratio(target), start, curve);
                 assert!(trials <= 6, "{target} from {start}: {trials}");
                 assert!((target..=1.05 * target).contains(&found), "{found}");
             }
         }
-        let (trials, found) = walk(Target::Psnr(60.0), 1e-5, |e| 4.77 - 20.0 * e.log10());
+        let (trials, found) = search_curve(Target::Psnr(60.0), 1e-5, |e| 4.77 - 20.0 * e.log10());
         assert!(trials <= 3 && (60.0..60.7).contains(&found), "{found}");
     }
 
     #[test]
     fn half_way_ends_where_bounds_do_not_differ() {
-        let mut walk = Walk::new(Target::Psnr(60.0), 1e-9, 1e3);
+        let mut bracketing = Bracketing::new(Target::Psnr(60.0), 1e-9, 1e3);
         let curve = |bound: f64| if bound < 0.37 { 70.0 } else { 50.0 };
         for bound in [0.1, 1.0] {
-            walk.note(bound, curve(bound));
+            bracketing.note(bound, curve(bound));
         }
         let mut last = 0.0;
         for _ in 0..40 {
-            let Some(bound) = walk.halfway() else { break };
-            walk.note(bound, curve(bound));
+            let Some(bound) = bracketing.halfway() else {
+                break;
+            };
+            bracketing.note(bound, curve(bound));
             last = bound;
         }
-        assert!(walk.halfway().is_none());
+        assert!(bracketing.halfway().is_none());
         assert!((last / 0.37 - 1.0).abs() < 1e-5, "{last}");
     }
 
     #[test]
     fn a_jump_is_found_to_be_one() {
         let curve = |bound: f64| if bound < 0.37 { 5.0 } else { 40.0 };
-        let (_, found) = walk(ratio(8.0), 1e-3, curve);
+        let (_, found) = search_curve(ratio(8.0), 1e-3, curve);
         assert_eq!(found, 40.0);
     }
 
@@ -325,17 +327,17 @@ mod tests {
                 let odd = (bound.ln() / step).rem_euclid(2.0) < 1.0;
                 1000.0 * bound.powf(0.6) * if odd { 0.9 } else { 1.0 }
             };
-            let (_, found) = walk(ratio(32.0), 1e-4, curve);
+            let (_, found) = search_curve(ratio(32.0), 1e-4, curve);
             assert!((32.0..=1.05 * 32.0).contains(&found), "{step}: {found}");
         }
     }
 
     #[test]
     fn out_of_reach_ends_at_the_limits() {
-        let (trials, found) = walk(ratio(100.0), 1e-3, |bound| 2.0 + bound.min(10.0));
+        let (trials, found) = search_curve(ratio(100.0), 1e-3, |bound| 2.0 + bound.min(10.0));
         assert_eq!(found, f64::INFINITY);
         assert!(trials < 16);
-        let (_, found) = walk(ratio(1.5), 1e-3, |bound| 2.0 + bound);
+        let (_, found) = search_curve(ratio(1.5), 1e-3, |bound| 2.0 + bound);
         assert!(found < 2.01);
     }
 }

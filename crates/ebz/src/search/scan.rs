@@ -1,84 +1,92 @@
-//! Which bounds to try where the curve is erratic: those that land in a sample.
+//! Scans a sample for bounds to try where the curve is erratic.
 //!
-//! On some arrays (few distinct values, huge values that mark missing data) the curve goes up and
-//! down so much from one bound to the next that no step can be told from the last one. But mostly a
-//! sample goes up and down with the whole.
+//! On some arrays (few distinct values, undeclared fill values) ratio and PSNR jump up and down from one bound to
+//! the next, so that trials say nothing about the bounds between them. A sample mostly jumps like the whole array.
 
+use super::bracketing::{Bracketing, NARROW};
 use super::sample::Sample;
 use super::target::Target;
-use super::walk::{NARROW, Walk};
 use super::{Search, Trial};
 use crate::bound::Tolerance;
 use crate::element::Element;
 use crate::error::Result;
 
-/// Bounds that are tried in the sample, on either side of where the target was missed.
-const REACH: usize = 12;
-/// How far apart they are.
+/// Bounds scanned in the sample on either side of the miss.
+const SCANNED_PER_SIDE: usize = 12;
+/// Spacing of the scanned bounds.
 const STEP: f64 = 1.5 * NARROW;
-/// Places where the sample passes the target from one bound to the next that are looked into.
-const PASSES: usize = 4;
-/// How often the bounds on either side of such a place are brought closer together.
-const HALVINGS: usize = 18;
-/// Bounds that are tried on the whole array because of the sample, and because they are near.
-const TRIALS: usize = 8;
-const NEARBY: usize = 3;
-/// Trials because of the sample after which it must have led somewhere.
-const FRUITLESS: usize = 4;
-/// Bounds that were tried on the whole array and are tried in the sample, to compare.
-const PAIRS: usize = 6;
-/// Levels that are so far from the aim say nothing about what is near.
-const FAR: f64 = 3.0;
+/// Crossings of the target in the sample that are bisected.
+const MAX_CROSSINGS: usize = 4;
+/// Bisection steps per crossing.
+const BISECTIONS: usize = 18;
+/// Bounds suggested by the sample that are tried on the whole array.
+const MAX_TRIALS: usize = 8;
+/// Neighbouring bounds that are tried on the whole array.
+const MAX_NEARBY_TRIALS: usize = 3;
+/// Give up on the sample after this many trials without progress.
+const MAX_TRIALS_WITHOUT_PROGRESS: usize = 4;
+/// Bounds tried on the whole array that are also tried in the sample, for comparison.
+const MAX_PAIRS: usize = 6;
+/// Trials farther from the target than this are not used for the comparison.
+const MAX_DISTANCE: f64 = 3.0;
 
 impl<T: Element> Search<'_, T> {
     /// Tries what promises to be close; whether trials were left.
-    pub(super) fn survey(&mut self, walk: &mut Walk) -> Result<bool> {
-        let Some(middle) = walk.middle() else {
+    pub(super) fn scan(&mut self, bracketing: &mut Bracketing) -> Result<bool> {
+        let Some(middle) = bracketing.middle() else {
             return Ok(false);
         };
         let sample = self.sample();
         let nearby = match (self.target, &sample) {
-            (_, None) => TRIALS,
+            (_, None) => MAX_TRIALS,
             // Sizes depend on how the array is cut, errors hardly.
-            (Target::Ratio { .. }, _) => NEARBY,
+            (Target::Ratio { .. }, _) => MAX_NEARBY_TRIALS,
             (Target::Psnr(_), _) => 0,
         };
         for _ in 0..nearby {
-            let Some(bound) = walk.nearby() else { break };
-            if self.step(walk, bound)? {
+            let Some(bound) = bracketing.nearby() else {
+                break;
+            };
+            if self.step(bracketing, bound)? {
                 return Ok(false);
             }
         }
         let Some(sample) = sample else {
-            return Ok(walk.nearby().is_some());
+            return Ok(bracketing.nearby().is_some());
         };
         // Around the jump, and if that led somewhere, more closely around where it led.
         for (middle, step) in [(Some(middle), STEP), (None, 0.2 * STEP)] {
             let gap = self.gap();
             let middle = middle.unwrap_or_else(|| self.nearest());
-            if self.follow(&sample, walk, middle, step)? {
+            if self.follow(&sample, bracketing, middle, step)? {
                 return Ok(false);
             }
             if self.gap() == gap {
-                return self.halve(walk);
+                return self.halve(bracketing);
             }
         }
         Ok(true)
     }
 
     /// Tries what a sample leads to; whether it led to what is close.
-    fn follow(&mut self, sample: &Sample<T>, walk: &Walk, middle: f64, step: f64) -> Result<bool> {
-        let mut guide = self.guide(sample, walk, middle, step)?;
+    fn follow(
+        &mut self,
+        sample: &Sample<T>,
+        bracketing: &Bracketing,
+        middle: f64,
+        step: f64,
+    ) -> Result<bool> {
+        let mut guide = self.guide(sample, bracketing, middle, step)?;
         let gap = self.gap();
-        for trial in 0..TRIALS {
+        for trial in 0..MAX_TRIALS {
             // A sample that follows the whole does not take long to lead into the gap.
-            if trial == FRUITLESS && self.gap() == gap {
+            if trial == MAX_TRIALS_WITHOUT_PROGRESS && self.gap() == gap {
                 break;
             }
             let Some((place, level)) = guide.next(self.target) else {
                 break;
             };
-            let found = self.measured(Tolerance::Abs(walk.bound(place)))?;
+            let found = self.measured(Tolerance::Abs(bracketing.bound(place)))?;
             if self.target.is_close(found) {
                 return Ok(true);
             }
@@ -89,17 +97,17 @@ impl<T: Element> Search<'_, T> {
 
     /// Closes in on a crossing of the PSNR, which changes little by little except where it has
     /// stairs; whether trials were left.
-    fn halve(&mut self, walk: &mut Walk) -> Result<bool> {
+    fn halve(&mut self, bracketing: &mut Bracketing) -> Result<bool> {
         if matches!(self.target, Target::Ratio { .. }) {
             return Ok(false);
         }
         let mut stairs = 0;
-        for _ in 0..TRIALS {
-            let Some(bound) = walk.halfway() else {
+        for _ in 0..MAX_TRIALS {
+            let Some(bound) = bracketing.halfway() else {
                 return Ok(false);
             };
             let known = self.trials.len();
-            let close = self.step(walk, bound)?;
+            let close = self.step(bracketing, bound)?;
             let (before, new) = self.trials.split_at(known);
             let same = |trial: &Trial| (trial.found - new[0].found).abs() < 1e-6;
             stairs += usize::from(before.iter().any(same));
@@ -128,12 +136,18 @@ impl<T: Element> Search<'_, T> {
     }
 
     /// What a sample gives, around a place.
-    fn guide(&mut self, sample: &Sample<T>, walk: &Walk, middle: f64, step: f64) -> Result<Guide> {
+    fn guide(
+        &mut self,
+        sample: &Sample<T>,
+        bracketing: &Bracketing,
+        middle: f64,
+        step: f64,
+    ) -> Result<Guide> {
         let target = self.target;
         let tried = self.trials.clone();
         let mut part = self.part(sample);
         let mut level = |place: f64| -> Result<f64> {
-            let bound = walk.bound(place);
+            let bound = bracketing.bound(place);
             Ok(target.level(part.measured(Tolerance::Abs(bound))?))
         };
         let mut guide = Guide::default();
@@ -141,13 +155,13 @@ impl<T: Element> Search<'_, T> {
         let apart = |bound: f64| (target.place(bound) - middle).abs();
         let mut near: Vec<_> = tried.iter().filter(|t| apart(t.bound()) < 1.0).collect();
         near.sort_by(|a, b| apart(a.bound()).total_cmp(&apart(b.bound())));
-        for trial in near.iter().take(PAIRS) {
+        for trial in near.iter().take(MAX_PAIRS) {
             let place = target.place(trial.bound());
             guide.pairs.push((level(place)?, target.level(trial.found)));
         }
         // 2. At regular steps.
-        for number in 0..=2 * REACH {
-            let place = middle + (number as f64 - REACH as f64) * step;
+        for number in 0..=2 * SCANNED_PER_SIDE {
+            let place = middle + (number as f64 - SCANNED_PER_SIDE as f64) * step;
             guide.known.push((place, level(place)?));
         }
         // 3. Where the target is passed within a step.
@@ -158,8 +172,8 @@ impl<T: Element> Search<'_, T> {
             .filter(|(from, to)| (from.1 < aim) != (to.1 < aim))
             .collect();
         passes.sort_by(|a, b| (a.0.0 - middle).abs().total_cmp(&(b.0.0 - middle).abs()));
-        for (mut from, mut to) in passes.into_iter().take(PASSES) {
-            for _ in 0..HALVINGS {
+        for (mut from, mut to) in passes.into_iter().take(MAX_CROSSINGS) {
+            for _ in 0..BISECTIONS {
                 let place = 0.5 * (from.0 + to.0);
                 let new = (place, level(place)?);
                 guide.known.push(new);
@@ -190,7 +204,7 @@ impl Guide {
     /// The straight line from levels of the sample to those of the whole: base and growth.
     fn line(&self, target: Target) -> (f64, f64) {
         let mut pairs = self.pairs.clone();
-        pairs.retain(|(_, whole)| (whole - target.aim()).abs() < FAR);
+        pairs.retain(|(_, whole)| (whole - target.aim()).abs() < MAX_DISTANCE);
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| {
             pairs.iter().map(of).sum::<f64>() / pairs.len().max(1) as f64
         };

@@ -1,6 +1,6 @@
 //! Stores a series of frames and reads it backwards under each policy, and prints statistics.
 //!
-//! `cargo run --release -p ebz-store --example series -- [EDGE] [FRAMES] [MB/s]`: frames are cubes
+//! `cargo run --release -p ebz-store --example policies -- [EDGE] [FRAMES] [MB/s]`: frames are cubes
 //! with this edge, produced and consumed slab by slab on all cores. Every value is checked.
 
 use ebz::{Bound, Options, Result, View};
