@@ -22,7 +22,7 @@ MUTANTS = [
     ("fre/fre_encode.sv", "exponent == 8'd255", "1'b0"),
     ("fre/fre_encode.sv", "difference[3:0] <= 4'd9", "difference[3:0] <= 4'd8"),
     ("fre/fre_encode.sv", "difference[3:0] >= 4'd7", "difference[3:0] >= 4'd8"),
-    ("fre/fre_encode.sv", "rounded == previous & ~subnormal", "rounded == previous"),
+    ("fre/fre_encode.sv", "second | subnormal", "second | subnormal & ~same"),
     ("fre/fre_encode.sv", "special & ~same & ~second", "special & ~second"),
     ("fre/fre_encode.sv", "~difference[3:0] + 4'd1", "~difference[3:0]"),
     ("fre/fre_encode.sv", "{6'b111110, down, 2'b0, 4'd7}", "{6'b111110, down, 2'b0, 4'd8}"),
