@@ -52,6 +52,7 @@ DIAGRAMS = {
 }
 
 TRACES = ["fre_compress_6", "fre_decompress_6", "zfp_compress_2", "zfp_decompress_2"]
+CYCLES = 60
 
 
 def block_diagram(nodes, edges):
@@ -71,7 +72,7 @@ def block_diagram(nodes, edges):
 
 def timing_diagram(core, rows):
     """Waves of the ports, and the low words of flits in the cycles in which they are handed over."""
-    step, height, left = 22, 30, 74
+    step, height, left = 30, 30, 74
     signals = ["clk", "i_valid", "i_ready", "i_data", "o_valid", "o_ready", "o_last", "o_data"]
     width = left + step * len(rows) + 10
     svg = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(signals) + 30}" '
@@ -92,7 +93,7 @@ def timing_diagram(core, rows):
                 fill = "#cfe3cf" if taken else "#eeeeee"
                 svg.append(f'<rect x="{x}" y="{high}" width="{step}" height="{low - high}" fill="{fill}" stroke="#888"/>')
                 if taken:
-                    svg.append(f'<text x="{x + 2}" y="{low - 5}" font-size="4.2">{row[signal]}</text>')
+                    svg.append(f'<text x="{x + 2}" y="{low - 5}" font-size="5.8">{row[signal]}</text>')
             else:
                 y = high if row[signal] == "1" else low
                 points += [(x, y), (x + step, y)]
@@ -108,7 +109,7 @@ def main(measure):
         (PICTURES / f"{name}.svg").write_text(block_diagram(nodes, edges))
     for core in TRACES:
         text = subprocess.run([measure, "trace", core], check=True, capture_output=True, text=True).stdout
-        rows = list(csv.DictReader(io.StringIO(text)))
+        rows = list(csv.DictReader(io.StringIO(text)))[:CYCLES]
         (PICTURES / f"hardware_timing_{core}.svg").write_text(timing_diagram(core, rows))
 
 

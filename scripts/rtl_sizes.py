@@ -6,17 +6,25 @@
 These are not the vendors' tools: they estimate, and they do not place for these devices.
 """
 
+import concurrent.futures
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
+INTEL = "synth_intel_alm -family cyclone10gx -nobram -nolutram -nodsp"
+XILINX = "synth_xilinx -family xc7 -flatten -nobram -nodsp -noiopad"
+
 ROOT = pathlib.Path(__file__).parent.parent
 CORES = [
     ("fre", "fre_compress", "MANTISSA", 6),
     ("fre", "fre_decompress", "MANTISSA", 6),
+    ("fre", "fre_encode", "MANTISSA", 6),
+    ("fre", "fre_compact", "WIDTH", 27),
+    ("fre", "fre_decode", "MANTISSA", 6),
     ("zfp", "zfp_compress", "AXES", 3),
     ("zfp", "zfp_decompress", "AXES", 3),
     ("zfp", "zfp_compress", "AXES", 2),
@@ -34,7 +42,7 @@ def output(*command):
 
 def synthesize(core, parameter, value, command, folder):
     """Cells of a core by type."""
-    path = folder / "cells.json"
+    path = folder / f"{core}_{value}_{command.split()[0]}.json"
     output("yosys", "-q", "-p", f"read_verilog -sv {sources('common', 'fre', 'zfp')}; "
            f"chparam -set {parameter} {value} {core}; hierarchy -top {core}; {command}; tee -q -o {path} stat -json")
     return json.loads(path.read_text())["design"]["num_cells_by_type"]
@@ -50,16 +58,15 @@ def main(wanted):
     print()
     print("| core | ALUTs | ALMs, at least–at most | registers | LUTs (7 series) | carry chains | registers |")
     print("|---|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = pathlib.Path(name)
-        for family, core, parameter, value in CORES:
-            if wanted not in (None, family):
-                continue
-            intel = synthesize(core, parameter, value, "synth_intel_alm -family cyclone10gx -nobram -nolutram -nodsp", folder)
+        cores = [core for core in CORES if wanted in (None, core[0])]
+        cells = [[pool.submit(synthesize, *core[1:], command, folder) for command in (INTEL, XILINX)] for core in cores]
+        for (_, core, parameter, value), (intel, xilinx) in zip(cores, cells):
+            intel, xilinx = intel.result(), xilinx.result()
             six = matching(intel, "MISTRAL_ALUT6")
             small = matching(intel, "MISTRAL_(ALUT[2-5]|NOT|ALUT_ARITH)")
-            xilinx = synthesize(core, parameter, value, "synth_xilinx -family xc7 -flatten -nobram -nodsp -noiopad", folder)
-            luts = matching(xilinx, "LUT[1-6]") + matching(xilinx, "SRL.*|RAM.*")
+            luts = matching(xilinx, "LUT[1-6]|SRL.*|RAM.*")
             # Two small functions share an ALM if they need no more than eight inputs; a function of six has one alone.
             print(f"| `{core}`, {parameter} = {value} | {six + small:,} | {six + (small + 1) // 2:,}–{six + small:,} "
                   f"| {matching(intel, 'MISTRAL_FF'):,} | {luts:,} | {matching(xilinx, 'CARRY4'):,} "
@@ -76,7 +83,7 @@ def main(wanted):
                                       "--pcf-allow-unconstrained"], check=True, capture_output=True, text=True).stderr
                 cells = re.findall(r"ICESTORM_LC:\s+(\d+)/", log)[-1]
                 speed = re.findall(r"Max frequency for clock.*?: ([\d.]+) MHz", log)[-1]
-                print(f"| `{core}`, behind shift registers of 384 bits | {int(cells):,} | {float(speed):.0f} |")
+                print(f"| `{core}`, behind shift registers of 256 bits | {int(cells):,} | {float(speed):.0f} |")
 
 
 if __name__ == "__main__":

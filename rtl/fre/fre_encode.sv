@@ -28,7 +28,7 @@ module fre_encode #(
     assign subnormal = exponent == 8'd0;
     assign special   = exponent == 8'd255;
     assign rounded   = subnormal | special ? value : {sign, exponent, mantissa, {DROPPED{1'b0}}};
-    assign same      = rounded == previous & ~subnormal;
+    assign same      = rounded == previous;
     assign more      = special & ~same & ~second;
 
     // |difference| <= 9, and its size, from the copies of the sign and the low bits alone.

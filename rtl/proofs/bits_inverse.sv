@@ -1,24 +1,25 @@
-// For all items, lengths and bits that may follow: what is joined is split into the same items. Eight items of 0, 1,
-// 2, 4, 8 or 16 bits, as ZFP-V2 has them.
-module bits_inverse (
-    input  logic [127:0] items,
-    input  logic [23:0]  classes,
-    input  logic [127:0] behind,
-    output logic         ok
+// For all items, lengths and bits that may follow: what is joined is split into the same items. Items have 0, 1, 2, 4, 8
+// or 16 bits, as the planes of ZFP-V2 do.
+module bits_inverse #(
+    parameter int ITEMS = 4,
+    parameter int TOTAL = $clog2(ITEMS * 16 + 1)
+) (
+    input  logic [16*ITEMS-1:0] items,
+    input  logic [3*ITEMS-1:0]  classes,
+    input  logic [16*ITEMS-1:0] behind,
+    output logic                ok
 );
-    logic [39:0]  lengths;
-    logic [127:0] short, joined, split, kept;
-    logic [7:0]   total, split_total;
-    for (genvar i = 0; i < 8; i++) begin : each
-        logic [2:0] class_;
-        assign class_              = classes[3*i+:3];
-        assign lengths[5*i+:5]     = class_ >= 3'd5 ? 5'd0 : 5'd1 << class_;
-        assign short[16*i+:16]     = items[16*i+:16] & ~(16'hffff << lengths[5*i+:5]);
-        assign kept[16*i+:16]      = split[16*i+:16] & ~(16'hffff << lengths[5*i+:5]);
+    logic [5*ITEMS-1:0]  lengths;
+    logic [16*ITEMS-1:0] short_, joined, split, kept;
+    logic [TOTAL-1:0]    total, split_total;
+    for (genvar i = 0; i < ITEMS; i++) begin : each
+        assign lengths[5*i+:5]  = classes[3*i+:3] >= 3'd5 ? 5'd0 : 5'd1 << classes[3*i+:3];
+        assign short_[16*i+:16] = items[16*i+:16] & ~(16'hffff << lengths[5*i+:5]);
+        assign kept[16*i+:16]   = split[16*i+:16] & ~(16'hffff << lengths[5*i+:5]);
     end
-    bit_join #(.ITEMS(8), .WIDTH(16)) join_ (.items(short), .lengths, .bits(joined), .total);
-    bit_split #(.ITEMS(8), .WIDTH(16)) split_ (
+    bit_join #(.ITEMS(ITEMS), .WIDTH(16)) join_ (.items(short_), .lengths, .bits(joined), .total);
+    bit_split #(.ITEMS(ITEMS), .WIDTH(16)) split_ (
         .bits(joined | behind << total), .lengths, .items(split), .total(split_total)
     );
-    assign ok = kept == short & split_total == total;
+    assign ok = kept == short_ & split_total == total;
 endmodule

@@ -219,7 +219,7 @@ pub fn values(shape: [usize; 3], random: &mut Random) -> Vec<f32> {
             block % blocks[2],
         ]
         .map(|i| 4 * i);
-        let kind = random.below(12);
+        let kind = random.below(14);
         let noise = 10f64.powi(-(random.below(8) as i32));
         let scale = 2f64.powi(random.below(30) as i32 - 15);
         for i in 0..64 {
@@ -233,9 +233,12 @@ pub fn values(shape: [usize; 3], random: &mut Random) -> Vec<f32> {
                 1 => f32::from_bits(bits & 0x807f_ffff),
                 // All of a block, or the codec would put single values to its side list.
                 2 => f32::from_bits(bits | 0x7f80_0001),
-                3 => f32::from_bits(bits & 0x81ff_ffff | 0x7e80_0000),
+                3 => f32::from_bits(bits & 0x807f_ffff | 0x7e80_0000),
                 4 => f32::from_bits(bits % (253 << 23) | bits & 1 << 31),
                 5 => [0.0, 1.0, -1.0][bits as usize % 3],
+                // Down to the last bit of an integer, and up to the next power of two.
+                6 => 2f32.powi(-(bits as i32 & 31)),
+                7 => f32::from_bits(0x3f7f_ffff - bits % 4),
                 _ => {
                     (scale * ((x + 2 * y + 3 * z) as f64 * 0.1).sin()
                         + scale * noise * (random.unit() - 0.5)) as f32

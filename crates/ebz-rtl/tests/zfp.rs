@@ -55,6 +55,15 @@ fn every_number_of_blocks() {
 }
 
 #[test]
+fn streams_that_fill_flits() {
+    // 128 blocks of one bit in each stream.
+    for axes in [2, 3] {
+        let zeros = Blocks::of(&vec![0.0; 4 * 4 * 2048], [4, 4, 2048], axes);
+        round_trip(axes, Mode::Planes(8), &[zeros], Conditions::SMOOTH).unwrap();
+    }
+}
+
+#[test]
 fn tolerances() {
     // Noise within a factor of a thousand, so that zfp's formula keeps the bound and no value is special.
     for axes in [2, 3] {
