@@ -71,7 +71,9 @@ fn too_much_memory_is_refused() {
 #[test]
 #[ignore = "needs an adapter: scripts/test_gpu"]
 fn corrupt_chunks_are_errors_where_they_are_for_the_cpu() {
-    ["planes", "flags"].into_iter().for_each(corrupt_chunks);
+    for layout in ["planes", "flags"] {
+        corrupt_chunks(layout);
+    }
 }
 
 fn corrupt_chunks(layout: &str) {

@@ -26,7 +26,7 @@ fn tiles(codes: &[u16]) -> Vec<Tile> {
         let mut tile = [0; ebz::engine::fz::TILE];
         tile[..codes.len()].copy_from_slice(codes);
         let (flags, blocks) = encode_tile(&tile);
-        let mut words = vec![0; 1024];
+        let mut words = vec![0u32; 1024];
         let mut left = blocks.chunks(16);
         for (i, block) in words.chunks_mut(4).enumerate() {
             if flags[i / 8] >> (i % 8) & 1 == 1 {
