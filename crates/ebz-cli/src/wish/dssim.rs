@@ -73,10 +73,11 @@ fn of_slice<T: Element>(
     // NaN spreads over every window that it is in.
     let (mx, my) = (of(&|x, _| x), of(&|_, y| y));
     let (xx, yy, xy) = (of(&|x, _| x * x), of(&|_, y| y * y), of(&|x, y| x * y));
+    let means = mx.iter().zip(&my);
+    let squares = xx.iter().zip(&yy).zip(&xy);
     let mut sum = (0.0, 0u32);
-    for i in 0..mx.len() {
-        let (mx, my) = (mx[i], my[i]);
-        let (vx, vy, cov) = (xx[i] - mx * mx, yy[i] - my * my, xy[i] - mx * my);
+    for ((mx, my), ((xx, yy), xy)) in means.zip(squares) {
+        let (vx, vy, cov) = (xx - mx * mx, yy - my * my, xy - mx * my);
         let similarity = (2.0 * mx * my + CONSTANT) / (mx * mx + my * my + CONSTANT)
             * ((2.0 * cov + CONSTANT) / (vx + vy + CONSTANT));
         if similarity.is_finite() {
