@@ -7,6 +7,7 @@ use super::geometry::Extents;
 use super::kernel::launch;
 use super::plan::{Mode, ORDERS, Plan, Source};
 use super::real::Real;
+use super::stream::StreamWriter;
 use crate::codec::{Dims, Params};
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
@@ -66,6 +67,8 @@ const CLOSE_LORENZO: f32 = 1.15;
 const LORENZO_EXTRA: f32 = 1.12;
 /// Packets take up to twice the time: they must be smaller by more than this part of their size.
 const PACKET_BURDEN: u64 = 64;
+/// A plan that takes more than the best one by this part of its size on the first block is out.
+const CLEARLY_WORSE: u64 = 5;
 /// Axes shorter than this make rows that waste lanes, if there is a longer one.
 const SHORT_ROW: usize = 16;
 
@@ -74,6 +77,18 @@ const SHORT_ROW: usize = 16;
 pub(super) struct Chooser<T> {
     memory: Memory<T>,
     block: Vec<T>,
+    /// What each plan has made of the blocks so far.
+    streams: Vec<StreamWriter>,
+}
+
+/// A plan on trial.
+struct Trial {
+    plan: Plan,
+    /// With another order of the axes, see [`Chooser::best`].
+    tried: Plan,
+    /// Index of its streams.
+    streams: usize,
+    cost: u64,
 }
 
 impl<T: Real> Chooser<T> {
@@ -118,36 +133,44 @@ impl<T: Real> Chooser<T> {
         let packet = plans.iter().find(|p| p.mode == Mode::Packet);
         let order = packet.map_or(order, |p| p.order);
         let block = block_extents(source.dims, order);
-        let mut best = (u64::MAX, isotropic);
-        for plan in plans {
-            let tried = match plan.mode {
+        self.streams.resize_with(plans.len(), StreamWriter::default);
+        self.streams.iter_mut().for_each(StreamWriter::clear);
+        let trial = |(streams, plan): (usize, Plan)| Trial {
+            plan,
+            tried: match plan.mode {
                 Mode::Isotropic => Plan { order, ..plan },
                 _ => plan,
-            };
-            self.memory.streams.clear();
-            for &start in starts {
-                self.attempt(isa, source, tried, block, start)?;
+            },
+            streams,
+            cost: 0,
+        };
+        let mut trials: Vec<Trial> = plans.into_iter().enumerate().map(trial).collect();
+        for (number, &start) in starts.iter().enumerate() {
+            self.cut(source, block, start);
+            for trial in &mut trials {
+                std::mem::swap(&mut self.memory.streams, &mut self.streams[trial.streams]);
+                self.attempt(isa, source, trial.tried, block)?;
+                if number == 0 || number + 1 == starts.len() {
+                    trial.cost = self.memory.streams.estimate::<T>();
+                    if trial.plan.mode == Mode::Packet {
+                        trial.cost += trial.cost / PACKET_BURDEN;
+                    }
+                }
+                std::mem::swap(&mut self.memory.streams, &mut self.streams[trial.streams]);
             }
-            let mut cost = self.memory.streams.estimate::<T>();
-            if plan.mode == Mode::Packet {
-                cost += cost / PACKET_BURDEN;
-            }
-            if cost < best.0 {
-                best = (cost, plan);
+            // The first block may decide already.
+            let least = trials.iter().map(|t| t.cost).min().unwrap_or(0);
+            trials.retain(|t| t.cost <= least + least / CLEARLY_WORSE);
+            if trials.len() == 1 {
+                break;
             }
         }
-        Ok(best.1)
+        let best = trials.iter().min_by_key(|t| t.cost);
+        Ok(best.map_or(isotropic, |t| t.plan))
     }
 
-    /// Codes a block into `self.memory`.
-    fn attempt(
-        &mut self,
-        isa: Isa,
-        source: &Source<'_, T>,
-        plan: Plan,
-        block: Extents,
-        start: Extents,
-    ) -> Result<()> {
+    /// Copies a block of the chunk.
+    fn cut(&mut self, source: &Source<'_, T>, block: Extents, start: Extents) {
         let dims = source.dims;
         let extents = [dims.nz, dims.ny, dims.nx];
         let start: Extents = std::array::from_fn(|a| (extents[a] - block[a]) * start[a] / 64);
@@ -157,13 +180,19 @@ impl<T: Real> Chooser<T> {
             self.block
                 .extend_from_slice(&source.values[row..row + block[2]]);
         }
+    }
+
+    /// Codes the block into `self.memory`.
+    fn attempt(
+        &mut self,
+        isa: Isa,
+        source: &Source<'_, T>,
+        plan: Plan,
+        [nz, ny, nx]: Extents,
+    ) -> Result<()> {
         let sample = Source {
             values: &self.block,
-            dims: Dims {
-                nz: block[0],
-                ny: block[1],
-                nx: block[2],
-            },
+            dims: Dims { nz, ny, nx },
             ..*source
         };
         encode::code(isa, &sample, plan, &mut self.memory)

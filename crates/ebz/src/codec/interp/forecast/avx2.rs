@@ -1,34 +1,44 @@
-//! Sums of squares with vectors; the arithmetic is that of [`super::sum_of_squares`], operation by
+//! Sums of squares with vectors; the arithmetic is that of [`super::sums_of_squares`], operation by
 //! operation.
 
+use super::Each;
 use crate::codec::interp::pack::Pack;
 use crate::codec::interp::real::Real;
 use std::arch::x86_64::*;
 
-/// See [`super::sum_of_squares`].
+/// See [`super::sums_of_squares`].
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn sum_of_squares<T: Real>(
+pub(super) fn sums_of_squares<T: Real>(
     target: &Pack<T>,
-    prediction: &Pack<T>,
-    share: T,
+    predictions: &Each<Pack<T>>,
+    shares: &Each<T>,
     inverse: T,
-) -> f32 {
-    // SAFETY: the machine has AVX2, and the references are to sixteen values each.
-    let [a, b] = unsafe {
-        let predicted = T::times(T::load(prediction.as_ptr()), T::splat(share));
-        let residuals = T::minus(T::load(target.as_ptr()), predicted);
-        T::singles(T::times(residuals, T::splat(inverse)))
-    };
-    let eight = _mm256_add_ps(square(a), square(b));
-    let four = _mm_add_ps(
-        _mm256_castps256_ps128(eight),
-        _mm256_extractf128_ps::<1>(eight),
-    );
-    let mut each = [0f32; 4];
-    // SAFETY: the array is 16 writable bytes.
-    unsafe { _mm_storeu_ps(each.as_mut_ptr(), four) };
-    (each[0] + each[1]) + (each[2] + each[3])
+) -> Each<f32> {
+    let mut sums = [0.0; 8];
+    for half in 0..2 {
+        let mut fours = [_mm_setzero_ps(); 4];
+        for (i, four) in fours.iter_mut().enumerate() {
+            let k = 4 * half + i;
+            // SAFETY: the machine has AVX2, and the references are to sixteen values each.
+            let [a, b] = unsafe {
+                let predicted = T::times(T::load(predictions[k].as_ptr()), T::splat(shares[k]));
+                let residuals = T::minus(T::load(target.as_ptr()), predicted);
+                T::singles(T::times(residuals, T::splat(inverse)))
+            };
+            let eight = _mm256_add_ps(square(a), square(b));
+            *four = _mm_add_ps(
+                _mm256_castps256_ps128(eight),
+                _mm256_extractf128_ps::<1>(eight),
+            );
+        }
+        // Neighbours are added, then their sums: (0 + 1) + (2 + 3) of each.
+        let [a, b, c, d] = fours;
+        let totals = _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d));
+        // SAFETY: four of the eight numbers are 16 writable bytes.
+        unsafe { _mm_storeu_ps(sums[4 * half..][..4].as_mut_ptr(), totals) };
+    }
+    sums
 }
 
 #[inline]

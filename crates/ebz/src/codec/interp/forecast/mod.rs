@@ -140,34 +140,48 @@ struct Packet {
     error: f32,
 }
 
-/// Bits and errors of one predictor, added up over windows.
+/// Predictors that are compared at once.
+const TOGETHER: usize = 8;
+
+/// A number for each of some predictors.
+type Each<T> = [T; TOGETHER];
+
+/// Bits and errors of some predictors, added up over windows.
 #[derive(Clone, Copy, Default)]
 struct Tally {
-    bits: f32,
-    error: f32,
+    bits: Each<f32>,
+    error: Each<f32>,
 }
 
 impl Tally {
-    /// Adds a window whose residuals have this sum of squares, with `noise` from the reconstruction of
+    /// Adds a window whose residuals have these sums of squares, with `noise` from the reconstruction of
     /// the neighbours.
     #[inline(always)]
-    fn add(&mut self, squares: f32, tightening: f32, noise: f32) {
-        let variance = squares * (tightening * tightening / WIDTH as f32);
-        self.bits += bits(variance, noise);
-        self.error += f32::min(variance + noise, ROUNDING);
+    fn add(&mut self, squares: Each<f32>, tightening: f32, noise: Each<f32>) {
+        let variance = each(squares, |s| s * (tightening * tightening / WIDTH as f32));
+        self.bits = zip(self.bits, zip(variance, noise, bits), |a, b| a + b);
+        let error = zip(variance, noise, |v, n| f32::min(v + n, ROUNDING));
+        self.error = zip(self.error, error, |a, b| a + b);
     }
 }
 
-/// The sum of squared residuals to `share` of a prediction, in steps of which each is 1 / `inverse`. What
-/// is no number, or a spike, counts as 0.
+/// For each prediction, the sum of squared residuals to a share of it, in steps of which each is
+/// 1 / `inverse`. What is no number, or a spike, counts as 0.
 #[inline(always)]
-fn sum_of_squares<T: Real>(target: &Pack<T>, prediction: &Pack<T>, share: T, inverse: T) -> f32 {
-    let residuals = zip(*target, *prediction, |t, p| t - p * share);
-    let steps = each(residuals, |r| (r * inverse).to_f32());
-    let squares = each(steps, |s| if s.abs() < SPIKE { s * s } else { 0.0 });
-    let eight: [f32; 8] = build(|i| squares[i] + squares[i + 8]);
-    let four: [f32; 4] = build(|i| eight[i] + eight[i + 4]);
-    (four[0] + four[1]) + (four[2] + four[3])
+fn sums_of_squares<T: Real>(
+    target: &Pack<T>,
+    predictions: &Each<Pack<T>>,
+    shares: &Each<T>,
+    inverse: T,
+) -> Each<f32> {
+    build(|k| {
+        let residuals = zip(*target, predictions[k], |t, p| t - p * shares[k]);
+        let steps = each(residuals, |r| (r * inverse).to_f32());
+        let squares = each(steps, |s| if s.abs() < SPIKE { s * s } else { 0.0 });
+        let eight: [f32; 8] = build(|i| squares[i] + squares[i + 8]);
+        let four: [f32; 4] = build(|i| eight[i] + eight[i + 4]);
+        (four[0] + four[1]) + (four[2] + four[3])
+    })
 }
 
 /// Entropy of a residual. The noise is bounded: if it is small, it alone never leaves the step.
@@ -233,39 +247,52 @@ impl<T: Real> Sampler<'_, '_, T> {
         at
     }
 
+    /// The values of a window where they are adjacent in memory, without a copy.
+    #[inline(always)]
+    fn adjacent(&self, place: Place) -> Option<&Pack<T>> {
+        let values = self.source.values.get(place..)?;
+        values.first_chunk().filter(|_| self.strides[2] == 1)
+    }
+
     /// The values of a window.
     #[inline(always)]
     fn window(&self, place: Place) -> Pack<T> {
-        let stride = self.strides[2];
-        let values = &self.source.values[place..];
-        match values.first_chunk::<WIDTH>() {
-            Some(values) if stride == 1 => *values,
-            _ => {
-                let mut row = [T::default(); WIDTH];
-                for (value, &v) in row.iter_mut().zip(values.iter().step_by(stride)) {
-                    *value = v;
-                }
-                row
-            }
+        if let Some(values) = self.adjacent(place) {
+            return *values;
         }
+        let mut row = [T::default(); WIDTH];
+        let values = self.source.values[place..].iter();
+        for (value, &v) in row.iter_mut().zip(values.step_by(self.strides[2])) {
+            *value = v;
+        }
+        row
     }
 
-    /// See [`sum_of_squares`].
+    /// See [`sums_of_squares`].
     #[inline(always)]
-    fn squares(&self, target: &Pack<T>, prediction: &Pack<T>, share: T) -> f32 {
+    fn squares(
+        &self,
+        target: &Pack<T>,
+        predictions: &Each<Pack<T>>,
+        shares: &Each<T>,
+    ) -> Each<f32> {
         let inverse = self.step.inverse;
         match self.avx2 {
             // SAFETY: the token exists only where the machine has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Some(_) => unsafe { avx2::sum_of_squares(target, prediction, share, inverse) },
-            _ => sum_of_squares(target, prediction, share, inverse),
+            Some(_) => unsafe { avx2::sums_of_squares(target, predictions, shares, inverse) },
+            _ => sums_of_squares(target, predictions, shares, inverse),
         }
     }
 
     /// The sum of the windows `distance` before and behind. (A closure would not be inlined.)
     #[inline(always)]
     fn around(&self, place: Place, distance: usize) -> Pack<T> {
-        add(self.window(place - distance), self.window(place + distance))
+        let (before, behind) = (place - distance, place + distance);
+        match (self.adjacent(before), self.adjacent(behind)) {
+            (Some(a), Some(b)) => build(|i| a[i] + b[i]),
+            _ => add(self.window(before), self.window(behind)),
+        }
     }
 
     /// Linear and cubic interpolation between the windows `distance` and three times as far away.
@@ -282,6 +309,15 @@ impl<T: Real> Sampler<'_, '_, T> {
     /// Differences of a window to the interpolation between planes.
     #[inline(always)]
     fn difference(&self, place: Place, between: usize, kinds: usize) -> Pack<T> {
+        let far = 3 * between;
+        let places = [place, place - between, place + between];
+        let near = places.map(|p| self.adjacent(p));
+        if let ([Some(v), Some(a), Some(b)], true) = (near, kinds > 1) {
+            if let (Some(c), Some(d)) = (self.adjacent(place - far), self.adjacent(place + far)) {
+                let [inner, outer] = [0.5625, 0.0625].map(T::from_f64);
+                return build(|i| v[i] - (inner * (a[i] + b[i]) - outer * (c[i] + d[i])));
+            }
+        }
         let [_, base] = self.interpolate(place, between, kinds);
         zip(self.window(place), base, |v, b| v - b)
     }
@@ -290,33 +326,29 @@ impl<T: Real> Sampler<'_, '_, T> {
     #[inline(always)]
     fn isotropic(&self, scale: &Scale) -> f32 {
         let tightening = capped(1.15, scale.level, 1.4);
-        let mut tallies = [[Tally::default(); 8]; 2];
+        // By kind; predictors are sets of axes, of which the first is empty and does not count.
+        let mut tallies = [Tally::default(); 2];
+        let weights: Each<f32> = build(|set| 1.0 / set.count_ones().max(1) as f32);
+        let shares = each(weights, |w| T::from_f64(f64::from(w)));
         for number in 0..scale.windows {
             let place = self.place(&scale.reach, number);
             let target = self.window(place);
-            let mut sums = [[[T::default(); WIDTH]; 8]; 2];
+            let mut parts = [[[T::default(); WIDTH]; 3]; 2];
             for axis in 0..3 {
                 let reach = scale.reach[axis];
-                if reach.kinds == 0 {
-                    continue;
-                }
-                let distance = self.strides[axis] << scale.level;
-                let part = self.interpolate(place, distance, reach.kinds);
-                for kind in 0..2 {
-                    let bit = 4 >> axis;
-                    for set in (0..8).filter(|set| set & bit != 0) {
-                        sums[kind][set] = add(sums[kind][set], part[kind]);
-                    }
+                if reach.kinds > 0 {
+                    let distance = self.strides[axis] << scale.level;
+                    let [linear, cubic] = self.interpolate(place, distance, reach.kinds);
+                    parts[0][axis] = linear;
+                    parts[1][axis] = cubic;
                 }
             }
-            for kind in 0..2 {
-                for set in 1..8usize {
-                    let weight = 1.0 / set.count_ones() as f32;
-                    let share = T::from_f64(f64::from(weight));
-                    let squares = self.squares(&target, &sums[kind][set], share);
-                    let noise = ROUNDING * NOISE[kind] * weight;
-                    tallies[kind][set].add(squares, tightening, noise);
-                }
+            for (kind, [z, y, x]) in parts.into_iter().enumerate() {
+                let (zy, nothing) = (add(z, y), [T::default(); WIDTH]);
+                let sums = [nothing, x, y, add(y, x), z, add(z, x), zy, add(zy, x)];
+                let squares = self.squares(&target, &sums, &shares);
+                let noise = each(weights, |w| ROUNDING * NOISE[kind] * w);
+                tallies[kind].add(squares, tightening, noise);
             }
         }
         // Each class takes the best set of its axes.
@@ -328,7 +360,7 @@ impl<T: Real> Sampler<'_, '_, T> {
             let odd = |a: usize| usize::from(class & 4 >> a != 0);
             let size = sizes[0][odd(0)] * sizes[1][odd(1)] * sizes[2][odd(2)];
             let usable = (1..8).filter(|set| set & !(class & possible) == 0);
-            let costs = usable.flat_map(|set| [tallies[0][set].bits, tallies[1][set].bits]);
+            let costs = usable.flat_map(|set| [tallies[0].bits[set], tallies[1].bits[set]]);
             let least = costs.fold(f32::INFINITY, f32::min);
             if least.is_finite() {
                 bits += size as f32 * least / scale.windows as f32;
@@ -357,8 +389,11 @@ impl<T: Real> Sampler<'_, '_, T> {
         }
         let base_noise = packet.error * NOISE[kinds - 1];
         let others = [(axis + 1) % 3, (axis + 2) % 3];
-        // By level within planes, kind, set of axes, whole or half weight; set 0 predicts zero.
-        let mut tallies = [[[[Tally::default(); 2]; 4]; 2]; PLANE_LEVELS];
+        // By level within planes and kind; predictors are sets of axes, set 0 being zero, with whole
+        // weight and then with half.
+        let mut tallies = [[Tally::default(); 2]; PLANE_LEVELS];
+        let weights: Each<f32> = build(|slot| if slot < 4 { 1.0 } else { 0.5 });
+        let shares = each(weights, |w| T::from_f64(f64::from(w)));
         // No axes are the same for both kinds.
         let possible = |level: usize, kind: usize, set: usize| {
             let margin = (1 + 2 * kind) << level;
@@ -389,28 +424,23 @@ impl<T: Real> Sampler<'_, '_, T> {
                         *part = weigh(pairs[0], pairs[1]);
                     }
                 }
-                for (kind, tallies) in tallies.iter_mut().enumerate() {
-                    for (set, tallies) in tallies.iter_mut().enumerate() {
-                        if !possible(level, kind, set) {
-                            continue;
-                        }
-                        let sum = match set {
-                            0 => [T::default(); WIDTH],
-                            3 => zip(parts[0][kind], parts[1][kind], |a, b| mean * (a + b)),
-                            _ => parts[set - 1][kind],
-                        };
-                        let axes = set.count_ones() as f32;
-                        for (half, tally) in tallies.iter_mut().enumerate() {
-                            let weight = [1.0, 0.5][half];
-                            let share = T::from_f64(f64::from(weight));
-                            let noise = NOISE[kind] * weight * weight / f32::max(axes, 1.0);
-                            let inner = if set == 0 { 0.0 } else { noise };
-                            // Errors of neighbouring differences cancel in part.
-                            let noise = base_noise + packet.error * 0.5 * inner;
-                            let squares = self.squares(&target, &sum, share);
-                            tally.add(squares, tightening, noise);
-                        }
+                for (kind, tally) in tallies.iter_mut().enumerate() {
+                    if !possible(level, kind, 1) && !possible(level, kind, 2) && kind > 0 {
+                        continue;
                     }
+                    let [a, b] = [parts[0][kind], parts[1][kind]];
+                    let (both, zero) = (zip(a, b, |a, b| mean * (a + b)), [T::default(); WIDTH]);
+                    let sums = [zero, a, b, both, zero, a, b, both];
+                    let squares = self.squares(&target, &sums, &shares);
+                    let noise = build(|slot| {
+                        let (set, weight) = (slot % 4, weights[slot]);
+                        let axes = set.count_ones() as f32;
+                        let noise = NOISE[kind] * weight * weight / f32::max(axes, 1.0);
+                        let inner = if set == 0 { 0.0 } else { noise };
+                        // Errors of neighbouring differences cancel in part.
+                        base_noise + packet.error * 0.5 * inner
+                    });
+                    tally.add(squares, tightening, noise);
                 }
             }
         }
@@ -426,16 +456,11 @@ impl<T: Real> Sampler<'_, '_, T> {
                 0
             };
             for (class, &class_size) in sizes.iter().enumerate().skip(1) {
-                let mut best = Tally {
-                    bits: f32::INFINITY,
-                    error: 0.0,
-                };
-                for (kind, tallies) in tallies.iter().enumerate() {
-                    for set in (0..4).filter(|set| set & !class == 0) {
-                        for tally in tallies[set] {
-                            if possible(level, kind, set) && tally.bits < best.bits {
-                                best = tally;
-                            }
+                let mut best = (f32::INFINITY, 0.0);
+                for (kind, tally) in tallies.iter().enumerate() {
+                    for slot in (0..TOGETHER).filter(|slot| slot % 4 & !class == 0) {
+                        if possible(level, kind, slot % 4) && tally.bits[slot] < best.0 {
+                            best = (tally.bits[slot], tally.error[slot]);
                         }
                     }
                 }
@@ -444,8 +469,8 @@ impl<T: Real> Sampler<'_, '_, T> {
                 }
                 let share = class_size as f32 / odd as f32;
                 let size = planes as f32 * share * (odd + coarser) as f32;
-                bits += size * best.bits;
-                error += size * best.error;
+                bits += size * best.0;
+                error += size * best.1;
                 count += size;
             }
         }
@@ -477,11 +502,8 @@ impl<T: Real> Sampler<'_, '_, T> {
                     0 => 0,
                     _ => reach[a].margin * self.strides[a],
                 };
-                let start = place - (0..3).map(moved).sum::<usize>();
-                *sum = build(|i| {
-                    let value = self.source.values.get(start + i * self.strides[2]);
-                    value.and_then(|&v| self.step.quantize(v)).unwrap_or(0)
-                });
+                let window = self.window(place - (0..3).map(moved).sum::<usize>());
+                *sum = each(window, |v| self.step.quantize(v).unwrap_or(0));
             }
             for bit in [1, 2, 4] {
                 // Where the axis does not count, the corner in front stays.
@@ -490,10 +512,11 @@ impl<T: Real> Sampler<'_, '_, T> {
                     sums[set] = zip(front, sums[set], i32::wrapping_sub);
                 }
             }
-            for (total, sum) in totals.iter_mut().zip(&sums) {
-                let sizes: u64 = sum.iter().map(|s| u64::from(s.unsigned_abs())).sum();
-                *total += geometric(sizes as f32 / WIDTH as f32);
-            }
+            let means: Each<f32> = build(|set| {
+                let sizes: u64 = sums[set].iter().map(|s| u64::from(s.unsigned_abs())).sum();
+                sizes as f32 / WIDTH as f32
+            });
+            totals = zip(totals, each(means, geometric), |a, b| a + b);
         }
         let long: usize = (0..3)
             .filter(|&a| reach[a].margin > 0)
@@ -516,10 +539,8 @@ impl<T: Real> Sampler<'_, '_, T> {
 /// Entropy of a two-sided geometric distribution of this mean magnitude.
 #[inline(always)]
 fn geometric(mean: f32) -> f32 {
-    if mean < 1e-6 {
-        return 0.0;
-    }
     let ratio = mean / (1.0 + (1.0 + mean * mean).sqrt());
-    let ratio = ratio.min(0.999_999);
-    log2((1.0 + ratio) / (1.0 - ratio)) - mean * log2(ratio)
+    let ratio = ratio.clamp(5e-7, 0.999_999);
+    let bits = log2((1.0 + ratio) / (1.0 - ratio)) - mean * log2(ratio);
+    if mean < 1e-6 { 0.0 } else { bits }
 }
