@@ -100,7 +100,7 @@ def main():
     codecs = {row["way"]: row for row in rows if row["operation"] == "codec"}
     rows = [row for row in rows if row["operation"] != "codec"]
     measured(rows)
-    print("Codecs, one core, alone:\n")
+    print("Codecs on one core, by processor time:\n")
     table(
         ["codec", "ratio", "encode, GB/s", "decode, GB/s"],
         [

@@ -54,7 +54,7 @@ pub fn bench(comm: &Comm, megabytes: usize, path: &str, codecs: &[&str]) {
         ("zfp".into(), Box::new(by_zfp)),
     ];
     for codec in codecs {
-        let options = Options::new(Bound::Abs(field.bound)).codec(codec);
+        let options = Options::new(Bound::Abs(field.bound)).codec(*codec);
         ways.push((codec.to_string(), Box::new(by_ebz(options))));
     }
     compare(comm, "write", (field.bytes() * comm.size()) as u64, ways);

@@ -105,7 +105,8 @@ fn written<T: Element>(
     for (frame, whole) in whole.iter().enumerate() {
         for grid in grids(shape.len(), comm.size()) {
             let region = block(shape, &grid, comm.rank());
-            let values = parallel.region::<T>(frame, &region).unwrap();
+            let values = parallel.region::<T>(frame, &region);
+            let values = values.unwrap_or_else(|e| panic!("{shape:?} {region:?}: {e}"));
             let right = part(whole, shape, &region);
             let bits = |x: &T| x.to_f64().to_bits();
             assert!(values.iter().map(bits).eq(right.iter().map(bits)));

@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 /// Reads a file. All methods are collective, and fail on every rank or on none.
 ///
-/// One rank reads the index and tells the others; then all read the chunks that they need at once.
+/// One rank reads the index and tells the others; then each reads the chunks that it needs.
 pub struct FileReader<'c> {
     comm: &'c Comm,
     path: PathBuf,
@@ -64,8 +64,8 @@ impl<'c> FileReader<'c> {
             .file
             .as_ref()
             .ok_or_else(|| Error::from(ebz::Error::invalid("the file is closed")))?;
-        file.read_all(self.comm, &runs, &mut bytes)?;
-        let read = pieces.with(&runs, &bytes).read(frame, region, self.threads);
+        let read = file.read_runs(&runs, &mut bytes);
+        let read = read.and_then(|()| pieces.with(&runs, &bytes).read(frame, region, self.threads));
         self.comm.settle(read)
     }
 
