@@ -47,6 +47,9 @@ struct Batch {
     runs: Option<(wgpu::Buffer, u32)>,
 }
 
+/// A frame without chunks, the chunks that the kernels encode, and those left to the CPU.
+pub(crate) type Prepared = (DeviceFrame, Vec<(usize, Narrow)>, Vec<usize>);
+
 impl DeviceFrame {
     /// What a file says about the frame.
     pub fn plan(&self) -> &FramePlan {
@@ -102,14 +105,14 @@ impl Gpu {
         })
     }
 
-    /// What a frame of the array is like, what the kernels get of it, and which chunks are for the CPU.
+    /// Plans a frame of the array.
     pub(crate) fn prepare(
         &self,
         values: &wgpu::Buffer,
         shape: &[usize],
         options: &Options,
         buffers: &mut Buffers,
-    ) -> Result<(DeviceFrame, Vec<(usize, Narrow)>, Vec<usize>)> {
+    ) -> Result<Prepared> {
         // 1. The bound, in units of the values.
         let count = ebz::element_count(shape)?;
         let bytes = 4 * count as u64;

@@ -77,19 +77,11 @@ impl<F: LogLattice> RelativeProof<F> {
     }
 }
 
-/// Whether |x − y| ≤ bound holds exactly, for finite numbers: no margin, but slower.
-pub(crate) fn is_within(x: f64, y: f64, bound: f64) -> bool {
-    let (large, small) = if x.abs() >= y.abs() { (x, -y) } else { (-y, x) };
-    let sum = large + small;
-    // Rounding error of the sum (Dekker).
-    let error = small - (sum - large);
-    sum.abs() < bound || (sum.abs() == bound && error * sum.signum() <= 0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::element::Float;
+    use crate::element::real::{at_most, difference};
 
     /// The nine floats around `x`.
     fn around<T: Float>(x: f64) -> impl Iterator<Item = T> {
@@ -111,10 +103,8 @@ mod tests {
                         for y in around::<T>(bound * (scale + 1.0)) {
                             if proof.holds(x, y) {
                                 passed += 1;
-                                assert!(
-                                    is_within(x.to_f64(), y.to_f64(), bound),
-                                    "{x} {y} {bound}"
-                                );
+                                let error = difference(x.to_f64(), y.to_f64());
+                                assert!(at_most(error, (bound, 0.0)), "{x} {y} {bound}");
                             }
                         }
                     }

@@ -3,8 +3,9 @@
 use super::super::Task;
 use crate::bound::Tolerance;
 use crate::element::Element;
+use crate::element::real::{at_most, difference};
 use crate::fill::TypedFill;
-use crate::stage::proof::{Proof, RelativeProof, is_within};
+use crate::stage::proof::{Proof, RelativeProof};
 
 /// The comparison with the bound.
 pub(super) struct Check<T: Element> {
@@ -83,7 +84,7 @@ impl<T: Element> Check<T> {
         }
         let (x, y) = (x.to_f64(), y.to_f64());
         match self.tolerance {
-            Tolerance::Abs(e) => is_within(x, y, e),
+            Tolerance::Abs(e) => at_most(difference(x, y), (e, 0.0)),
             // On the safe side by more than all roundings.
             Tolerance::Pointwise(e) => (x - y).abs() <= e * (1.0 - 4.0 * f64::EPSILON) * x.abs(),
             Tolerance::Precision(_) => true,
