@@ -89,14 +89,16 @@ fn check() -> Result<(), String> {
         let zeros = Blocks::of(&vec![0.0; 4 * 4 * 2048], [4, 4, 2048], axes);
         zfp::round_trip(axes, Mode::Planes(8), &[zeros], Conditions::SMOOTH)?;
         // 1024 blocks, at a cycle for each row or each word.
-        for (planes, cycles) in [(8, [4, 16]), (32, [6, 33])] {
+        for (planes, cycles) in [(8, [4, 16]), (32, [5, 33])] {
             let run = zfp::round_trip(
                 axes,
                 Mode::Planes(planes),
                 &[array.clone()],
                 Conditions::SMOOTH,
             )?;
-            let most = 1024 * cycles[axes - 2] + 600;
+            // Each stream fills and empties the pipeline.
+            let between = run.compress.chunks.len() as u64 * [40, 140][axes - 2];
+            let most = 1024 * cycles[axes - 2] + between;
             fast_enough(run.compress.cycles.max(run.decompress.cycles), most)?;
         }
     }
