@@ -16,9 +16,11 @@ module zfp_decompress #(
     localparam int WIDTH = AXES == 3 ? 66 : 128;
     localparam int ROWS  = SIZE / 4;
 
-    logic have_header, sent, done;
-
-    // 1. The stream.
+    // 1. The stream; its first flit is the header.
+    logic             have_header, sent, done;
+    logic [63:0]      header;
+    logic [31:0]      blocks_left;
+    logic [35:0]      rows_left;  // flits behind the next one of the output
     logic             ready, take, ends;
     logic [WIDTH-1:0] window;
     logic [7:0]       length;
@@ -27,12 +29,7 @@ module zfp_decompress #(
         .take(have_header ? take : ready), .last(have_header & ends & blocks_left == 32'd1)
     );
 
-    // 2. The header flit.
-    logic [63:0] header;
-    logic [31:0] blocks_left;
-    logic [35:0] rows_left;  // flits behind the next one of the output
-
-    // 3. Blocks of coefficients.
+    // 2. Blocks of coefficients.
     logic               block_valid, block_exact, block_ready;
     logic [32*SIZE-1:0] block;
     logic [7:0]         exponent;
@@ -41,7 +38,7 @@ module zfp_decompress #(
         .b_valid(block_valid), .b_values(block), .b_exponent(exponent), .b_exact(block_exact), .b_ready(block_ready)
     );
 
-    // 4. Rows of values.
+    // 3. Rows of values.
     logic         row_valid;
     logic [127:0] row;
     zfp_inverse #(.AXES(AXES)) inverse (

@@ -73,7 +73,9 @@ fn check() -> Result<(), String> {
             )?;
         }
         let shape = [4, 64, 256];
-        let values: Vec<f32> = (0..4 * 64 * 256).map(|i| (i as f32 * 1e-2).sin()).collect();
+        let values: Vec<f32> = (0..4 * 64 * 256)
+            .map(|i| 1.5 + 0.4 * (i as f32 * 1e-2).sin())
+            .collect();
         let array = Blocks::of(&values, shape, axes);
         for tolerance in [5e-8, 1e-2, 1e4] {
             zfp::round_trip(
@@ -94,7 +96,9 @@ fn check() -> Result<(), String> {
                 &[array.clone()],
                 Conditions::SMOOTH,
             )?;
-            let most = 1024 * cycles[axes - 2] + 600;
+            // Each stream fills and empties the pipeline.
+            let between = run.compress.chunks.len() as u64 * [40, 140][axes - 2];
+            let most = 1024 * cycles[axes - 2] + between;
             fast_enough(run.compress.cycles.max(run.decompress.cycles), most)?;
         }
     }
