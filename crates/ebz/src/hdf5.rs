@@ -52,6 +52,12 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
              use abs or range",
         ));
     }
+    if options.one_pass {
+        return Err(Error::unsupported(
+            "one pass over an array has no meaning for the single chunks that an HDF5 filter sees: leave \
+             it out",
+        ));
+    }
     let mut words = vec![
         VERSION,
         options.bound.kind() as u32 | u32::from(entry.info.id) << 16,
