@@ -669,10 +669,8 @@ mod tests {
             (705, 2, f32::NAN),
             (2999, 1, 0.0),
         ] {
-            for place in start..start + length {
-                runs.push(place, value);
-                expected[place] = value;
-            }
+            (start..start + length).for_each(|place| runs.push(place, value));
+            expected[start..start + length].fill(value);
         }
         assert_eq!(runs.0.len(), 4);
         let list = gpu

@@ -59,6 +59,12 @@ pub fn to_words(options: &Options) -> Result<Vec<u32>> {
              use abs or range",
         ));
     }
+    if options.one_pass {
+        return Err(Error::unsupported(
+            "one pass over an array has no meaning for the single chunks that an HDF5 filter sees: leave \
+             it out",
+        ));
+    }
     let (codec, favor) = match (options.is_auto(), options.favor) {
         (false, _) => (entry.info.id, 0),
         (true, Favor::Speed) => (AUTO, FAVOR_SPEED),
