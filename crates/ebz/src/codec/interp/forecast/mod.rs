@@ -309,6 +309,7 @@ impl<T: Real> Sampler<'_, '_, T> {
     /// Differences of a window to the interpolation between planes.
     #[inline(always)]
     fn difference(&self, place: Place, between: usize, kinds: usize) -> Pack<T> {
+<<<<<<< ours
         let far = 3 * between;
         let places = [place, place - between, place + between];
         let near = places.map(|p| self.adjacent(p));
@@ -317,6 +318,27 @@ impl<T: Real> Sampler<'_, '_, T> {
         {
             let [inner, outer] = [0.5625, 0.0625].map(T::from_f64);
             return build(|i| v[i] - (inner * (a[i] + b[i]) - outer * (c[i] + d[i])));
+||||||| base
+        let far = 3 * between;
+        let places = [place, place - between, place + between];
+        let near = places.map(|p| self.adjacent(p));
+        if let ([Some(v), Some(a), Some(b)], true) = (near, kinds > 1) {
+            if let (Some(c), Some(d)) = (self.adjacent(place - far), self.adjacent(place + far)) {
+                let [inner, outer] = [0.5625, 0.0625].map(T::from_f64);
+                return build(|i| v[i] - (inner * (a[i] + b[i]) - outer * (c[i] + d[i])));
+            }
+=======
+        let near = (
+            self.adjacent(place - between),
+            self.adjacent(place + between),
+        );
+        if let (Some(v), (Some(a), Some(b)), true) = (self.adjacent(place), near, kinds > 1)
+            && let Some(c) = self.adjacent(place - 3 * between)
+            && let Some(d) = self.adjacent(place + 3 * between)
+        {
+            let [inner, outer] = [0.5625, 0.0625].map(T::from_f64);
+            return build(|i| v[i] - (inner * (a[i] + b[i]) - outer * (c[i] + d[i])));
+>>>>>>> theirs
         }
         let [_, base] = self.interpolate(place, between, kinds);
         zip(self.window(place), base, |v, b| v - b)
@@ -424,7 +446,7 @@ impl<T: Real> Sampler<'_, '_, T> {
                     }
                 }
                 for (kind, tally) in tallies.iter_mut().enumerate() {
-                    if !possible(level, kind, 1) && !possible(level, kind, 2) && kind > 0 {
+                    if kind > 0 && !possible(level, kind, 1) && !possible(level, kind, 2) {
                         continue;
                     }
                     let [a, b] = [parts[0][kind], parts[1][kind]];
