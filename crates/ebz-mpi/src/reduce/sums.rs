@@ -45,24 +45,21 @@ pub(super) fn on_lattice<T: Element>(
     how: How,
     report: &mut Report,
 ) -> Result<()> {
-    let mut residuals = vec![0; values.len()];
-    let mut unfit = Vec::new();
+    // All do what the first rank finds best.
+    let lags = comm.allgather(&[best_lags(lattice, values, parts.lags()) as u64])?[0];
+    let lags = &parts.lags()[..(lags as usize).clamp(1, parts.lags().len())];
+    let mut residuals = std::mem::take(&mut *comm.residuals.borrow_mut());
+    residuals.resize(values.len(), 0);
+    let (mut unfit, mut scratch) = (Vec::new(), Vec::new());
     for piece in 0..parts.pieces() {
         let range = parts.values(piece);
         let out = &mut residuals[range.clone()];
         lattice.quantize(&values[range.clone()], out, range.start, &mut unfit);
+        difference(out, lags, &mut scratch);
     }
-    let lags = best_lags(&residuals, parts.lags());
-    let words = comm.allgather(&[unfit.len() as u64, lags as u64])?;
-    let all_unfit: u64 = words.iter().step_by(2).sum();
+    let all_unfit: u64 = comm.allgather(&[unfit.len() as u64])?.iter().sum();
     if all_unfit as usize > values.len() / MAX_UNFIT {
         return exact::in_order(comm, values, parts, how.goal, report);
-    }
-    // All do what the first rank found best.
-    let lags = &parts.lags()[..(words[1] as usize).clamp(1, parts.lags().len())];
-    let mut scratch = Vec::new();
-    for piece in 0..parts.pieces() {
-        difference(&mut residuals[parts.values(piece)], lags, &mut scratch);
     }
     let mut sums = Sums {
         comm,
@@ -93,16 +90,19 @@ pub(super) fn on_lattice<T: Element>(
     if let Some(exceptions) = exceptions {
         exceptions.put(values);
     }
+    *comm.residuals.borrow_mut() = sums.residuals;
     sums.result
 }
 
 /// How many of the lags make the shortest residuals, by a sample.
-fn best_lags(numbers: &[i32], lags: &[usize]) -> usize {
-    let length = numbers.len().min(SAMPLE.max(4 * lags[lags.len() - 1]));
-    let sample = &numbers[(numbers.len() - length) / 2..][..length];
+fn best_lags<T: Element>(lattice: Lattice, values: &[T], lags: &[usize]) -> usize {
+    let length = values.len().min(SAMPLE.max(4 * lags[lags.len() - 1]));
+    let values = &values[(values.len() - length) / 2..][..length];
+    let mut sample = vec![0; length];
+    lattice.quantize(values, &mut sample, 0, &mut Vec::new());
     let mut scratch = Vec::new();
     let cost = |&count: &usize| {
-        let mut residuals = sample.to_vec();
+        let mut residuals = sample.clone();
         difference(&mut residuals, &lags[..count], &mut scratch);
         packed_len(&residuals)
     };
