@@ -309,25 +309,6 @@ impl<T: Real> Sampler<'_, '_, T> {
     /// Differences of a window to the interpolation between planes.
     #[inline(always)]
     fn difference(&self, place: Place, between: usize, kinds: usize) -> Pack<T> {
-<<<<<<< ours
-        let far = 3 * between;
-        let places = [place, place - between, place + between];
-        let near = places.map(|p| self.adjacent(p));
-        if let ([Some(v), Some(a), Some(b)], true) = (near, kinds > 1)
-            && let (Some(c), Some(d)) = (self.adjacent(place - far), self.adjacent(place + far))
-        {
-            let [inner, outer] = [0.5625, 0.0625].map(T::from_f64);
-            return build(|i| v[i] - (inner * (a[i] + b[i]) - outer * (c[i] + d[i])));
-||||||| base
-        let far = 3 * between;
-        let places = [place, place - between, place + between];
-        let near = places.map(|p| self.adjacent(p));
-        if let ([Some(v), Some(a), Some(b)], true) = (near, kinds > 1) {
-            if let (Some(c), Some(d)) = (self.adjacent(place - far), self.adjacent(place + far)) {
-                let [inner, outer] = [0.5625, 0.0625].map(T::from_f64);
-                return build(|i| v[i] - (inner * (a[i] + b[i]) - outer * (c[i] + d[i])));
-            }
-=======
         let near = (
             self.adjacent(place - between),
             self.adjacent(place + between),
@@ -338,7 +319,6 @@ impl<T: Real> Sampler<'_, '_, T> {
         {
             let [inner, outer] = [0.5625, 0.0625].map(T::from_f64);
             return build(|i| v[i] - (inner * (a[i] + b[i]) - outer * (c[i] + d[i])));
->>>>>>> theirs
         }
         let [_, base] = self.interpolate(place, between, kinds);
         zip(self.window(place), base, |v, b| v - b)
@@ -356,7 +336,8 @@ impl<T: Real> Sampler<'_, '_, T> {
             let place = self.place(&scale.reach, number);
             let target = self.window(place);
             let mut parts = [[[T::default(); WIDTH]; 3]; 2];
-            for (axis, reach) in scale.reach.iter().enumerate() {
+            for axis in 0..3 {
+                let reach = scale.reach[axis];
                 if reach.kinds > 0 {
                     let distance = self.strides[axis] << scale.level;
                     let [linear, cubic] = self.interpolate(place, distance, reach.kinds);
@@ -479,7 +460,7 @@ impl<T: Real> Sampler<'_, '_, T> {
             for (class, &class_size) in sizes.iter().enumerate().skip(1) {
                 let mut best = (f32::INFINITY, 0.0);
                 for (kind, tally) in tallies.iter().enumerate() {
-                    for slot in (0..TOGETHER).filter(|slot| (slot % 4) & !class == 0) {
+                    for slot in (0..TOGETHER).filter(|slot| slot % 4 & !class == 0) {
                         if possible(level, kind, slot % 4) && tally.bits[slot] < best.0 {
                             best = (tally.bits[slot], tally.error[slot]);
                         }
