@@ -336,8 +336,7 @@ impl<T: Real> Sampler<'_, '_, T> {
             let place = self.place(&scale.reach, number);
             let target = self.window(place);
             let mut parts = [[[T::default(); WIDTH]; 3]; 2];
-            for axis in 0..3 {
-                let reach = scale.reach[axis];
+            for (axis, reach) in scale.reach.iter().enumerate() {
                 if reach.kinds > 0 {
                     let distance = self.strides[axis] << scale.level;
                     let [linear, cubic] = self.interpolate(place, distance, reach.kinds);
@@ -460,7 +459,7 @@ impl<T: Real> Sampler<'_, '_, T> {
             for (class, &class_size) in sizes.iter().enumerate().skip(1) {
                 let mut best = (f32::INFINITY, 0.0);
                 for (kind, tally) in tallies.iter().enumerate() {
-                    for slot in (0..TOGETHER).filter(|slot| slot % 4 & !class == 0) {
+                    for slot in (0..TOGETHER).filter(|slot| (slot % 4) & !class == 0) {
                         if possible(level, kind, slot % 4) && tally.bits[slot] < best.0 {
                             best = (tally.bits[slot], tally.error[slot]);
                         }
