@@ -26,7 +26,7 @@ fn cycles() -> Result<(), Box<dyn Error>> {
     row(
         "FRE, 6 mantissa bits",
         values.len(),
-        &fre::round_trip(6, &[values.clone()], Conditions::SMOOTH)?,
+        &fre::round_trip(6, std::slice::from_ref(&values), Conditions::SMOOTH)?,
     );
     for axes in [3, 2] {
         let array = Blocks::of(&values, [32, 64, 64], axes);
@@ -34,7 +34,7 @@ fn cycles() -> Result<(), Box<dyn Error>> {
             let run = zfp::round_trip(
                 axes,
                 Mode::Planes(planes),
-                &[array.clone()],
+                std::slice::from_ref(&array),
                 Conditions::SMOOTH,
             )?;
             let name = if axes == 3 { "DE-ZFP" } else { "ZFP-V2" };

@@ -45,7 +45,7 @@ fn check() -> Result<(), String> {
         fre::round_trip(6, &[vec![1.0; n]], Conditions::SMOOTH)?;
     }
     let many: Vec<f32> = (0..1000).map(|i| (i as f32).sin()).collect();
-    let run = fre::round_trip(6, &[many.clone()], Conditions::SMOOTH)?;
+    let run = fre::round_trip(6, std::slice::from_ref(&many), Conditions::SMOOTH)?;
     fast_enough(
         run.compress.cycles.max(run.decompress.cycles),
         many.len() as u64 + 16,
@@ -62,7 +62,7 @@ fn check() -> Result<(), String> {
             zfp::round_trip(
                 axes,
                 Mode::Planes(planes),
-                &[array.clone()],
+                std::slice::from_ref(&array),
                 Conditions::SMOOTH,
             )?;
             zfp::round_trip(
@@ -81,7 +81,7 @@ fn check() -> Result<(), String> {
             zfp::round_trip(
                 axes,
                 Mode::Tolerance(tolerance),
-                &[array.clone()],
+                std::slice::from_ref(&array),
                 Conditions::SMOOTH,
             )?;
         }
@@ -93,7 +93,7 @@ fn check() -> Result<(), String> {
             let run = zfp::round_trip(
                 axes,
                 Mode::Planes(planes),
-                &[array.clone()],
+                std::slice::from_ref(&array),
                 Conditions::SMOOTH,
             )?;
             // Each stream fills and empties the pipeline.

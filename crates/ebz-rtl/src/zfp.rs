@@ -233,8 +233,8 @@ pub fn values(shape: [usize; 3], random: &mut Random) -> Vec<f32> {
                 1 => f32::from_bits(bits & 0x807f_ffff),
                 // All of a block, or the codec would put single values to its side list.
                 2 => f32::from_bits(bits | 0x7f80_0001),
-                3 => f32::from_bits(bits & 0x807f_ffff | 0x7e80_0000),
-                4 => f32::from_bits(bits % (253 << 23) | bits & 1 << 31),
+                3 => f32::from_bits((bits & 0x807f_ffff) | 0x7e80_0000),
+                4 => f32::from_bits((bits % (253 << 23)) | (bits & (1 << 31))),
                 5 => [0.0, 1.0, -1.0][bits as usize % 3],
                 // Down to the last bit of an integer, and up to the next power of two.
                 6 => 2f32.powi(-(bits as i32 & 31)),

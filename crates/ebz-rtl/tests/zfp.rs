@@ -94,7 +94,7 @@ fn a_row_or_a_plane_per_cycle() {
             let run = round_trip(
                 axes,
                 Mode::Planes(planes),
-                &[array.clone()],
+                std::slice::from_ref(&array),
                 Conditions::SMOOTH,
             )
             .unwrap();
