@@ -129,7 +129,7 @@ pub(super) fn lags<T: Float, W: Word, E: Estimate>(
     level: Level,
     values: &[T],
     dims: Dims,
-    number: impl Fn(&[T; UNIT], &mut [W; UNIT]) -> bool,
+    number: impl Fn(&[T; UNIT], &mut [W; UNIT]),
 ) -> (Lags, u64) {
     let lags = distances(dims);
     let mut candidates = Lags::candidates(dims);

@@ -232,8 +232,10 @@ pub(crate) fn narrow_plan<E: Estimate>(
         ($arithmetic:ty) => {{
             let lattice =
                 Quantizer::<f32, $arithmetic>::new(step, base, MAX_NARROW, bound, &task.fill);
-            let quantize = |values: &[f32; UNIT], q: &mut [u16; UNIT]| lattice.forward(values, q);
-            choose::lags::<_, _, E>(level, values, task.dims, quantize).0
+            choose::lags::<_, u16, E>(level, values, task.dims, |unit, q| {
+                sampled(&lattice, unit, q)
+            })
+            .0
         }};
     }
     Some(Plan {
@@ -326,8 +328,8 @@ where
     S: Sink,
 {
     let level = context.simd();
-    let quantize = |values: &[T; UNIT], q: &mut [W; UNIT]| lattice.forward(values, q);
-    let (lags, cost) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, quantize);
+    let sampled = |unit: &[T; UNIT], q: &mut [W; UNIT]| sampled(&lattice, unit, q);
+    let (lags, cost) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, sampled);
     let plan = Plan {
         mode,
         lags,
@@ -354,11 +356,10 @@ where
                 |index, unit, valid| {
                     if !lattice.forward_with_range(level, unit, q.unit(), &mut range) {
                         range = PointRange::UNKNOWN;
-                        let mut good = [false; UNIT];
-                        for (good, &x) in good.iter_mut().zip(unit) {
-                            *good = lattice.accepts::<W>(x);
-                        }
-                        let excepted = repeat_over_exceptions(&good, valid, &mut q);
+                        let good = accepted::<T, W>(&lattice, unit);
+                        let before = q.last();
+                        repeat_over_exceptions(&good, before, q.unit());
+                        let excepted = std::array::from_fn(|i| !good[i] && i < valid);
                         exceptions.push_unit(index, &unit.map(&snap), &excepted);
                         if exceptions.bytes() > most {
                             return false;
@@ -377,21 +378,38 @@ where
     done.then_some(plan)
 }
 
-/// Replaces the coordinates of exceptions by the previous coordinate; returns which ones they are.
+/// Coordinates of a sampled unit. Exceptions repeat the coordinate before them as in [`quantized`], those at the
+/// start the one after them: what they are says nothing about the lags.
+#[inline(always)]
+fn sampled<T: Float, W: Word>(lattice: &impl Scale<T>, unit: &[T; UNIT], q: &mut [W; UNIT]) {
+    if !lattice.forward(unit, q) {
+        let good = accepted::<T, W>(lattice, unit);
+        let first = good.iter().position(|&good| good);
+        repeat_over_exceptions(&good, first.map_or(W::default(), |i| q[i]), q);
+    }
+}
+
+/// Which values of a unit have coordinates.
+#[inline(always)]
+fn accepted<T: Float, W: Word>(lattice: &impl Scale<T>, unit: &[T; UNIT]) -> [bool; UNIT] {
+    let mut good = [false; UNIT];
+    for (good, &x) in good.iter_mut().zip(unit) {
+        *good = lattice.accepts::<W>(x);
+    }
+    good
+}
+
+/// Replaces the coordinates of exceptions by the previous coordinate.
 #[cold]
-fn repeat_over_exceptions<W: Word>(
-    good: &[bool; UNIT],
-    valid: usize,
-    q: &mut Numbers<W>,
-) -> [bool; UNIT] {
-    let mut last = q.last();
-    std::array::from_fn(|i| {
-        if !good[i] {
-            q.unit()[i] = last;
+fn repeat_over_exceptions<W: Word>(good: &[bool; UNIT], before: W, q: &mut [W; UNIT]) {
+    let mut last = before;
+    for (q, good) in q.iter_mut().zip(good) {
+        if *good {
+            last = *q;
+        } else {
+            *q = last;
         }
-        last = q.unit()[i];
-        !good[i] && i < valid
-    })
+    }
 }
 
 /// Stores the values exactly, after rounding them with `snap`: predicts their bit patterns.
@@ -408,7 +426,6 @@ fn exact<T: Float, S: Sink>(
     exceptions.clear();
     let order = |values: &[T; UNIT], numbers: &mut [T::Order; UNIT]| {
         ordered::forward(&values.map(&snap), numbers);
-        true
     };
     let (lags, _) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, order);
     let mut differences = context.take::<Differences<T::Order>>();
