@@ -18,6 +18,9 @@ use std::ops::Range;
 /// Maximum number of values sampled for the range of a chunk.
 const MAX_SAMPLED_VALUES: usize = 512;
 
+/// The start of a chunk is sampled too if lags reach beyond it in more than one of this many values.
+const MIN_SAMPLED_SHARE: usize = 4;
+
 /// The base for which coordinates of magnitude up to `most` cover the bulk of the values; `None` if
 /// there is none.
 pub(super) fn base<T: Float>(step: f64, most: i64, values: &[T], fill: &FillValues) -> Option<i64> {
@@ -188,10 +191,15 @@ pub(super) fn lags<T: Float, W: Word, E: Estimate>(
     (best, cost / count as u64)
 }
 
-/// Start of a sampled unit, at least `before` values after the start if possible.
+/// Start of a sampled unit. Samples skip the `before` values at the start, which lags reach beyond, unless these are a
+/// large part of the chunk, as in chunks of few planes.
 fn sample_place(values: usize, before: usize, count: usize, number: usize) -> usize {
     let last = values.saturating_sub(UNIT);
-    let first = before.min(last);
+    let first = if before > values / MIN_SAMPLED_SHARE {
+        0
+    } else {
+        before.min(last)
+    };
     let stride = (last - first) / count;
     // The middle of equal parts.
     first + number * stride + stride / 2
