@@ -1,7 +1,7 @@
 //! Choice of codebooks: an offline codebook, given by its index, or a new one stored in the chunk.
 
 use super::codebooks::Kind;
-use super::estimate::{POINT, entropy};
+use super::estimate::{FRACTION_BITS, entropy};
 use super::offline::CODEBOOKS;
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -177,5 +177,5 @@ fn reuses(cost: u64, new: u64) -> bool {
 /// bits per symbol that occurs.
 fn cost_with_book(counts: &[u32]) -> u64 {
     let occurring = counts.iter().filter(|c| **c > 0).count() as u64;
-    (entropy(counts) >> POINT) + 2 * occurring + 64
+    (entropy(counts) >> FRACTION_BITS) + 2 * occurring + 64
 }

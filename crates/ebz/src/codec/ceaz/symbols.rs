@@ -5,7 +5,7 @@
 //! width, whose bits below the highest are in the list of exceptions. If large residuals have few
 //! distinct values, as near fill values, a palette replaces both.
 
-use super::estimate::{POINT, entropy};
+use super::estimate::{FRACTION_BITS, entropy};
 use crate::bits::{BitReader, BitWriter};
 use crate::element::word::Word;
 use crate::error::{Error, Result};
@@ -172,7 +172,7 @@ fn shift_if_noise<W: Word>(sample: &[u64]) -> u32 {
             widths[width] += count;
             noise += width.saturating_sub(1) * count as usize;
         }
-        costs.push(entropy(&widths[..=widest - shift]) + ((noise as u64) << POINT));
+        costs.push(entropy(&widths[..=widest - shift]) + ((noise as u64) << FRACTION_BITS));
     }
     let least = costs.iter().min().copied().unwrap_or(0);
     let good = costs
@@ -197,7 +197,7 @@ fn sampled_cost(sample: &[u64], shift: u32) -> u64 {
     }
     // A sample overestimates how well many distinct symbols compress.
     let kinds = counts.iter().filter(|c| **c > 0).count() as u64;
-    entropy(&counts) + ((noise + kinds * 3 / 4) << POINT)
+    entropy(&counts) + ((noise + kinds * 3 / 4) << FRACTION_BITS)
 }
 
 /// The symbol of a number without a symbol of its own.
