@@ -22,8 +22,8 @@ const CORES: &[(&str, u32)] = &[
 fn main() {
     // Mutated sources are in another folder.
     println!("cargo:rerun-if-env-changed=EBZ_RTL_MUTANTS");
-    let with_faults = env::var_os("CARGO_FEATURE_MUTANTS").is_some();
-    let sources = match with_faults {
+    let mutated = env::var_os("CARGO_FEATURE_MUTANTS").is_some();
+    let sources = match mutated {
         true => env::var("EBZ_RTL_MUTANTS")
             .expect("EBZ_RTL_MUTANTS is the folder of the mutated sources"),
         false => "../../rtl".into(),
@@ -58,7 +58,7 @@ fn main() {
         );
     for &(module, parameter) in CORES {
         // One parameter value is enough for mutants.
-        if with_faults && module.starts_with("fre") && parameter != 6 {
+        if mutated && module.starts_with("fre") && parameter != 6 {
             continue;
         }
         let name = format!("{module}_{parameter}");
@@ -83,7 +83,7 @@ fn main() {
             .arg(&folder)
             .arg(format!("-G{parameter_name}={parameter}"))
             .args(&modules);
-        if with_faults {
+        if mutated {
             // Expressions of mutants may differ in width.
             command.arg("-Wno-fatal");
         }

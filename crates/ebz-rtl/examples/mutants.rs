@@ -17,13 +17,13 @@ fn main() {
         set_mutant(number);
         match check() {
             Ok(()) => {
-                println!("{number}: NOT CAUGHT");
+                println!("{number}: NOT DETECTED");
                 survivors += 1;
             }
             Err(error) => println!("{number}: {}", error.chars().take(100).collect::<String>()),
         }
     }
-    println!("{} of {count} faults are caught", count - survivors);
+    println!("{} of {count} mutants are detected", count - survivors);
     std::process::exit(i32::from(survivors > 0));
 }
 

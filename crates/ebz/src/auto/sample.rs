@@ -13,8 +13,8 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// Large enough that codecs mostly compare as on whole chunks, and small enough to take 1 to 2
-    /// % of the encoding time of 64 MiB, which is longer if only the ratio counts.
+    /// Large enough that codecs mostly compare as on whole chunks, and small enough to take
+    /// 1 to 2 % of the encoding time of 64 MiB, which is longer if only the ratio counts.
     pub const fn usual(favor: Favor) -> Self {
         let boxes = match favor {
             Favor::Speed | Favor::Balanced => 2,

@@ -1,5 +1,5 @@
-//! Targets, and the model of the CEAZ paper: doubling the bound saves one bit per value and costs 6
-//! dB.
+//! Targets, and the model of the CEAZ paper: doubling the bound saves one bit per value and costs
+//! 6 dB.
 
 use crate::bound::Bound;
 use crate::error::{Error, Result};
