@@ -11,7 +11,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-# Texts as texts, and the same file from the same numbers.
+# Keep text as text, and make the output reproducible.
 plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "ebz"})
 
 SPEEDS = ("compress_gb_s", "decompress_gb_s")
@@ -48,7 +48,7 @@ def mean(values):
 
 
 def ratios(ours, peers, bounds):
-    """A table for each bound: fields down, compressors to the right, the best in bold."""
+    """A table per bound: a row per field, a column per compressor, the best in bold."""
     text = []
     for bound in bounds:
         cells = collections.defaultdict(dict)
@@ -94,7 +94,7 @@ def dominated(point, others, keys):
 
 
 def open_points(ours, peers):
-    """Points of peers that no codec of ours is at least as good as, in ratio and both speeds."""
+    """Points of peers that no ebz codec matches in ratio and both speeds."""
     rows, counts = [], collections.Counter()
     for point in peers:
         if point["bound"] == "lossless":
@@ -114,7 +114,7 @@ def open_points(ours, peers):
 
 
 def recorded_points(ours, files, skipped):
-    """Ratios that were measured elsewhere and are above those of every codec of ours."""
+    """Ratios measured elsewhere that exceed those of every ebz codec."""
     best = {}
     for row in ours:
         key = row["field"], float(bound_of(row)) if is_number(bound_of(row)) else None
@@ -189,7 +189,7 @@ def scale(rows):
     body = [[count, *(f"{number(row[name][speed]):.2f}" for name in names for speed in SPEEDS)]
             for count, row in sorted(threads.items())]
     if len(threads) > 1:
-        text.append(f"GB/s on {human(largest)}; more than one thread by the clock:\n\n" + table(["threads", *header[1:]], body))
+        text.append(f"GB/s on {human(largest)}; wall time for more than one thread:\n\n" + table(["threads", *header[1:]], body))
     return "\n\n".join(text)
 
 
@@ -207,9 +207,9 @@ def main():
     ours, peers = read(given.folder / "results.csv"), read(given.folder / "peers.csv")
     ours = [row for row in ours if row["bound"].startswith("range")]
     bounds = list(dict.fromkeys(bound_of(row) for row in ours))
-    text = ["# Results", "What `bench/run` measured; all of this page is its output. Speeds are least processor times of one "
-            "thread, each field as it is. They depend on the machine and on what else it does: take them relative to each "
-            "other. Ratios hold everywhere.",
+    text = ["# Results", "This page is the output of `bench/run`. Speeds are from the minimum CPU time of one thread, on each "
+            "field in its original size. They depend on the machine and its load: compare them only with each other. "
+            "Ratios are the same on every machine.",
             "## Ratios", ratios(ours, [row for row in peers if row["bound"] != "lossless"], bounds),
             "## Speeds", "Geometric means over all fields and bounds:", speeds(ours, peers)]
     pictures = given.docs / "pictures"
@@ -221,14 +221,16 @@ def main():
     text += ["## Ratio over speed", "Circles are ebz, triangles peers.", "\n\n".join(plotted)]
     if peers:
         total, rows = open_points(ours, peers)
-        text += ["## Where a peer is better", "A point is a peer on a field with a bound. It counts if no codec of ebz has at "
-                 "least its ratio and both of its speeds on the same field and bound; an error above 1 means that the peer did "
-                 "not keep the bound.", total, rows]
+        text += ["## Where a peer is better", "A point is a peer on a field with a bound. It is listed if no codec of ebz has "
+                 "at least its ratio and both of its speeds on the same field and bound; an error above 1 means that the "
+                 "peer violated the bound.", total, rows]
     if given.recorded:
         total, rows = recorded_points(ours, given.recorded, given.unlike)
-        left_out = f" Left out: {', '.join(given.unlike)}, whose fill values count for the range there." if given.unlike else ""
-        text += ["## Ratios that were recorded elsewhere", "Most of these compressors are no packages. Only ratios are "
-                 f"compared, because the speeds are those of another day.{left_out}", total, rows]
+        left_out = ""
+        if given.unlike:
+            left_out = f" Excluded: {', '.join(given.unlike)}, whose fill values were included in the range there."
+        text += ["## Ratios recorded elsewhere", "Most of these compressors are not available as packages. Only ratios are "
+                 f"compared, because the speeds were measured at another time.{left_out}", total, rows]
     rows = read(given.folder / "scaling.csv")
     if rows:
         text += ["## Size and threads", scale(rows)]
@@ -236,7 +238,7 @@ def main():
 
 
 def pick(ours):
-    """Some fields to plot: the largest ones."""
+    """The fields to plot: the largest ones."""
     sizes = {row["field"]: int(row["bytes"]) for row in ours}
     return sorted(sorted(sizes, key=sizes.get)[-4:])
 

@@ -1,11 +1,11 @@
-//! Makes C++ of the cores with Verilator and compiles it.
+//! Translates the cores to C++ with Verilator and compiles them.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The cores: module, and the value of its parameter.
+/// The cores: module and parameter value.
 const CORES: &[(&str, u32)] = &[
     ("fre_compress", 1),
     ("fre_compress", 6),
@@ -20,18 +20,17 @@ const CORES: &[(&str, u32)] = &[
 ];
 
 fn main() {
-    // With faults put in, the sources are elsewhere.
+    // Mutated sources are in another folder.
     println!("cargo:rerun-if-env-changed=EBZ_RTL_MUTANTS");
-    let with_faults = env::var_os("CARGO_FEATURE_MUTANTS").is_some();
-    let sources = match with_faults {
-        true => {
-            env::var("EBZ_RTL_MUTANTS").expect("EBZ_RTL_MUTANTS names the folder with the faults")
-        }
+    let mutated = env::var_os("CARGO_FEATURE_MUTANTS").is_some();
+    let sources = match mutated {
+        true => env::var("EBZ_RTL_MUTANTS")
+            .expect("EBZ_RTL_MUTANTS is the folder of the mutated sources"),
         false => "../../rtl".into(),
     };
     println!("cargo:rerun-if-changed={sources}");
     println!("cargo:rerun-if-changed=shim");
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut modules = Vec::new();
     for folder in ["common", "fre", "zfp"] {
         modules.extend(files(&Path::new(&sources).join(folder), "sv"));
@@ -58,8 +57,8 @@ fn main() {
             .map(|file| include.join(file)),
         );
     for &(module, parameter) in CORES {
-        // One size is enough for faults.
-        if with_faults && module.starts_with("fre") && parameter != 6 {
+        // One parameter value is enough for mutants.
+        if mutated && module.starts_with("fre") && parameter != 6 {
             continue;
         }
         let name = format!("{module}_{parameter}");
@@ -84,26 +83,26 @@ fn main() {
             .arg(&folder)
             .arg(format!("-G{parameter_name}={parameter}"))
             .args(&modules);
-        if with_faults {
-            // The widths of a fault need not fit.
+        if mutated {
+            // Expressions of mutants may differ in width.
             command.arg("-Wno-fatal");
         }
-        let status = command.status().expect("verilator runs: install it");
+        let status = command.status().expect("verilator must be installed");
         assert!(status.success(), "{command:?}");
-        // One unit, because most of the time goes into the headers.
+        // One translation unit: most of the compile time is spent on headers.
         let unit: String = files(&folder, "cpp")
             .iter()
             .map(|file| format!("#include {file:?}\n"))
             .collect();
         let path = out.join(format!("{name}.cpp"));
-        fs::write(&path, unit).expect("OUT_DIR can be written");
+        fs::write(&path, unit).expect("OUT_DIR must be writable");
         build.include(&folder).file(path);
-        writeln!(shim, "#include \"V{name}.h\"").expect("a string takes it");
+        writeln!(shim, "#include \"V{name}.h\"").expect("writing to a string cannot fail");
         writeln!(
             cases,
             "    if (!std::strcmp(core, \"{name}\")) return run<V{name}>(request, outcome), true;"
         )
-        .expect("a string takes it");
+        .expect("writing to a string cannot fail");
     }
     shim += "static int mutant = 0;\n\
         extern \"C\" int mutant_number() { return mutant; }\n\
@@ -112,7 +111,7 @@ fn main() {
     shim += &cases;
     shim += "    return false;\n}\n";
     let path = out.join("shim.cpp");
-    fs::write(&path, shim).expect("OUT_DIR can be written");
+    fs::write(&path, shim).expect("OUT_DIR must be writable");
     build.file(path).compile("ebz_rtl_cores");
 }
 
@@ -133,6 +132,6 @@ fn verilator_root() -> PathBuf {
     let output = Command::new("verilator")
         .args(["--getenv", "VERILATOR_ROOT"])
         .output();
-    let output = output.expect("verilator runs: install it").stdout;
+    let output = output.expect("verilator must be installed").stdout;
     String::from_utf8(output).expect("a path").trim().into()
 }

@@ -1,4 +1,4 @@
-// 128-bit flits to 32-bit words, the lowest word first: one word per cycle.
+// Splits 128-bit flits into 32-bit words, least significant first: one word per cycle.
 module flit_to_words (
     input  logic         clk,
     input  logic         rst,
@@ -6,7 +6,7 @@ module flit_to_words (
     input  logic [127:0] i_data,
     output logic         i_ready,
     output logic         w_valid,
-    output logic         w_first,  // the lowest word of a flit
+    output logic         w_first,  // the first word of a flit
     output logic [31:0]  w_data,
     input  logic         w_ready
 );

@@ -1,5 +1,5 @@
-// 32-bit words to 128-bit flits, the lowest word first: one word per cycle. The last flit of a chunk is
-// filled up with zeros.
+// Packs 32-bit words into 128-bit flits, least significant first: one word per cycle. The last flit
+// of a chunk is padded with zeros.
 module words_to_flit (
     input  logic         clk,
     input  logic         rst,

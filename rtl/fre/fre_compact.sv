@@ -1,5 +1,5 @@
-// Bit compactor: words of 1 to WIDTH bits, left-aligned, to words of 32 bits, the first bit the most
-// significant. The last one of a chunk is filled up with zeros.
+// Bit compactor: packs left-aligned codes of 1 to WIDTH bits into 32-bit words, most significant
+// bit first. The last word of a chunk is padded with zeros.
 module fre_compact #(
     parameter int WIDTH = 27  // at most 32
 ) (
@@ -15,9 +15,9 @@ module fre_compact #(
     output logic [31:0]      w_data,
     input  logic             w_ready
 );
-    logic [31:0]       held;   // bits that do not fill a word yet
-    logic [4:0]        count;  // of them
-    logic              flush;  // they are the last of the chunk
+    logic [31:0]       held;   // bits that do not yet fill a word
+    logic [4:0]        count;  // number of these bits
+    logic              flush;  // these are the last bits of the chunk
     logic [5:0]        total;
     logic [WIDTH+30:0] shifted;
 

@@ -1,8 +1,9 @@
 // Compression channel of FRE, one value per cycle.
 //
-// In: chunks of whole flits: a word with the number of values, the values, any words up to the end of a flit.
-// Out: the same word, the stream of codec `fre` (precision=MANTISSA, rounding=truncate, zeros=word, lanes=1)
-// with its first byte lowest, zeros up to the end of a flit.
+// Input: chunks of whole flits: a word with the number of values, the values, any padding to a
+// whole flit. Output: the same word, the stream of the codec `fre` (precision=MANTISSA,
+// rounding=truncate, zeros=word, lanes=1) with its first byte least significant, zeros to a whole
+// flit.
 module fre_compress #(
     parameter int MANTISSA = 6
 ) (
@@ -18,7 +19,7 @@ module fre_compress #(
 );
     localparam int WIDTH = MANTISSA > 15 ? 12 + MANTISSA : 27;
 
-    // 1. Words of the input.
+    // 1. Input words.
     logic        in_valid, in_first, in_ready;
     logic [31:0] in_word;
     flit_to_words input_words (
@@ -35,7 +36,7 @@ module fre_compress #(
         .value(in_word), .previous, .second, .rounded, .code(next_code), .length(next_length), .more
     );
 
-    // 3. Words of the output.
+    // 3. Output words.
     logic        word_valid, word_last, out_ready;
     logic [31:0] word;
     fre_compact #(.WIDTH(WIDTH)) compact (
@@ -50,7 +51,7 @@ module fre_compress #(
         .o_valid, .o_last, .o_data, .o_ready
     );
 
-    // The next chunk starts when the last one has left.
+    // The next chunk starts when the previous one has left the pipeline.
     assign start      = ~busy & in_valid & in_first & ~code_valid & compact_ready;
     assign skip       = ~busy & ~in_first;
     assign code_ready = ~code_valid | compact_ready;

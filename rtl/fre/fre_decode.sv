@@ -1,14 +1,14 @@
-// The value of the word at the front of a window. Whatever the bits are, they are some word.
+// Decodes the code at the front of a window. Every bit pattern is a valid code.
 module fre_decode #(
     parameter int MANTISSA = 6,
     parameter int WIDTH    = MANTISSA > 15 ? 12 + MANTISSA : 27
 ) (
     input  logic [WIDTH-1:0] window,
     input  logic [31:0]      previous,
-    input  logic             second,  // `previous` begins a value whose rest is in the window
-    output logic [31:0]      value,   // the value, or its beginning
+    input  logic             second,  // `previous` is the first part of a value, the rest is in the window
+    output logic [31:0]      value,   // the value, or its first part
     output logic [5:0]       length,
-    output logic             more     // the rest of the value is in the next word
+    output logic             more     // the rest of the value is in the next code
 );
     localparam int DROPPED = 23 - MANTISSA;
 
@@ -35,7 +35,7 @@ module fre_decode #(
             value  = {previous[31:27], window[WIDTH-1-:27]};
             length = 6'd27;
         end else if (window[WIDTH-1]) begin
-            // A carry, which no encoder makes, goes where the codec lets it go.
+            // A carry, which no encoder produces, propagates as in the codec.
             value  = {window[WIDTH-2] | exponent[8], exponent[7:0], window[WIDTH-3-:MANTISSA], {DROPPED{1'b0}}};
             length = 6'(2 + MANTISSA) + {2'b0, step_length};
         end else if (~window[WIDTH-2]) begin

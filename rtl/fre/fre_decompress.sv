@@ -1,4 +1,4 @@
-// Decompression channel of FRE, one value per cycle: what goes into `fre_compress` from what comes out of it.
+// Decompression channel of FRE, one value per cycle: the inverse of `fre_compress`.
 module fre_decompress #(
     parameter int MANTISSA = 6
 ) (
@@ -14,7 +14,7 @@ module fre_decompress #(
 );
     localparam int WIDTH = MANTISSA > 15 ? 12 + MANTISSA : 27;
 
-    // 1. Words of the input, the next two of them in registers.
+    // 1. Input words; the next two are in registers.
     logic        in_valid, in_first, in_ready;
     logic [31:0] in_word, word, next_word;
     logic        have, have_next, first, next_first;
@@ -41,7 +41,7 @@ module fre_decompress #(
         .w_data(start ? word : value), .w_ready(out_ready), .o_valid, .o_last, .o_data, .o_ready
     );
 
-    // A code that ends within the first word is known without the second, which may never come.
+    // A code that ends within the first word does not wait for the second, which may not exist.
     assign total    = {1'b0, offset} + length;
     assign step     = busy & have & (have_next | total <= 6'd32) & out_ready;
     assign start    = ~busy & have & first & ~skip_word & out_ready;
@@ -76,7 +76,7 @@ module fre_decompress #(
                 left <= left - 32'd1;
                 if (left == 32'd1) begin
                     busy      <= 1'b0;
-                    skip_word <= total[4:0] != 5'd0;  // the rest of a word that has been begun
+                    skip_word <= total[4:0] != 5'd0;  // the rest of a partly read word
                 end
             end
         end

@@ -1,18 +1,18 @@
-// The word of one value, left-aligned, and what a decoder will have for the value.
+// Encodes one value: its left-aligned code, and the value that a decoder reconstructs.
 //
-// Table 1 of the paper. NaN and the infinities, which the table has not, take two words: 16 and 27 bits that
-// hold the value as it is.
+// Table 1 of the paper. NaN and infinities, which the table does not cover, take two codes of 16
+// and 27 bits that contain the exact value.
 module fre_encode #(
     parameter int MANTISSA = 6,  // bits kept, 1 to 20
     parameter int WIDTH    = MANTISSA > 15 ? 12 + MANTISSA : 27
 ) (
     input  logic [31:0]      value,
-    input  logic [31:0]      previous,  // what the decoder has for the value before
-    input  logic             second,    // the second word of the value
+    input  logic [31:0]      previous,  // reconstruction of the previous value
+    input  logic             second,    // the second code of the value
     output logic [31:0]      rounded,
     output logic [WIDTH-1:0] code,
     output logic [5:0]       length,
-    output logic             more       // a second word follows
+    output logic             more       // a second code follows
 );
     localparam int DROPPED = 23 - MANTISSA;
 
@@ -31,7 +31,7 @@ module fre_encode #(
     assign same      = rounded == previous;
     assign more      = special & ~same & ~second;
 
-    // |difference| <= 9, and its size, from the copies of the sign and the low bits alone.
+    // |difference| <= 9, and its magnitude, from the sign extension and the low bits only.
     assign difference = {1'b0, exponent} - {1'b0, previous[30:23]};
     assign down       = difference[8];
     assign near       = difference[8:4] == 5'b00000 & difference[3:0] <= 4'd9

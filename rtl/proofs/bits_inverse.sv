@@ -1,5 +1,5 @@
-// For all items, lengths and bits that may follow: what is joined is split into the same items. Items have 0, 1, 2, 4, 8
-// or 16 bits, as the planes of ZFP-V2 do.
+// For all items, lengths and following bits: bit_split restores the items that bit_join
+// concatenated. Items have 0, 1, 2, 4, 8 or 16 bits, as the planes of ZFP-V2 do.
 module bits_inverse #(
     parameter int ITEMS = 4,
     parameter int TOTAL = $clog2(ITEMS * 16 + 1)

@@ -1,4 +1,4 @@
-// For all planes and all bits that may follow: what is decoded is the plane, and the lengths agree.
+// For all planes and following bits: decoding restores the plane, and the lengths agree.
 module de_zfp_inverse (
     input  logic [63:0] plane,
     input  logic [65:0] behind,

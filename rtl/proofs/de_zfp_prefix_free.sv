@@ -1,4 +1,4 @@
-// For all pairs of planes: if the word of one begins with the word of the other, they are the same plane.
+// For all pairs of planes: if the code of one is a prefix of the other's, they are the same plane.
 module de_zfp_prefix_free (
     input  logic [63:0] plane,
     input  logic [63:0] other,

@@ -1,5 +1,5 @@
-// The encoder is Figure 8 of the DE-ZFP paper: `codes` and `matches` are its entries, codes with their first bit
-// first.
+// The encoder implements Figure 8 of the DE-ZFP paper: `codes` and `matches` are its entries, with
+// the first bit of codes most significant.
 module de_zfp_table (
     input  logic [63:0] plane,
     output logic        ok
@@ -8,7 +8,7 @@ module de_zfp_table (
     logic [6:0]  length;
     de_zfp_encode encode (.plane, .word, .length);
 
-    logic [6:0] bits;  // up to the highest set one
+    logic [6:0] bits;  // up to the highest set bit
     always_comb begin
         bits = 7'd0;
         for (int i = 0; i < 64; i++) if (plane[i]) bits = 7'(i + 1);
@@ -32,7 +32,8 @@ module de_zfp_table (
     assign ok = &entries;
 endmodule
 
-// One entry: planes with more than BELOW and up to MATCH bits have this code, then MATCH bits.
+// One entry: planes with more than BELOW and at most MATCH bits have this code, followed by MATCH
+// bits.
 module table_entry #(
     parameter int            MATCH = 0,
     parameter int            BELOW = -1,

@@ -1,5 +1,5 @@
-// For all values, all values before and all bits that may follow: what is decoded is the value, cut off to the
-// mantissa bits that are kept, or exactly the value if it is zero, subnormal, infinite or NaN; and the lengths
+// For all values, previous values and following bits: decoding gives the value truncated to the
+// kept mantissa bits, or the exact value if it is zero, subnormal, infinite or NaN; and the lengths
 // agree.
 module fre_inverse #(
     parameter int MANTISSA = 6,

@@ -1,4 +1,4 @@
-// The encoder is Table 1 of the paper, for all finite values behind any value.
+// The encoder implements Table 1 of the paper, for all finite values after any value.
 module fre_table #(
     parameter int MANTISSA = 6,
     parameter int WIDTH    = MANTISSA > 15 ? 12 + MANTISSA : 27
@@ -50,7 +50,7 @@ module fre_table #(
         end
     end
 
-    // The table has no NaN. What a decoder has for other values ends with zeros.
+    // The table does not cover NaN. Reconstructions of other values end with zeros.
     logic outside;
     assign outside = value[30:23] == 8'd255
                    | previous[30:23] != 8'd0 & (previous & ~(32'hffffffff << (23 - MANTISSA))) != 32'd0;

@@ -1,4 +1,5 @@
-// The classes are Table 2 of the BurstZ+ paper, for all planes; and no bit of a plane is lost.
+// The classes are those of Table 2 of the BurstZ+ paper, for all planes; and no bit of a plane is
+// lost.
 module zfp_v_table (
     input  logic [15:0] plane,
     output logic        ok
@@ -9,7 +10,7 @@ module zfp_v_table (
     zfp_v_class class_ (.plane, .level1, .level2, .width);
 
     logic [3:0] highest;  // index of the most significant set bit
-    logic [2:0] header;   // as in the paper, its first bit highest
+    logic [2:0] header;   // as in the paper, first bit most significant
     always_comb begin
         highest = 4'd0;
         for (int i = 0; i < 16; i++) if (plane[i]) highest = 4'(i);

@@ -1,4 +1,4 @@
-// A channel of FRE behind six pins, for placement on devices with fewer pins than two buses of flits need.
+// An FRE channel behind six pins, for placement on devices with too few pins for two flit buses.
 module few_pins #(
     parameter int MANTISSA   = 6,
     parameter bit DECOMPRESS = 0

@@ -1,5 +1,5 @@
-// Puts items of different lengths behind each other, the first one lowest: a tree of shifts. Items are zero
-// above their lengths.
+// Concatenates items of different lengths, the first one least significant, with a tree of
+// shifters. Items must be zero above their lengths.
 module bit_join #(
     parameter int ITEMS  = 8,  // a power of two
     parameter int WIDTH  = 16,

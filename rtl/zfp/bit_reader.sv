@@ -1,4 +1,5 @@
-// The next bits of a stream of flits, the lowest first, and as many as its user wants further.
+// A window onto the next bits of a stream of flits, least significant first, which the user
+// advances.
 module bit_reader #(
     parameter int WIDTH = 128  // at most 128
 ) (
@@ -8,10 +9,10 @@ module bit_reader #(
     input  logic [127:0]     i_data,
     output logic             i_ready,
     output logic [WIDTH-1:0] window,
-    input  logic [7:0]       length,  // of what the user sees in the window, at most 128
+    input  logic [7:0]       length,  // bits that the user reads from the window, at most 128
     output logic             ready,   // the window has that many bits
-    input  logic             take,    // go on behind them
-    input  logic             last     // and from there to the next flit
+    input  logic             take,    // advance past them
+    input  logic             last     // and then to the next flit
 );
     logic [127:0] flit, next_flit;
     logic         have, have_next, skip, advance;
@@ -20,7 +21,7 @@ module bit_reader #(
 
     assign window  = WIDTH'({next_flit, flit} >> offset);
     assign total   = {1'b0, offset} + length;
-    // Bits within the first flit are known without the second, which may never come.
+    // Bits within the first flit do not wait for the second, which may not exist.
     assign ready   = have & ~skip & (have_next | total <= 8'd128);
     assign advance = ~have | skip | take & (total[7] | last);
     assign i_ready = advance | ~have_next;

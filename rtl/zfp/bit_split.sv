@@ -1,4 +1,4 @@
-// The reverse of bit_join. Above its length an item has bits of those behind it.
+// The inverse of bit_join. Above its length, an item contains bits of later items.
 module bit_split #(
     parameter int ITEMS  = 8,  // a power of two
     parameter int WIDTH  = 16,
@@ -12,7 +12,7 @@ module bit_split #(
 );
     localparam int LEVELS = $clog2(ITEMS);
 
-    // Lengths are summed from the items up, bits are split from the top down.
+    // Lengths are summed bottom-up, bits are split top-down.
     for (genvar level = 0; level <= LEVELS; level++) begin : levels
         localparam int NODES = ITEMS >> level;
         localparam int SPAN  = WIDTH << level;

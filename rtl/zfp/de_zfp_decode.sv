@@ -1,4 +1,4 @@
-// The bit plane whose word is at the low end of a window.
+// Decodes the bit plane at the low end of a window.
 module de_zfp_decode (
     input  logic [65:0] window,
     output logic [63:0] plane,

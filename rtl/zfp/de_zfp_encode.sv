@@ -1,11 +1,12 @@
-// The dictionary code of a bit plane: the code of the smallest match that covers its highest set bit, then as
-// many of its low bits (Figure 8 of the DE-ZFP paper). The first bit of the code is the lowest.
+// The dictionary code of a bit plane: the code of the smallest match that covers its highest set
+// bit, then that many low bits (Figure 8 of the DE-ZFP paper). The first bit of the code is least
+// significant.
 module de_zfp_encode (
     input  logic [63:0] plane,
     output logic [65:0] word,  // zero above its length
     output logic [6:0]  length
 );
-    logic [6:0] code;  // its first bit highest
+    logic [6:0] code;  // first bit most significant
     logic [2:0] code_length;
     logic [6:0] match;
 

@@ -1,5 +1,5 @@
-// Joiner: words of up to WIDTH bits to 128-bit flits, the first bit lowest. The last flit of a chunk is filled up
-// with zeros.
+// Joiner: packs words of up to WIDTH bits into 128-bit flits, least significant bit first. The last
+// flit of a chunk is padded with zeros.
 module flit_join #(
     parameter int WIDTH = 128  // at most 128
 ) (
@@ -15,9 +15,9 @@ module flit_join #(
     output logic [127:0]     o_data,
     input  logic             o_ready
 );
-    logic [127:0]       held;   // bits that do not fill a flit yet
-    logic [6:0]         count;  // of them
-    logic               flush;  // they are the last of the chunk
+    logic [127:0]       held;   // bits that do not yet fill a flit
+    logic [6:0]         count;  // number of these bits
+    logic               flush;  // these are the last bits of the chunk
     logic [7:0]         total;
     logic [WIDTH+126:0] shifted;
     logic               move, ends;

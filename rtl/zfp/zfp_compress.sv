@@ -1,14 +1,15 @@
 // Compression channel of the zfp family: with three axes DE-ZFP, with two ZFP-V2.
 //
-// In: chunks of a header flit and whole blocks, each in raster order with four values in a flit.
-// Out: the same header flit, then one stream of codec `de-zfp` or `zfp-v`, zeros up to the end of a flit.
+// Input: chunks of a header flit and whole blocks, each in raster order with four values per flit.
+// Output: the same header flit, then one stream of the codec `de-zfp` or `zfp-v`, zeros to a whole
+// flit.
 //
 // | bits of the header flit | |
 // |---|---|
 // | 31:0 | number of blocks |
 // | 37:32 | planes to keep, 0 to 32, if bit 38 is 0 |
-// | 38 | by zfp's formula: the exponent field of the block, at least 30, less the offset, but 0 to 32 |
-// | 47:40 | exponent field from which on values are special: a block with such a value is exact |
+// | 38 | planes by zfp's formula: the exponent field of the block, at least 30, minus the offset, clamped to 0 to 32 |
+// | 47:40 | smallest exponent field of special values: a block with such a value is stored exactly |
 // | 56:48 | the offset, signed |
 // | 127:57 | 0 |
 module zfp_compress #(
@@ -28,7 +29,7 @@ module zfp_compress #(
     localparam int WIDTH = AXES == 3 ? 66 : 128;
     localparam int ROWS  = SIZE / 4;
 
-    // 1. The header flit, which is given on before the first block is taken.
+    // 1. The header flit, which is output before the first block is accepted.
     logic         have_header, sent, empty;
     logic [127:0] header;
     logic [31:0]  blocks_left;

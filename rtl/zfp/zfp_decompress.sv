@@ -1,4 +1,4 @@
-// Decompression channel of the zfp family: what goes into `zfp_compress` from what comes out of it.
+// Decompression channel of the zfp family: the inverse of `zfp_compress`.
 module zfp_decompress #(
     parameter int AXES = 3
 ) (
@@ -20,7 +20,7 @@ module zfp_decompress #(
     logic             have_header, sent, done;
     logic [63:0]      header;
     logic [31:0]      blocks_left;
-    logic [35:0]      rows_left;  // flits behind the next one of the output
+    logic [35:0]      rows_left;  // flits after the next output flit
     logic             ready, take, ends;
     logic [WIDTH-1:0] window;
     logic [7:0]       length;

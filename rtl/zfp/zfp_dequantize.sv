@@ -1,4 +1,4 @@
-// The value nearest to an integer in the units of its block, ties to even.
+// Converts an integer in units of its block to the nearest value, ties to even.
 module zfp_dequantize (
     input  logic [31:0] integer_,
     input  logic [7:0]  exponent,
@@ -6,14 +6,14 @@ module zfp_dequantize (
 );
     logic [31:0] size, aligned;
     logic [4:0]  zeros;
-    logic [24:0] rounded;  // with a carry in front of the leading one
+    logic [24:0] rounded;  // with a carry above the leading one
     logic [9:0]  field;
     logic        up;
 
     assign size = integer_[31] ? -integer_ : integer_;
 
     always_comb begin
-        // Leading zeros, and the number without them.
+        // Leading zeros, and the normalized number.
         aligned  = size;
         zeros[4] = aligned[31:16] == 16'd0;
         if (zeros[4]) aligned = aligned << 16;

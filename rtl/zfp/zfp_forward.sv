@@ -1,10 +1,11 @@
-// Blocks of values to negabinary coefficients: one line of four values per cycle, whatever the size of a block.
+// Transforms blocks of values to negabinary coefficients: one line of four values per cycle, for
+// any block size.
 //
 //   rows -> buffer, largest exponent -> quantize -> lift x -> transpose -> lift y [-> transpose -> lift z]
 //        -> negabinary -> block
 //
-// A block with a value that is too large for the transform (exponent of at least `special`) passes as it is.
-// All of it moves in steps together. Steps are cut into slots of as many as a block has rows; a slot carries a
+// A block with a value too large for the transform (exponent of at least `special`) bypasses it.
+// All stages advance together, in steps. A slot is as many steps as a block has rows; it carries a
 // block or nothing.
 module zfp_forward #(
     parameter int AXES = 3,               // 2 or 3
@@ -19,14 +20,14 @@ module zfp_forward #(
     output logic               i_ready,
     output logic               b_valid,
     output logic [32*SIZE-1:0] b_values,   // in raster order
-    output logic [31:0]        b_nonzero,  // bit planes that are not all zero
+    output logic [31:0]        b_nonzero,  // nonzero bit planes
     output logic [7:0]         b_exponent,
-    output logic               b_exact,    // the values are as they came
+    output logic               b_exact,    // the block bypassed the transform
     input  logic               b_ready
 );
     localparam int ROWS  = SIZE / 4;
     localparam int INDEX = $clog2(ROWS);
-    // Steps from the buffer to the lifting along each axis, and to the end.
+    // Number of steps from the buffer to the lifting along each axis, and to the end.
     localparam int TO_X = 1;
     localparam int TO_Y = TO_X + 3 + 4;
     localparam int TO_Z = TO_Y + 3 + 16;
@@ -66,7 +67,7 @@ module zfp_forward #(
         end
     end
 
-    // Steps: a slot starts with a whole block, or when no more come, to let those under way out.
+    // A slot starts with a whole block, or empty if no more blocks come, to drain the pipeline.
     logic [5:0] drain;
     logic       full;
     assign real_ = row == '0 ? filled[INDEX] : slot_real;
@@ -84,7 +85,7 @@ module zfp_forward #(
         end
     end
 
-    // What travels with the rows.
+    // Data that accompanies the rows.
     logic                exact;
     logic [TO_END:1]     valids, exacts;
     logic [8*TO_END-1:0] exponents;
@@ -121,7 +122,8 @@ module zfp_forward #(
         assign lifted = by_y;
     end
 
-    // 4. Negabinary, and the block: lanes are along the last axis, so the lines that come are its columns.
+    // 4. Negabinary, and the block: lanes are along the last axis, so incoming lines are its
+    //    columns.
     logic [127:0]        line;
     logic [128*ROWS-1:0] lines;
     logic [INDEX-1:0]    collected;

@@ -1,4 +1,5 @@
-// The reverse of zfp_forward: blocks of coefficients to rows of four values, one per cycle.
+// The inverse of zfp_forward: transforms blocks of coefficients to rows of four values, one per
+// cycle.
 module zfp_inverse #(
     parameter int AXES = 3,
     parameter int SIZE = AXES == 3 ? 64 : 16
@@ -17,7 +18,7 @@ module zfp_inverse #(
 );
     localparam int ROWS  = SIZE / 4;
     localparam int INDEX = $clog2(ROWS);
-    // Steps from the block to the lifting along each axis, and to the end.
+    // Number of steps from the block to the lifting along each axis, and to the end.
     localparam int TO_Z = 1;
     localparam int TO_Y = AXES == 3 ? TO_Z + 3 + 16 : 1;
     localparam int TO_X = TO_Y + 3 + 4;
@@ -25,7 +26,7 @@ module zfp_inverse #(
 
     localparam logic [31:0] NEGABINARY = 32'haaaaaaaa;
 
-    // Steps: a slot starts with a block, or when no more come, to let those under way out.
+    // A slot starts with a block, or empty if no more blocks come, to drain the pipeline.
     logic             step, real_, slot_real;
     logic [4:0]       beat;
     logic [INDEX-1:0] row;
@@ -46,7 +47,7 @@ module zfp_inverse #(
         end
     end
 
-    // What travels with the rows.
+    // Data that accompanies the rows.
     logic                exact;
     logic [7:0]          exponent;
     logic [TO_END:1]     valids, exacts;

@@ -1,4 +1,5 @@
-// zfp's lifting of a line of four integers, forward or inverse, in three steps; a line may pass as it is.
+// zfp's lifting of a line of four integers, forward or inverse, in three steps; a line may bypass
+// it.
 module zfp_lift #(
     parameter bit INVERSE = 0
 ) (

@@ -1,5 +1,5 @@
-// Coefficients from raster order to the order of their frequencies, or back: by the sum of the frequencies,
-// then by the sum of their squares.
+// Permutes coefficients from raster order to frequency order, or back: by the sum of the
+// frequencies, then by the sum of their squares.
 module zfp_order #(
     parameter int AXES    = 3,
     parameter int SIZE    = AXES == 3 ? 64 : 16,
@@ -8,7 +8,7 @@ module zfp_order #(
     input  logic [32*SIZE-1:0] i_block,
     output logic [32*SIZE-1:0] o_block
 );
-    // Raster position of each rank, the last one first.
+    // Raster position of each rank, last rank first.
     localparam logic [383:0] THREE = {
         6'd63, 6'd62, 6'd59, 6'd47, 6'd61, 6'd55, 6'd31, 6'd58, 6'd46, 6'd43, 6'd60, 6'd51, 6'd15, 6'd57, 6'd54, 6'd45,
         6'd39, 6'd30, 6'd27, 6'd42, 6'd56, 6'd50, 6'd44, 6'd35, 6'd14, 6'd11, 6'd53, 6'd29, 6'd23, 6'd41, 6'd38, 6'd26,

@@ -1,6 +1,6 @@
-// Blocks of coefficients to words: the header, then with three axes (DE-ZFP) one plane of 64 bits per cycle, with
-// two (ZFP-V2) both levels of headers with the header, then eight planes of 16 bits per cycle. Values of exact
-// blocks follow their header as they are.
+// Encodes blocks of coefficients to words: the block header, then for three axes (DE-ZFP) one plane
+// of 64 bits per cycle; for two (ZFP-V2), both levels of plane headers together with the block
+// header, then eight planes of 16 bits per cycle. Exact blocks are their header and the raw values.
 module zfp_pack #(
     parameter int AXES  = 3,
     parameter int SIZE  = AXES == 3 ? 64 : 16,
@@ -13,7 +13,7 @@ module zfp_pack #(
     input  logic [31:0]        b_nonzero,
     input  logic [7:0]         b_exponent,
     input  logic               b_exact,
-    input  logic [5:0]         b_planes,  // to keep, 0 to 32
+    input  logic [5:0]         b_planes,  // planes to keep, 0 to 32
     input  logic               b_last,
     output logic               b_ready,
     output logic               c_valid,
@@ -22,7 +22,7 @@ module zfp_pack #(
     output logic [7:0]         c_length,
     input  logic               c_ready
 );
-    // Values of exact blocks per cycle.
+    // Values per cycle of exact blocks.
     localparam int VALUES = AXES == 3 ? 2 : 4;
 
     logic               busy, last, exact, zero, final_, move;

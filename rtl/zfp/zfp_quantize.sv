@@ -1,7 +1,7 @@
-// A value as an integer in the units of its block, cut off towards zero.
+// Converts a value to an integer in units of its block, rounding toward zero.
 module zfp_quantize (
     input  logic [31:0] value,
-    input  logic [7:0]  exponent,  // at least the value's own
+    input  logic [7:0]  exponent,  // at least that of the value
     output logic [31:0] integer_
 );
     logic [7:0]  shift;

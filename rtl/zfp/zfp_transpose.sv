@@ -1,6 +1,7 @@
-// Exchanges the lanes of lines with their order, four lines at a time, or with DEPTH > 1 four times DEPTH lines
-// of which every DEPTHth belong together. Lines come out 4 DEPTH steps after they went in; `columns` changes as
-// often. What enters as rows leaves as columns, while the next lines enter as columns.
+// Transposes four lines of four lanes at a time; with DEPTH > 1, four times DEPTH lines, of which
+// every DEPTHth belong together. Lines leave 4 DEPTH steps after they entered; `columns` toggles at
+// the same interval. Lines that entered as rows leave as columns, while the next lines enter as
+// columns.
 module zfp_transpose #(
     parameter int DEPTH = 1
 ) (
@@ -12,7 +13,7 @@ module zfp_transpose #(
 );
     localparam int CELL = 32 * DEPTH;
 
-    logic [16*CELL-1:0] cells;  // cell (row, column) at 4 row + column, its oldest number lowest
+    logic [16*CELL-1:0] cells;  // cell (row, column) at 4 row + column, oldest entry least significant
 
     for (genvar row = 0; row < 4; row++) begin : rows
         assign o_line[32*row+:32] = columns ? cells[4*row*CELL+:32] : cells[row*CELL+:32];

@@ -1,4 +1,4 @@
-// The reverse of zfp_pack: from the bits of a stream to blocks of coefficients.
+// The inverse of zfp_pack: decodes blocks of coefficients from the bits of a stream.
 module zfp_unpack #(
     parameter int AXES  = 3,
     parameter int SIZE  = AXES == 3 ? 64 : 16,
@@ -6,7 +6,7 @@ module zfp_unpack #(
 ) (
     input  logic               clk,
     input  logic               rst,
-    input  logic               enable,  // a block is to be read
+    input  logic               enable,  // read a block
     input  logic [WIDTH-1:0]   window,
     output logic [7:0]         length,
     input  logic               ready,
@@ -18,7 +18,7 @@ module zfp_unpack #(
     output logic               b_exact,
     input  logic               b_ready
 );
-    // Values of exact blocks per cycle.
+    // Values per cycle of exact blocks.
     localparam int VALUES = AXES == 3 ? 2 : 4;
 
     logic [5:0] at, planes, next_planes, steps;
@@ -54,7 +54,8 @@ module zfp_unpack #(
         end
     end
 
-    // The bits of the block: none, then those of a plane, of eight planes, or of some values.
+    // The bits of the block read per cycle: none, those of a plane, of eight planes, or of some
+    // values.
     logic [5:0]         index;
     logic [32*SIZE-1:0] digits, in_place;
     assign index = at - 6'd1;

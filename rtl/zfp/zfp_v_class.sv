@@ -1,7 +1,8 @@
-// The class of a bit plane of 16 bits, and the bits that are written of it (Table 2 of the BurstZ+ paper).
+// The class of a 16-bit plane, and the number of its bits that are stored (Table 2 of the BurstZ+
+// paper).
 module zfp_v_class (
     input  logic [15:0] plane,
-    output logic        level1,  // more than the lowest bit may be set
+    output logic        level1,  // bits above the lowest may be set
     output logic [1:0]  level2,  // then 2, 4, 8 or 16 bits
     output logic [4:0]  width
 );

@@ -1,11 +1,11 @@
-//! What `docs/hardware.md` says about time: `measure cycles` prints its table, `measure trace CORE` the ports of a
-//! core in its first cycles, as lines of CSV.
+//! Timing data of `docs/hardware.md`: `measure cycles` prints the table, `measure trace CORE`
+//! prints the ports of a core in the first cycles, as CSV.
 
 use ebz_rtl::zfp::{Blocks, Mode};
 use ebz_rtl::{Conditions, RoundTrip, Simulated, fields, fre, zfp};
 use std::error::Error;
 
-/// The papers' clock.
+/// The clock frequency of the papers.
 const MHZ: f64 = 250.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["cycles"] => cycles(),
         ["trace", core] => trace(core),
-        _ => Err("use cycles, or trace and the name of a core".into()),
+        _ => Err("usage: measure cycles, or measure trace CORE".into()),
     }
 }
 

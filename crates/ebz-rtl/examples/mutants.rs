@@ -1,5 +1,5 @@
-//! Simulates every fault that `scripts/rtl_mutants.py` put into the sources: `mutants COUNT`. Each must be caught by at
-//! least one of the comparisons with the codecs, and without a fault all must pass.
+//! Simulates every mutant that `scripts/rtl_mutants.py` generated: `mutants COUNT`. At least one
+//! comparison with the codecs must fail for each mutant, and all must pass without a mutation.
 
 use ebz_rtl::zfp::{Blocks, Mode};
 use ebz_rtl::{Conditions, fre, set_mutant, zfp};
@@ -9,25 +9,25 @@ fn main() {
     let count: i32 = std::env::args()
         .nth(1)
         .and_then(|count| count.parse().ok())
-        .expect("the number of faults");
+        .expect("usage: mutants COUNT");
     set_mutant(0);
-    check().expect("the cores pass without a fault");
+    check().expect("the cores must pass without a mutation");
     let mut survivors = 0;
     for number in 1..=count {
         set_mutant(number);
         match check() {
             Ok(()) => {
-                println!("{number}: NOT CAUGHT");
+                println!("{number}: NOT DETECTED");
                 survivors += 1;
             }
             Err(error) => println!("{number}: {}", error.chars().take(100).collect::<String>()),
         }
     }
-    println!("{} of {count} faults are caught", count - survivors);
+    println!("{} of {count} mutants are detected", count - survivors);
     std::process::exit(i32::from(survivors > 0));
 }
 
-/// A small part of the tests.
+/// A subset of the tests.
 fn check() -> Result<(), String> {
     let stalled = |seed| Conditions {
         stall_input: 30,
@@ -40,7 +40,8 @@ fn check() -> Result<(), String> {
     for conditions in [Conditions::SMOOTH, stalled(1), stalled(2)] {
         fre::round_trip(6, &chunks, conditions)?;
     }
-    // 18 bits and 2 for each repetition: one of these ends with a flit, and nothing follows.
+    // 18 bits, then 2 per repetition: one of these streams ends at a flit boundary, and nothing
+    // follows.
     for n in 36..50 {
         fre::round_trip(6, &[vec![1.0; n]], Conditions::SMOOTH)?;
     }
@@ -85,10 +86,10 @@ fn check() -> Result<(), String> {
                 Conditions::SMOOTH,
             )?;
         }
-        // 128 blocks of one bit in each stream.
+        // Each stream has 128 blocks of one bit.
         let zeros = Blocks::of(&vec![0.0; 4 * 4 * 2048], [4, 4, 2048], axes);
         zfp::round_trip(axes, Mode::Planes(8), &[zeros], Conditions::SMOOTH)?;
-        // 1024 blocks, at a cycle for each row or each word.
+        // 1024 blocks, at one cycle per row or word.
         for (planes, cycles) in [(8, [4, 16]), (32, [5, 33])] {
             let run = zfp::round_trip(
                 axes,
@@ -96,7 +97,7 @@ fn check() -> Result<(), String> {
                 std::slice::from_ref(&array),
                 Conditions::SMOOTH,
             )?;
-            // Each stream fills and empties the pipeline.
+            // Each stream fills and drains the pipeline.
             let between = run.compress.chunks.len() as u64 * [40, 140][axes - 2];
             let most = 1024 * cycles[axes - 2] + between;
             fast_enough(run.compress.cycles.max(run.decompress.cycles), most)?;

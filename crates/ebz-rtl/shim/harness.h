@@ -1,4 +1,4 @@
-// Runs a core that Verilator made: all cores have the same ports.
+// Simulates a verilated core; all cores have the same ports.
 #pragma once
 #include "verilated.h"
 #include <cstddef>
@@ -31,7 +31,7 @@ struct Outcome {
 };
 
 constexpr size_t TRACE_WORDS = 9;
-// Cycles after the last chunk in which nothing may come.
+// Cycles after the last chunk in which no output may appear.
 constexpr int QUIET_CYCLES = 64;
 
 struct Random {
@@ -52,7 +52,7 @@ template <class Core> void clock_edge(Core &core) {
 
 template <class Core> void run(const Request &request, Outcome &outcome) {
     VerilatedContext context;
-    // Registers without a reset start with random bits.
+    // Registers without a reset start with random values.
     context.randReset(2);
     context.randSeed(int(request.seed % 0x7fffffff) + 1);
     auto core = std::make_unique<Core>(&context);

@@ -1,18 +1,18 @@
-//! Real fields.
+//! Real data fields for tests.
 
 use ebz_testkit::fields::{AnyField, shared_fields, workspace};
 
 /// A field of f32.
 pub struct Field {
-    /// Its file.
+    /// File name.
     pub name: String,
     /// Values in raster order.
     pub values: Vec<f32>,
-    /// The last three extents; leading ones for fewer axes.
+    /// The last three extents, padded with leading ones.
     pub shape: [usize; 3],
 }
 
-/// The sample of the repository.
+/// The sample field of the repository.
 pub fn sample() -> Result<Field, String> {
     let name = "wave_32x64x64.npy";
     let shape = [32, 64, 64];
@@ -21,7 +21,7 @@ pub fn sample() -> Result<Field, String> {
     let start = file
         .len()
         .checked_sub(4 * shape.iter().product::<usize>())
-        .ok_or("the sample is too short")?;
+        .ok_or("the sample file is too short")?;
     let values = file[start..]
         .as_chunks()
         .0
@@ -35,7 +35,7 @@ pub fn sample() -> Result<Field, String> {
     })
 }
 
-/// The sample, and the fields of f32 in the folder that `EBZ_DATA` names.
+/// The sample, and the f32 fields in the folder `EBZ_DATA`.
 pub fn all() -> Result<Vec<Field>, String> {
     let mut fields = vec![sample()?];
     for field in shared_fields()? {

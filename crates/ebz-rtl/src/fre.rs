@@ -1,4 +1,4 @@
-//! The channels of FRE against codec `fre`.
+//! Compares the FRE channels with the codec `fre`.
 
 use crate::{Conditions, Flit, RoundTrip, byte_flits, check, flits};
 use ebz::codec::{Params, by_name};
@@ -7,10 +7,10 @@ use ebz::internals::{Dims, Task};
 use ebz::{FillValues, Tolerance};
 use ebz_testkit::random::Random;
 
-/// Bytes before the stream of a chunk with one lane.
-const HEAD: usize = 8;
+/// Bytes before the stream in a chunk with one lane.
+const HEADER_BYTES: usize = 8;
 
-/// The codec's stream of the values, and what it decodes that to.
+/// The stream that the codec writes for the values, and its decoded values.
 pub fn codec(values: &[f32], mantissa: u32) -> Result<(Vec<u8>, Vec<f32>), String> {
     let mut params = Params::default();
     params.set("rounding", "truncate");
@@ -35,10 +35,10 @@ pub fn codec(values: &[f32], mantissa: u32) -> Result<(Vec<u8>, Vec<f32>), Strin
         .encode(values, &task, &mut context, &mut body)
         .and_then(|()| codec.decode(&body, dims, &mut context, &mut back))
         .map_err(|error| format!("no stream: {error}"))?;
-    Ok((body.split_off(HEAD), back))
+    Ok((body.split_off(HEADER_BYTES), back))
 }
 
-/// The chunk with these values: their number, the values.
+/// The uncompressed chunk: number of values, then the values.
 pub fn plain(values: &[f32]) -> Vec<Flit> {
     let words: Vec<u32> = std::iter::once(values.len() as u32)
         .chain(values.iter().map(|x| x.to_bits()))
@@ -46,13 +46,13 @@ pub fn plain(values: &[f32]) -> Vec<Flit> {
     flits(&words)
 }
 
-/// The chunk with this stream.
+/// The compressed chunk with this stream.
 pub fn compressed(values: usize, stream: &[u8]) -> Vec<Flit> {
     byte_flits(&[&(values as u32).to_le_bytes(), stream].concat())
 }
 
-/// Compresses and decompresses chunks back to back. The streams must be the codec's, and the values what
-/// the codec makes of them.
+/// Compresses and decompresses chunks back to back; compares streams and decoded values with those
+/// of the codec.
 pub fn round_trip(
     mantissa: u32,
     chunks: &[Vec<f32>],
@@ -82,7 +82,8 @@ pub fn round_trip(
     })
 }
 
-/// A walk with repeats, jumps, zeros, subnormals, NaN, infinities and arbitrary bits.
+/// A random walk with repeats, jumps, zeros, subnormals, NaN, infinities and arbitrary bit
+/// patterns.
 pub fn values(count: usize, random: &mut Random) -> Vec<f32> {
     let mut values = Vec::with_capacity(count);
     let mut last = 1f32;

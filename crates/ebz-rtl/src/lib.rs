@@ -1,7 +1,7 @@
 //! Simulations of the hardware cores in `rtl/`.
 //!
-//! Every core takes and gives flits of 128 bits with a valid/ready handshake, so that one function runs them
-//! all: [`simulate`].
+//! Every core has an input and an output of 128-bit flits with a valid/ready handshake, so that one
+//! function simulates them all: [`simulate`].
 
 pub mod fields;
 pub mod fre;
@@ -9,19 +9,19 @@ pub mod zfp;
 
 use std::ffi::{CString, c_char, c_int};
 
-/// 128 bits; byte 0 is the lowest, and the first in memory.
+/// 128 bits; byte 0 is the least significant and the first in memory.
 pub type Flit = [u32; 4];
 
-/// How a simulation is run.
+/// Conditions of a simulation.
 #[derive(Debug, Clone, Copy)]
 pub struct Conditions {
-    /// Per cent of the cycles in which no input is offered; the bus has garbage then.
+    /// Percentage of cycles without valid input; the bus then carries garbage.
     pub stall_input: u32,
-    /// Per cent of the cycles in which no output is taken.
+    /// Percentage of cycles in which the output is not ready.
     pub stall_output: u32,
-    /// Of the stalls, the garbage, and the registers before reset.
+    /// Seed of stalls, garbage and initial register values.
     pub seed: u64,
-    /// Cycles to record.
+    /// Number of cycles to record.
     pub trace: usize,
 }
 
@@ -38,28 +38,28 @@ impl Conditions {
 /// The ports in one cycle.
 #[derive(Debug, Clone, Copy)]
 pub struct Cycle {
-    /// Handshake of the input.
+    /// Valid and ready of the input.
     pub input: [bool; 2],
-    /// Handshake of the output.
+    /// Valid and ready of the output.
     pub output: [bool; 2],
-    /// The flit of the output is the last one of its chunk.
+    /// The output flit is the last of its chunk.
     pub last: bool,
-    /// Bus of the input.
+    /// Input data.
     pub input_data: Flit,
-    /// Bus of the output.
+    /// Output data.
     pub output_data: Flit,
 }
 
-/// What came out.
+/// Result of a simulation.
 #[derive(Debug, Clone)]
 pub struct Simulated {
     /// The flits of each chunk.
     pub chunks: Vec<Vec<Flit>>,
-    /// Cycles from the end of reset to the last flit.
+    /// Cycles from the end of reset to the last output flit.
     pub cycles: u64,
-    /// Cycles to the first flit.
+    /// Cycles to the first output flit.
     pub latency: u64,
-    /// The first cycles.
+    /// The recorded cycles.
     pub trace: Vec<Cycle>,
 }
 
@@ -90,10 +90,10 @@ struct Outcome {
     broken: u32,
 }
 
-/// No core needs more cycles for a flit of its input or output, without stalls.
-const MOST_CYCLES_PER_FLIT: u64 = 40;
+/// Maximum number of cycles per input or output flit of any core, without stalls.
+const MAX_CYCLES_PER_FLIT: u64 = 40;
 
-/// Words of the trace for each cycle, as in `harness.h`.
+/// Trace words per cycle, as in `harness.h`.
 const TRACE_WORDS: usize = 9;
 
 unsafe extern "C" {
@@ -101,8 +101,8 @@ unsafe extern "C" {
     fn choose_mutant(number: c_int);
 }
 
-/// Runs a core until it has given as many chunks as there are in the input, which take at most `room` flits. Errors
-/// say how it broke the rules of the handshake, or that it took too long.
+/// Simulates a core until it has output as many chunks as it got, of at most `room` flits in total.
+/// An error says how the core violated the handshake, or that it took too long.
 pub fn simulate(
     core: &str,
     chunks: &[Vec<Flit>],
@@ -124,7 +124,7 @@ pub fn simulate(
         stall_input: conditions.stall_input,
         stall_output: conditions.stall_output,
         seed: conditions.seed,
-        most_cycles: MOST_CYCLES_PER_FLIT * 10_000 / u64::from(stalls)
+        most_cycles: MAX_CYCLES_PER_FLIT * 10_000 / u64::from(stalls)
             * (input.len() + room + 10) as u64,
         trace: trace.as_mut_ptr(),
         trace_cycles: conditions.trace,
@@ -133,17 +133,17 @@ pub fn simulate(
     let name = CString::new(core).map_err(|error| error.to_string())?;
     // SAFETY: the memory of the request has the sizes given in it and outlives the call; the name ends with 0.
     if !unsafe { simulate_core(name.as_ptr(), &request, &mut outcome) } {
-        return Err(format!("there is no core {core}"));
+        return Err(format!("unknown core {core}"));
     }
     if outcome.broken != 0 {
         return Err(format!(
-            "{core} breaks the handshake: {} flits given",
+            "{core} violates the handshake: {} output flits",
             outcome.given
         ));
     }
     if outcome.chunks != chunks.len() || outcome.taken != input.len() {
         return Err(format!(
-            "{core} hangs: {} of {} flits taken, {} of {} chunks given",
+            "{core} hangs: {} of {} input flits, {} of {} output chunks",
             outcome.taken,
             input.len(),
             outcome.chunks,
@@ -175,19 +175,19 @@ fn cycle(words: &[u32; TRACE_WORDS]) -> Cycle {
     }
 }
 
-/// Switches one of the faults on that `scripts/rtl_mutants.py` put into the sources; 0 is none.
+/// Enables one of the mutations that `scripts/rtl_mutants.py` generated; 0 is none.
 pub fn set_mutant(number: i32) {
-    // SAFETY: sets a number.
+    // SAFETY: only sets an integer.
     unsafe { choose_mutant(number) }
 }
 
-/// Words as flits, filled up with zeros.
+/// Words as flits, padded with zeros.
 pub fn flits(words: &[u32]) -> Vec<Flit> {
     let flit = |words: &[u32]| std::array::from_fn(|i| words.get(i).copied().unwrap_or(0));
     words.chunks(4).map(flit).collect()
 }
 
-/// Bytes as flits, filled up with zeros.
+/// Bytes as flits, padded with zeros.
 pub fn byte_flits(bytes: &[u8]) -> Vec<Flit> {
     let word = |bytes: &[u8]| {
         bytes
@@ -198,7 +198,7 @@ pub fn byte_flits(bytes: &[u8]) -> Vec<Flit> {
     flits(&bytes.chunks(4).map(word).collect::<Vec<_>>())
 }
 
-/// Runs a core, whose output must be as expected.
+/// Simulates a core and compares its output with the expected one.
 fn check(
     core: &str,
     chunks: &[Vec<Flit>],
@@ -211,7 +211,7 @@ fn check(
     Ok(simulated)
 }
 
-/// Says where two lists of chunks differ.
+/// An error with the first difference between two lists of chunks.
 fn compare(what: &str, given: &[Vec<Flit>], expected: &[Vec<Flit>]) -> Result<(), String> {
     for (chunk, (given, expected)) in given.iter().zip(expected).enumerate() {
         if given != expected {

@@ -1,7 +1,7 @@
-//! The channels of the zfp family against codecs `de-zfp` (three axes) and `zfp-v` (two).
+//! Compares the channels of the zfp family with the codecs `de-zfp` (three axes) and `zfp-v` (two).
 //!
-//! A core writes one stream. A segment of a chunk has four of them, block b in stream b mod 4, so that four
-//! cores write a segment.
+//! A core writes one stream. A segment of a chunk has four streams, with block b in stream b mod 4,
+//! so that four cores write a segment.
 
 use crate::{Conditions, Flit, RoundTrip, byte_flits, check, flits};
 use ebz::codec::{Params, by_name};
@@ -16,7 +16,7 @@ const STREAMS: usize = 4;
 /// How many planes of each block are kept.
 #[derive(Debug, Clone, Copy)]
 pub enum Mode {
-    /// So many.
+    /// This many.
     Planes(u32),
     /// By zfp's formula for this absolute tolerance.
     Tolerance(f64),
@@ -26,10 +26,10 @@ impl Mode {
     /// The second word of a header flit.
     pub fn word(self, axes: usize) -> u32 {
         match self {
-            // Decoded values reach four times the largest one, and must stay finite.
+            // Decoded values reach four times the maximum, and must stay finite.
             Self::Planes(planes) => planes | 253 << 8,
             Self::Tolerance(tolerance) => {
-                // The precision of values from here on is coarser than the tolerance.
+                // From this exponent on, the precision of values is coarser than the tolerance.
                 let binade = (tolerance.to_bits() >> 52) as i32 - 1023;
                 let special = (binade + 127 + 23 + 3).clamp(1, 253).cast_unsigned();
                 let field = ((tolerance as f32).to_bits() >> 23).cast_signed();
@@ -43,14 +43,15 @@ impl Mode {
 /// An array of whole blocks.
 #[derive(Debug, Clone)]
 pub struct Blocks {
-    /// Extents, multiples of four; the first is 1 for two axes.
+    /// Extents: multiples of four, except that the first is 1 for two axes.
     pub dims: Dims,
     /// Values in raster order.
     pub values: Vec<f32>,
 }
 
 impl Blocks {
-    /// The part of an array with extents that are multiples of four. With two axes it is a plane.
+    /// The largest part of an array with extents that are multiples of four; with two axes, of a
+    /// plane.
     pub fn of(values: &[f32], shape: [usize; 3], axes: usize) -> Self {
         let [nz, ny, nx] = shape.map(|n| n / 4 * 4);
         let nz = if axes == 3 { nz } else { 1 };
@@ -62,7 +63,7 @@ impl Blocks {
         }
     }
 
-    /// Number of axes: the cores are for 2 and 3.
+    /// Number of axes: 2 or 3.
     pub fn axes(&self) -> usize {
         self.dims.axes()
     }
@@ -89,7 +90,7 @@ impl Blocks {
         (0..self.block_size()).map(value).collect()
     }
 
-    /// What the codec makes of it: for each stream its blocks and bytes, and all values decoded.
+    /// Output of the codec: blocks and bytes of each stream, and all decoded values.
     fn codec(&self, mode: Mode) -> Result<(Vec<Stream>, Vec<f32>), String> {
         let mut params = Params::default();
         params.set("planes", "formula");
@@ -113,7 +114,7 @@ impl Blocks {
             .and_then(|()| codec.decode(&body, self.dims, &mut context, &mut back))
             .map_err(|error| error.to_string())?;
         if usize::from(body[0]) != self.axes() {
-            return Err("the codec has a side list".into());
+            return Err("the codec wrote a side list".into());
         }
         Ok((self.streams(&body), back))
     }
@@ -143,7 +144,7 @@ impl Blocks {
         streams
     }
 
-    /// The chunk of a stream's blocks.
+    /// The uncompressed chunk with the blocks of a stream.
     fn plain(&self, stream: &Stream, mode: Mode, values: &[f32]) -> Vec<Flit> {
         let mut words = self.header(stream, mode);
         words.extend(
@@ -155,7 +156,7 @@ impl Blocks {
         flits(&words)
     }
 
-    /// The chunk with a stream.
+    /// The compressed chunk with a stream.
     fn compressed(&self, stream: &Stream, mode: Mode) -> Vec<Flit> {
         let mut chunk = flits(&self.header(stream, mode));
         chunk.extend(byte_flits(&stream.bytes));
@@ -173,8 +174,8 @@ struct Stream {
     bytes: Vec<u8>,
 }
 
-/// Compresses and decompresses the streams of arrays back to back. They must be the codec's, and the values what
-/// the codec makes of them.
+/// Compresses and decompresses the streams of arrays back to back; compares streams and decoded
+/// values with those of the codec.
 pub fn round_trip(
     axes: usize,
     mode: Mode,
@@ -208,7 +209,7 @@ pub fn round_trip(
     })
 }
 
-/// Blocks of every kind: smooth, rough, of few values, of zeros, subnormal, too large, NaN.
+/// Blocks of every kind: smooth, rough, few distinct values, zeros, subnormal, too large, NaN.
 pub fn values(shape: [usize; 3], random: &mut Random) -> Vec<f32> {
     let mut values = vec![0.0; shape.iter().product()];
     let blocks = shape.map(|n| n.div_ceil(4));
@@ -231,7 +232,7 @@ pub fn values(shape: [usize; 3], random: &mut Random) -> Vec<f32> {
             values[(z * shape[1] + y) * shape[2] + x] = match kind {
                 0 => 0.0,
                 1 => f32::from_bits(bits & 0x807f_ffff),
-                // All of a block, or the codec would put single values to its side list.
+                // The whole block, or the codec would put single values into its side list.
                 2 => f32::from_bits(bits | 0x7f80_0001),
                 3 => f32::from_bits((bits & 0x807f_ffff) | 0x7e80_0000),
                 4 => f32::from_bits((bits % (253 << 23)) | (bits & (1 << 31))),

@@ -1,11 +1,11 @@
-//! FRE: streams equal the codec's, whatever the values, the lengths and the stalls.
+//! FRE: streams equal those of the codec, for all kinds of values, lengths and stalls.
 
 use ebz_rtl::{Conditions, fields, fre};
 use ebz_testkit::random::Random;
 
 const MANTISSAS: [u32; 3] = [1, 6, 20];
 
-/// Stalls of the input and of the output, in per cent.
+/// Stalls of the input and of the output, in percent.
 const STALLS: [[u32; 2]; 5] = [[0, 0], [30, 30], [0, 60], [60, 0], [90, 90]];
 
 fn stalled([stall_input, stall_output]: [u32; 2], seed: u64) -> Conditions {
@@ -30,7 +30,7 @@ fn every_length_back_to_back() {
 
 #[test]
 fn each_length_alone() {
-    // Nothing follows that could push the last bits out.
+    // No chunk follows that could push out the last bits.
     for n in 0..=300 {
         let values = fre::values(n, &mut Random::new(n as u64));
         fre::round_trip(6, &[values], Conditions::SMOOTH).unwrap();
@@ -39,7 +39,7 @@ fn each_length_alone() {
 
 #[test]
 fn streams_that_fill_words_and_flits() {
-    // 18 bits, then 2 for each repetition.
+    // 18 bits, then 2 per repetition.
     for n in 1..200 {
         fre::round_trip(6, &[vec![1.0; n], vec![-3.0; n]], Conditions::SMOOTH).unwrap();
     }

@@ -1,10 +1,11 @@
-//! DE-ZFP and ZFP-V2: streams equal the codecs', whatever the blocks, the planes and the stalls.
+//! DE-ZFP and ZFP-V2: streams equal those of the codecs, for all kinds of blocks, planes and
+//! stalls.
 
 use ebz_rtl::zfp::{Blocks, Mode, round_trip, values};
 use ebz_rtl::{Conditions, fields};
 use ebz_testkit::random::Random;
 
-/// Stalls of the input and of the output, in per cent.
+/// Stalls of the input and of the output, in percent.
 const STALLS: [[u32; 2]; 4] = [[0, 0], [30, 30], [0, 80], [80, 0]];
 
 fn conditions(seed: u64) -> Conditions {
@@ -39,7 +40,7 @@ fn every_number_of_planes() {
 
 #[test]
 fn every_number_of_blocks() {
-    // Streams of 0 to 15 blocks, the last one with nothing behind it.
+    // Streams of 0 to 15 blocks; nothing follows the last one.
     for axes in [2, 3] {
         for seed in 0..60 {
             let array = blocks([4, 4, 4 + 4 * seed as usize], axes, seed);
@@ -56,7 +57,7 @@ fn every_number_of_blocks() {
 
 #[test]
 fn streams_that_fill_flits() {
-    // 128 blocks of one bit in each stream.
+    // Each stream has 128 blocks of one bit.
     for axes in [2, 3] {
         let zeros = Blocks::of(&vec![0.0; 4 * 4 * 2048], [4, 4, 2048], axes);
         round_trip(axes, Mode::Planes(8), &[zeros], Conditions::SMOOTH).unwrap();
@@ -65,7 +66,8 @@ fn streams_that_fill_flits() {
 
 #[test]
 fn tolerances() {
-    // Noise within a factor of a thousand, so that zfp's formula keeps the bound and no value is special.
+    // Noise within a factor of a thousand, so that zfp's formula guarantees the bound and no value
+    // is special.
     for axes in [2, 3] {
         for (seed, tolerance) in [1e-7, 1e-5, 1e-3, 0.1, 3.0, 1e4].into_iter().enumerate() {
             let mut random = Random::new(seed as u64);
@@ -98,7 +100,7 @@ fn a_row_or_a_plane_per_cycle() {
                 Conditions::SMOOTH,
             )
             .unwrap();
-            // The rows of a block, or its header and planes; and four times the start and the end of a stream.
+            // Rows of a block, or its header and planes; plus fill and drain of four streams.
             let steps = if axes == 3 {
                 u64::from(planes).max(15) + 1
             } else {
@@ -122,7 +124,7 @@ fn real_fields() {
             if ny < 4 || axes == 3 && nz < 4 {
                 continue;
             }
-            // Some rows of blocks from the middle.
+            // Some rows of blocks in the middle.
             let (z, y) = (nz.min(8), ny.min(16));
             let plane = |k: usize| (nz / 2 + k - z / 2) * ny * nx + (ny - y) / 2 * nx;
             let values: Vec<f32> = (0..z)

@@ -1,5 +1,5 @@
-//! Ratio and speed of every codec on a chunk, next to a copy, by element type, number of axes,
-//! instruction set and bound. Names of codecs as arguments choose some of them.
+//! Ratio and speed of every codec on one chunk, compared with memcpy, by element type, number of
+//! axes, instruction set and bound. Arguments select codecs by name.
 //!
 //! ```sh
 //! cargo bench -p ebz --bench codecs -- fz ceaz
@@ -47,7 +47,7 @@ fn main() {
     }
 }
 
-/// A loose bound and a tight one, of the first kind that the codec offers.
+/// A loose and a tight bound of the first kind that the codec supports.
 fn tolerances(entry: &Entry) -> [Tolerance; 2] {
     match entry.offers(BoundKind::Abs) {
         true => [1e-2, 1e-4].map(Tolerance::Abs),
@@ -98,7 +98,7 @@ fn measure<T: Element>(entry: &Entry, dims: Dims) {
     }
 }
 
-/// Waves of several lengths, between −1 and 1.
+/// Waves of several wavelengths, between −1 and 1.
 fn waves<T: Element>(dims: Dims) -> Vec<T> {
     (0..dims.len())
         .map(|i| {
@@ -111,7 +111,7 @@ fn waves<T: Element>(dims: Dims) -> Vec<T> {
         .collect()
 }
 
-/// Processor time of this thread where the system tells it, so that other work does not count.
+/// CPU time of this thread if available, so that other processes do not count.
 fn clock(start: Instant) -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = text.split_whitespace().next().and_then(|n| n.parse().ok());

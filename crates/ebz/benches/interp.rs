@@ -1,14 +1,15 @@
-//! Ratio and speed of codec `interp` on raw arrays, next to memcpy of the same buffer.
+//! Ratio and speed of the codec `interp` on raw arrays, compared with memcpy of the same buffer.
 //!
 //! ```sh
 //! cargo bench --bench interp -- DIRECTORY [--modes auto,isotropic,…] [--bounds 1e-2,1e-3,1e-4]
 //!     [--chunk cubic|slab] [--values 1677721] [--only NAME] [--repeats 3]
 //! ```
 //!
-//! `--values` limits the values of a chunk. `choice` is the share of compression that choosing the mode
-//! takes: what naming each chunk's mode saves.
+//! `--values` limits the values per chunk. `choice` is the fraction of the compression time spent
+//! on choosing the mode: the time saved by setting the mode of each chunk.
 //!
-//! DIRECTORY holds files named `name_AxBxC.f32` or `.f64`. Bounds are relative to the value range.
+//! DIRECTORY contains files named `name_AxBxC.f32` or `.f64`. Bounds are relative to the value
+//! range.
 
 use ebz::codec::{Params, by_name};
 use ebz::engine::Context;
@@ -52,7 +53,7 @@ fn main() {
         }
     }
     let Some(directory) = directory else {
-        println!("nothing to measure: name a directory of raw arrays");
+        println!("nothing to measure: give a directory of raw arrays");
         return;
     };
     let mut paths: Vec<_> = std::fs::read_dir(directory)
@@ -80,17 +81,17 @@ fn main() {
     }
 }
 
-/// A chunk of an array: where it starts and its extents.
+/// A chunk of an array: its origin and its extents.
 type Part = ([usize; 3], [usize; 3]);
 
-/// Cuts an array into chunks: each slow axis beyond three is a batch of its own.
+/// Cuts an array into chunks; axes before the last three are batch axes.
 fn parts(shape: &[usize], options: &Options) -> (usize, [usize; 3], Vec<Part>) {
     let mut three = [1; 3];
     let (batch, rest) = shape.split_at(shape.len().saturating_sub(3));
     three[3 - rest.len()..].copy_from_slice(rest);
     let mut chunk = three;
     while chunk.iter().product::<usize>() > options.values {
-        // Slabs are cut along the slowest axis that can be; cubes along the longest.
+        // Slabs are cut along the slowest possible axis, cubes along the longest.
         let axis = match options.cubic {
             true => (0..3).max_by_key(|&a| (chunk[a] * if a == 2 { 1 } else { 2 }, 2 - a)),
             false => (0..3).find(|&a| chunk[a] > 1),
@@ -120,7 +121,7 @@ fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], opti
     let range = finite().fold(f64::MIN, f64::max) - finite().fold(f64::MAX, f64::min);
     let (batch, [_, ny, nx], parts) = parts(shape, options);
     let volume = values.len() / batch;
-    // Chunks are gathered beforehand, as the container hands them over.
+    // Gather the chunks beforehand, as the container does.
     let mut chunks = Vec::new();
     for b in 0..batch {
         for &([z0, y0, x0], [cz, cy, cx]) in &parts {
@@ -174,7 +175,10 @@ fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], opti
             let named: Vec<Params> = coded.iter().map(|bytes| mode_of(bytes)).collect();
             let mut again = vec![Vec::new(); chunks.len()];
             let chosen = best(options.repeats, || encode(&named, &mut again));
-            assert!(again == coded, "the mode of a chunk by its name");
+            assert!(
+                again == coded,
+                "setting the chosen mode must not change the bytes"
+            );
             let mut back: Vec<Vec<T>> = chunks.iter().map(|c| c.1.clone()).collect();
             let decompress = best(options.repeats, || {
                 for ((dims, _), (bytes, out)) in chunks.iter().zip(coded.iter().zip(&mut back)) {
@@ -204,7 +208,7 @@ fn measure<T: Element>(path: &std::path::Path, name: &str, shape: &[usize], opti
     }
 }
 
-/// The mode that a chunk was coded with, as its head says.
+/// The mode of an encoded chunk, read from its header.
 fn mode_of(bytes: &[u8]) -> Params {
     let (mode, order) = (bytes[0] & 7, usize::from(bytes[0] >> 3));
     let slowest = ["z", "y", "x", "z", "y", "x"][order];
@@ -219,7 +223,7 @@ fn mode_of(bytes: &[u8]) -> Params {
     params
 }
 
-/// Processor time of this thread where the system tells it, so that other work does not count.
+/// CPU time of this thread if available, so that other processes do not count.
 fn clock() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     let elapsed = START.get_or_init(Instant::now).elapsed();
@@ -228,7 +232,7 @@ fn clock() -> Duration {
     nanoseconds.map_or(elapsed, Duration::from_nanos)
 }
 
-/// The shortest time of one run; each sample is long enough for the clock.
+/// The shortest time of one run; each sample is long enough for the clock resolution.
 fn best(repeats: usize, mut run: impl FnMut()) -> Duration {
     let once = |_| {
         let start = clock();

@@ -1,4 +1,4 @@
-//! Time of one call on small arrays: a fresh call, and a coder that keeps its memory.
+//! Latency of one call on small arrays: a one-shot call, and a coder that reuses its buffers.
 //!
 //! ```sh
 //! cargo bench -p ebz --bench latency
@@ -8,7 +8,7 @@ use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Bound, Options, Tolerance, View};
 use std::time::Instant;
 
-/// Repeats of a call; the least time counts.
+/// Repetitions of a call; the minimum counts.
 const REPEATS: usize = 3000;
 
 fn main() {

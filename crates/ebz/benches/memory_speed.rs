@@ -1,11 +1,12 @@
-//! `fz` and `raw` next to a copy of the same memory, one after the other in each round; one thread.
+//! `fz` and `raw` compared with memcpy of the same memory, alternating in each round; one thread.
 //!
 //! ```sh
 //! EBZ_DATA=folder cargo bench -p ebz --bench memory_speed
 //! ```
 //!
-//! Fields are files `name_100x500x500.f32` (or f64), tiled along the slowest axis to 64 MiB; without the
-//! variable, one field of waves is made. Bounds are relative to the range, which is found beforehand.
+//! Fields are files `name_100x500x500.f32` (or f64), tiled along the slowest axis to 64 MiB;
+//! without the variable, a synthetic field of waves is used. Bounds are relative to the range,
+//! which is computed beforehand.
 
 use ebz::{Bound, Element, Fill, FiniteRange, Options, View, ViewMut};
 use std::time::Instant;
@@ -92,7 +93,7 @@ fn measure<T: Element>(name: &str, field: &[T], shape: &[usize]) {
         let size = size_of_val(&values[..]) as f64;
         let [copy, compress, decompress] = seconds.map(|mut s| {
             s.sort_by(f64::total_cmp);
-            // Other programs only ever make it slower.
+            // The lower quartile: other processes only make runs slower.
             size / s[s.len() / 4] / 1e9
         });
         println!(

@@ -1,4 +1,4 @@
-//! Speed and size of the entropy coder on symbols of several widths.
+//! Speed and size of the entropy coder for symbols of several magnitudes.
 //!
 //! ```sh
 //! cargo bench --bench rans
@@ -33,7 +33,7 @@ fn main() {
                     .expect("symbols");
                 decoder.finish(words).expect("the end");
             });
-            assert!(back == symbols, "the symbols come back");
+            assert!(back == symbols, "the decoded symbols differ");
             let rate = |time: Duration| symbols.len() as f64 / time.as_secs_f64() / 1e6;
             println!(
                 "0..{spread},{level:?},{:.3},{:.0},{:.0}",
@@ -45,7 +45,7 @@ fn main() {
     }
 }
 
-/// Symbols of falling frequency and either sign, in contexts that change slowly.
+/// Symbols of both signs with decreasing frequencies, in contexts that change slowly.
 fn sample(spread: u32) -> (Vec<u8>, Vec<u8>) {
     let mut seed = 1u64;
     let mut next = || {

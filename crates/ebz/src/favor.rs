@@ -1,27 +1,27 @@
-//! What `auto` weighs when it chooses a codec.
+//! The preference of `auto` between speed and ratio.
 
 use crate::error::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// What `auto` favors: how much smaller an array must become with a codec that takes twice the time.
+/// The preference of `auto`: how much smaller an array must become to justify twice the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Favor {
-    /// By half.
+    /// Half the size.
     Speed,
-    /// By a tenth.
+    /// 10 % smaller.
     #[default]
     Balanced,
-    /// By anything at all: time does not count.
+    /// Any reduction: time does not matter.
     Ratio,
 }
 
 impl Favor {
-    /// Every value.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::Speed, Self::Balanced, Self::Ratio];
 
-    /// Its name in every front end.
+    /// Its name in all front ends.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Speed => "speed",
@@ -30,8 +30,8 @@ impl Favor {
         }
     }
 
-    /// What a byte counts for, coded by a codec that takes 2^(quarters / 4) times as long as the fastest. By
-    /// multiplications only, so that it is the same number everywhere.
+    /// Weight of a byte from a codec that takes 2^(quarters / 4) times as long as the fastest.
+    /// Computed by multiplications only, so that it is the same on all machines.
     pub(crate) fn weight(self, quarters: u32) -> f64 {
         // The fourth roots of 2, 1 / 0.9 and 1.
         let quarter = match self {
@@ -56,6 +56,6 @@ impl FromStr for Favor {
         Self::ALL
             .into_iter()
             .find(|favor| favor.name() == text)
-            .ok_or_else(|| Error::invalid(format!("favor {text}: give speed, balanced or ratio")))
+            .ok_or_else(|| Error::invalid(format!("favor {text}: use speed, balanced or ratio")))
     }
 }

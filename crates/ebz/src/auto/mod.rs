@@ -1,8 +1,9 @@
-//! `auto`: the codec that suits an array best, from trials on samples.
+//! `auto`: chooses the best codec for an array by trials on samples.
 //!
-//! In: an array and what to favor. Out: the name of a codec, and what the trials gave. The candidates code the same
-//! boxes, which are spread over the array; the fewest bytes win, weighted by the time that a codec typically takes
-//! ([`Favor`]). No clock is read: the choice depends on values and options only, so that the bytes of a file do, too.
+//! Input: an array and a preference. Output: the name of a codec, and the results of the trials.
+//! All candidates encode the same boxes, which are spread over the array; the smallest size wins,
+//! weighted by the typical time of a codec ([`Favor`]). No clock is read: the choice, and so the
+//! bytes of a file, depend only on values and options.
 
 mod sample;
 
@@ -16,26 +17,27 @@ use crate::favor::Favor;
 use crate::options::Options;
 use sample::{Extent, Sample};
 
-/// Bits per value that a codec can save compared with a faster one, at most: one that would have to save more is not
-/// tried. The most that was seen, on 12 fields with six bounds each, was 3.2.
+/// A codec that would have to save more bits per value than this compared with a faster one is not
+/// tried. The maximum observed, on 12 fields with six bounds each, was 3.2.
 const MAX_BITS_SAVED: f64 = 4.0;
 
-/// Ratio of the fastest codec from which on the fixed costs of a chunk, such as codebooks, decide in small boxes.
-const COMPRESSIBLE: u64 = 16;
+/// Ratio of the fastest codec above which larger boxes are used: in small ones, fixed costs such as
+/// codebooks would dominate.
+const MIN_RATIO_FOR_LARGE_BOXES: u64 = 16;
 
-/// What `auto` chose, and why.
+/// The choice of `auto`, and its reason.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Choice {
     /// The codec.
     pub codec: &'static str,
-    /// What was favored.
+    /// The preference.
     pub favor: Favor,
     /// Raw size / compressed size of the samples.
     pub ratio: f64,
     /// The second best codec, and its ratio.
     pub next: Option<(&'static str, f64)>,
-    /// Share of the array's values that were tried.
+    /// Fraction of the values of the array that were sampled.
     pub sampled: f64,
 }
 
@@ -54,7 +56,7 @@ impl std::fmt::Display for Choice {
     }
 }
 
-/// Chooses a codec for an array whose values `scan` has seen, if the bound needs that.
+/// Chooses a codec for an array; `scan` is required if the tolerance depends on the range.
 pub(crate) fn choose<T: Element>(
     view: &View<'_, T>,
     scan: Option<&ValueScan>,
@@ -78,7 +80,7 @@ pub(crate) fn choose<T: Element>(
             options.tolerance(|| extent.ok_or_else(|| Error::invalid("the range is not known")))?
         }
     };
-    if trials.bytes(fastest, tolerance)? * COMPRESSIBLE < trials.sample.raw_bytes() {
+    if trials.bytes(fastest, tolerance)? * MIN_RATIO_FOR_LARGE_BOXES < trials.sample.raw_bytes() {
         trials.sample = Sample::of(view, Extent::large(options.favor));
     }
     let mut candidates: Vec<_> = options.candidates().collect();
@@ -110,7 +112,7 @@ pub(crate) fn choose<T: Element>(
     })
 }
 
-/// What candidates make of the samples.
+/// Trials of candidates on the samples.
 struct Trials<'a, T> {
     sample: Sample<T>,
     options: Options,
@@ -118,7 +120,7 @@ struct Trials<'a, T> {
 }
 
 impl<T: Element> Trials<'_, T> {
-    /// Bytes of the coded samples.
+    /// Size in bytes of the encoded samples.
     fn bytes(&mut self, entry: &Entry, tolerance: Tolerance) -> Result<u64> {
         let shape = self.sample.shape();
         let mut options = self.options.clone().codec(entry.info.name);
@@ -147,13 +149,14 @@ impl<T: Element> Trials<'_, T> {
             return Ok(Tolerance::Lossless);
         }
         if let Bound::Psnr(decibels) = self.options.bound {
-            // Errors that are spread evenly between the bounds.
+            // Assume uniformly distributed errors.
             return Ok(Tolerance::Abs(
                 range * 3f64.sqrt() * 10f64.powf(-decibels / 20.0),
             ));
         }
         let most = self.sample.raw_bytes() as f64 / self.options.bound.value();
-        // The smallest of the range's halves, quarters and so on that is enough for the fastest codec.
+        // The smallest bound among 1/2, 1/4, … of the range with which the fastest codec meets the
+        // ratio.
         let bound = |halvings: i32| Tolerance::Abs(range * f64::from(-halvings).exp2());
         let (mut coarse, mut fine) = (0, 64);
         while fine - coarse > 1 {

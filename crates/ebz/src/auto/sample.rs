@@ -1,20 +1,20 @@
-//! Boxes that are spread over an array.
+//! Samples: boxes spread over an array.
 
 use crate::array::{View, gather};
 use crate::element::Element;
 use crate::favor::Favor;
 
-/// How much of an array is tried.
+/// Number and size of the boxes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
-    /// Values of a box, at most.
+    /// Maximum number of values of a box.
     values: usize,
     boxes: usize,
 }
 
 impl Extent {
-    /// Enough for codecs to compare as they do on whole chunks, mostly, in 1 to 2 % of the time that the codec takes for
-    /// 64 MiB: that is longer where only the ratio counts.
+    /// Large enough that codecs mostly compare as on whole chunks, and small enough to take
+    /// 1 to 2 % of the encoding time of 64 MiB, which is longer if only the ratio counts.
     pub const fn usual(favor: Favor) -> Self {
         let boxes = match favor {
             Favor::Speed | Favor::Balanced => 2,
@@ -26,7 +26,8 @@ impl Extent {
         }
     }
 
-    /// Fewer and larger boxes, for arrays of which so little is left that the fixed costs of a chunk count.
+    /// Fewer and larger boxes, for arrays that compress so well that the fixed costs of a chunk
+    /// matter.
     pub const fn large(favor: Favor) -> Self {
         Self {
             values: 1 << 16,
@@ -35,7 +36,7 @@ impl Extent {
     }
 }
 
-/// Boxes of an array, one behind the other.
+/// The values of the boxes, concatenated.
 pub(super) struct Sample<T> {
     shape: Vec<usize>,
     values: Vec<T>,
@@ -44,7 +45,7 @@ pub(super) struct Sample<T> {
 }
 
 impl<T: Element> Sample<T> {
-    /// A sample of an array; all of it where that is not more.
+    /// A sample of an array; the whole array if that is not larger.
     pub fn of(view: &View<'_, T>, extent: Extent) -> Self {
         let whole = view.shape().iter().product();
         let shape = box_shape(view.shape(), extent.values);
@@ -90,7 +91,7 @@ impl<T: Element> Sample<T> {
         size_of_val(&self.values[..]) as u64
     }
 
-    /// Share of the array's values; boxes may overlap in small arrays.
+    /// Fraction of the values of the array; boxes may overlap in small arrays.
     pub fn share(&self) -> f64 {
         (self.values.len() as f64 / self.whole.max(1) as f64).min(1.0)
     }
@@ -102,7 +103,7 @@ fn box_shape(shape: &[usize], most: usize) -> Vec<usize> {
     let mut part: Vec<usize> = shape.to_vec();
     part[..inner].fill(1);
     while part.iter().product::<usize>() > most {
-        // Rows may be twice as long as the other axes.
+        // Allow rows to be twice as long as the other axes.
         let rows = shape.len() - 1;
         let weight = |axis: usize| part[axis].saturating_mul(if axis == rows { 1 } else { 2 });
         let longest = (inner..shape.len()).rev().max_by_key(|&axis| weight(axis));
@@ -112,8 +113,8 @@ fn box_shape(shape: &[usize], most: usize) -> Vec<usize> {
     part
 }
 
-/// Where a box begins along an axis on which `free` values are left: sequences of multiples of irrational numbers,
-/// modulo one, in whole numbers of 2⁻³².
+/// Start of a box along an axis where it can be shifted by `free` values: multiples of irrational
+/// numbers modulo one (in units of 2⁻³²), which are evenly distributed.
 fn place(number: usize, axis: usize, free: usize) -> usize {
     const STEPS: [u64; 4] = [0xc13f_a9a9, 0x91e1_0da5, 0xd1b5_4a33, 0x9e37_79b9];
     let fraction = (STEPS[axis % 4] * (2 * number as u64 + 1) / 2 + (1 << 30)) & 0xffff_ffff;

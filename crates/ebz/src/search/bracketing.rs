@@ -1,112 +1,114 @@
-//! Which bound to try next, from what others gave.
+//! Chooses the next bound to try from the results of earlier trials.
 //!
 //! A larger bound mostly gives a larger ratio and a smaller PSNR, but not always: on some arrays
-//! the curve has stairs, and where a codec chooses between ways to predict it may go up and down
-//! from one bound to the next. So no trial rules out the bounds on one side of it. The bracketing goes
-//! outward until the target lies between two trials, and closes in on it until it is met, or the
-//! curve turns out to jump over it there.
+//! the curve is a staircase, and if a codec chooses between predictors, it may not be monotonic. So
+//! no trial rules out all bounds on one side. The search expands until the target is between two
+//! trials, and then narrows this bracket until the target is met, or the curve turns out to jump
+//! over it.
 
 use super::target::Target;
 
-/// Trials closer together than this (relative to the bound) have hardly anything in between.
-pub(super) const NARROW: f64 = 0.02;
+/// Width of a bracket (relative to the bound) within which the curve is assumed to have no detail.
+pub(super) const MIN_WIDTH: f64 = 0.02;
 
-/// Bounds that were tried, and where to go from there.
+/// The trials so far, and the model that predicts the next one.
 #[derive(Debug, Clone)]
 pub(super) struct Bracketing {
     target: Target,
-    /// Growth of the level with the place; 1 by the model.
+    /// Slope of the level over the position; 1 in the model.
     slope: f64,
-    /// Bounds that are worth trying.
+    /// Smallest and largest bound to try.
     limits: (f64, f64),
-    /// By growing place.
+    /// Trials by increasing position.
     tried: Vec<Tried>,
-    /// How many of the last trials all met the target, or all missed it.
-    alike: usize,
+    /// Number of consecutive trials, up to the last, on the same side of the target.
+    same_side: usize,
     last_met: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Tried {
-    place: f64,
+    position: f64,
     level: f64,
     met: bool,
 }
 
 impl Bracketing {
-    /// A bracketing between two bounds.
+    /// A bracketing search between two bounds.
     pub fn new(target: Target, least: f64, most: f64) -> Self {
         Self {
             target,
             slope: 1.0,
             limits: (least, most),
             tried: Vec::new(),
-            alike: 0,
+            same_side: 0,
             last_met: false,
         }
     }
 
-    /// The measured growth instead of the model's, as far as it is credible.
+    /// Replaces the slope of the model by a measured one, limited to plausible values.
     pub fn with_slope(mut self, slope: f64) -> Self {
         self.slope = credible(slope);
         self
     }
 
-    /// How the level grew over all trials; what was expected where they are too close to tell.
+    /// The slope over all trials, or the assumed slope if they are too close together.
     pub fn slope(&self) -> f64 {
         match &self.tried[..] {
-            [first, .., last] if last.place - first.place > 10.0 * NARROW => {
-                credible((last.level - first.level) / (last.place - first.place))
+            [first, .., last] if last.position - first.position > 10.0 * MIN_WIDTH => {
+                credible((last.level - first.level) / (last.position - first.position))
             }
             _ => self.slope,
         }
     }
 
-    /// What a bound gave.
+    /// Records the result of a trial.
     pub fn note(&mut self, bound: f64, found: f64) {
         let new = Tried {
-            place: self.target.place(bound),
+            position: self.target.position(bound),
             level: self.target.level(found),
             met: self.target.is_met(found),
         };
-        let at = self.tried.partition_point(|tried| tried.place < new.place);
+        let at = self
+            .tried
+            .partition_point(|tried| tried.position < new.position);
         self.tried.insert(at, new);
-        self.alike = match new.met == self.last_met {
-            true => self.alike + 1,
+        self.same_side = match new.met == self.last_met {
+            true => self.same_side + 1,
             false => 1,
         };
         self.last_met = new.met;
     }
 
-    /// The bound that the model and the slope expect to hit the target, from one that gave `found`.
+    /// The bound expected to meet the target, extrapolated from one that gave `found`.
     pub fn from(&self, bound: f64, found: f64) -> f64 {
         let step = (self.target.aim() - self.target.level(found)) / self.slope;
-        self.bound(self.target.place(bound) + step)
+        self.bound(self.target.position(bound) + step)
     }
 
-    /// A bound that the bracketing may try, next to this one.
+    /// The nearest bound that the search may try.
     pub fn rounded(&self, bound: f64) -> f64 {
-        self.bound(self.target.place(bound))
+        self.bound(self.target.position(bound))
     }
 
-    /// The next bound to try; `None` if none is left that promises anything.
+    /// The next bound to try; `None` if no promising one is left.
     pub fn next(&self) -> Option<f64> {
         let missed = self.tried.iter().any(|tried| !tried.met);
         let met = self.tried.iter().any(|tried| tried.met);
-        let place = match (missed, met) {
+        let position = match (missed, met) {
             (true, true) => self.power().or_else(|| self.crossing()),
             (true, false) => self.outward(self.tried.last()?),
             (false, true) => self.outward(self.tried.first()?),
             (false, false) => None,
         };
-        place.map(|place| self.bound(place))
+        position.map(|position| self.bound(position))
     }
 
-    /// A bound that the bracketing may try, at a place.
-    pub fn bound(&self, place: f64) -> f64 {
-        match self.target.bound(place) {
+    /// The bound to try at a position.
+    pub fn bound(&self, position: f64) -> f64 {
+        match self.target.bound(position) {
             bound if bound >= self.limits.1 => self.limits.1,
-            // Few binary digits, so that the last one of a logarithm decides nothing.
+            // Round to few binary digits: results must not depend on the last digit of a logarithm.
             bound => {
                 let rounded = (bound.to_bits() + (1 << 31)) & !0xffff_ffff;
                 f64::from_bits(rounded).clamp(self.limits.0, self.limits.1)
@@ -114,7 +116,7 @@ impl Bracketing {
         }
     }
 
-    /// Beyond the outermost trial, with larger and larger strides.
+    /// Extrapolates beyond the outermost trial, with increasing strides.
     fn outward(&self, from: &Tried) -> Option<f64> {
         let expected = (self.target.aim() - from.level) / self.slope();
         let step = match self.tried.len() {
@@ -122,15 +124,15 @@ impl Bracketing {
             trials => {
                 let stride = 0.6 * 2f64.powi(trials as i32 - 1);
                 (expected.abs() * stride)
-                    .max(5.0 * NARROW)
+                    .max(5.0 * MIN_WIDTH)
                     .copysign(expected)
             }
         };
-        let end = self.target.place(self.bound(from.place + step));
-        ((end - from.place).abs() > 1e-9).then_some(from.place + step)
+        let end = self.target.position(self.bound(from.position + step));
+        ((end - from.position).abs() > 1e-9).then_some(from.position + step)
     }
 
-    /// Neighbours of which one meets the target and the other misses it, most promising first.
+    /// Neighbouring trials on different sides of the target, closest to it first.
     fn crossings(&self) -> Vec<(Tried, Tried)> {
         let aim = self.target.aim();
         let distance = |(a, b): &(Tried, Tried)| (a.level - aim).abs() + (b.level - aim).abs();
@@ -148,36 +150,36 @@ impl Bracketing {
         crossings
     }
 
-    /// Where the target was passed most closely.
+    /// Middle of the closest crossing.
     pub fn middle(&self) -> Option<f64> {
         let (from, to) = *self.crossings().first()?;
-        Some(0.5 * (from.place + to.place))
+        Some(0.5 * (from.position + to.position))
     }
 
     /// Whether the curve jumps between two trials.
     fn is_steep(&self, (from, to): &(Tried, Tried)) -> bool {
-        (to.level - from.level).abs() > 4.0 * self.slope * (to.place - from.place)
+        (to.level - from.level).abs() > 4.0 * self.slope * (to.position - from.position)
     }
 
     fn is_power(&self, tried: &Tried) -> bool {
-        let power = self.target.bound(tried.place).log2();
+        let power = self.target.bound(tried.position).log2();
         self.target.is_fine() && (power - power.round()).abs() < 1e-9
     }
 
-    /// Bounds near the last digits of the values make the curve jump, except where they are powers
-    /// of two, whose multiples few digits hold exactly.
+    /// Bounds close to the last digits of the values make the curve jump, except for powers of two,
+    /// whose multiples have few digits.
     fn power(&self) -> Option<f64> {
         let crossings = self.crossings();
         let (_, above) = crossings
             .first()
             .filter(|pair| self.target.is_fine() && self.is_steep(pair))
-            .filter(|(from, to)| to.place - from.place < std::f64::consts::LN_2)?;
-        let highest = self.target.bound(above.place).log2().floor();
+            .filter(|(from, to)| to.position - from.position < std::f64::consts::LN_2)?;
+        let highest = self.target.bound(above.position).log2().floor();
         for steps in 0..4 {
-            let place = self.target.place((highest - f64::from(steps)).exp2());
-            let same = |tried: &&Tried| (tried.place - place).abs() < 1e-9;
+            let position = self.target.position((highest - f64::from(steps)).exp2());
+            let same = |tried: &&Tried| (tried.position - position).abs() < 1e-9;
             match self.tried.iter().find(same) {
-                None => return Some(place),
+                None => return Some(position),
                 Some(tried) if tried.met => {}
                 Some(_) => return None,
             }
@@ -185,20 +187,20 @@ impl Bracketing {
         None
     }
 
-    /// Between neighbours of which one meets the target and the other misses it.
+    /// A position within the closest crossing.
     fn crossing(&self) -> Option<f64> {
         let aim = self.target.aim();
-        let open = |(from, to): &(Tried, Tried)| to.place - from.place > 0.5 * NARROW;
+        let open = |(from, to): &(Tried, Tried)| to.position - from.position > 0.5 * MIN_WIDTH;
         let pair = self.crossings().into_iter().next().filter(open)?;
         let (from, to) = pair;
-        let width = to.place - from.place;
-        // Half way where the curve jumps, or a line has led nowhere.
-        if (self.is_steep(&pair) && width < 10.0 * NARROW) || self.alike > 2 {
-            return Some(from.place + 0.5 * width);
+        let width = to.position - from.position;
+        // Bisect if the curve jumps, or interpolation makes no progress.
+        if (self.is_steep(&pair) && width < 10.0 * MIN_WIDTH) || self.same_side > 2 {
+            return Some(from.position + 0.5 * width);
         }
-        // Otherwise along a straight line. Where that ended up on the same side again and again, the
-        // other end counts for less and less (the Illinois method).
-        let less = 0.5f64.powi(self.alike as i32 - 1);
+        // Otherwise interpolate linearly. While trials stay on one side, reduce the weight of the
+        // other end (Illinois method).
+        let less = 0.5f64.powi(self.same_side as i32 - 1);
         let weight = |end: &Tried| {
             let distance = (end.level - aim).abs();
             match end.met == self.last_met {
@@ -210,38 +212,41 @@ impl Bracketing {
             share if share.is_finite() => share.clamp(0.1, 0.9),
             _ => 0.5,
         };
-        Some(from.place + share * (to.place - from.place))
+        Some(from.position + share * (to.position - from.position))
     }
 
-    /// Half way between the neighbours on either side of the target, however close they are.
+    /// Bisects the closest crossing, however narrow it is.
     pub fn halfway(&self) -> Option<f64> {
         let (from, to) = *self.crossings().first()?;
-        let bound = self.bound(0.5 * (from.place + to.place));
-        let apart = |tried: &Tried| (tried.place - self.target.place(bound)).abs() > 1e-7;
+        let bound = self.bound(0.5 * (from.position + to.position));
+        let apart = |tried: &Tried| (tried.position - self.target.position(bound)).abs() > 1e-7;
         (apart(&from) && apart(&to)).then_some(bound)
     }
 
-    /// Where trials that came near say that the target is, or a little beside that.
+    /// A bound extrapolated from the closest trials, or one slightly beside it.
     pub fn nearby(&self) -> Option<f64> {
         let aim = self.target.aim();
         let slope = self.slope();
         let mut near: Vec<_> = self.tried.iter().collect();
         near.retain(|tried| (tried.level - aim).abs() < self.target.near());
         near.sort_by(|a, b| (a.level - aim).abs().total_cmp(&(b.level - aim).abs()));
-        let beside = [0.0, 1.3, -1.3, 3.1, -3.1].map(|steps| steps * NARROW);
+        let beside = [0.0, 1.3, -1.3, 3.1, -3.1].map(|steps| steps * MIN_WIDTH);
         let expected = beside.into_iter().flat_map(|beside| {
-            let place = move |tried: &&Tried| tried.place + (aim - tried.level) / slope + beside;
-            near.iter().map(place)
+            let position =
+                move |tried: &&Tried| tried.position + (aim - tried.level) / slope + beside;
+            near.iter().map(position)
         });
-        expected.map(|place| self.bound(place)).find(|&bound| {
-            let place = self.target.place(bound);
-            let apart = |tried: &Tried| (tried.place - place).abs() > 0.2 * NARROW;
-            bound < self.limits.1 && self.tried.iter().all(apart)
-        })
+        expected
+            .map(|position| self.bound(position))
+            .find(|&bound| {
+                let position = self.target.position(bound);
+                let apart = |tried: &Tried| (tried.position - position).abs() > 0.2 * MIN_WIDTH;
+                bound < self.limits.1 && self.tried.iter().all(apart)
+            })
     }
 }
 
-/// A measured growth, within a factor of the model's.
+/// Limits a measured slope to a factor of that of the model.
 fn credible(slope: f64) -> f64 {
     match slope {
         slope if slope.is_finite() => slope.clamp(0.25, 4.0),
@@ -257,7 +262,7 @@ mod tests {
         Target::Ratio { ratio, bits: 32.0 }
     }
 
-    /// The trials that it takes to get close on a curve, and what the best of them gave.
+    /// Number of trials to get close to the target on a curve, and the best result.
     fn search_curve(target: Target, start: f64, curve: impl Fn(f64) -> f64) -> (usize, f64) {
         let mut bracketing = Bracketing::new(target, 1e-9, 1e3);
         let (mut bound, mut best) = (start, f64::INFINITY);
@@ -279,10 +284,10 @@ mod tests {
     }
 
     #[test]
-    fn the_model_is_followed_in_a_few_steps() {
+    fn smooth_curves_take_few_trials() {
         for target in [2.0, 4.0, 10.0] {
             for start in [1e-6, 1e-2, 10.0] {
-                // Five bits more than the bound takes away.
+                // About one bit less for each doubling of the bound.
                 let curve = |bound: f64| 32.0 / (5.0 - bound.log2() * 0.9).max(0.3);
                 let (trials, found) = search_curve(ratio(target), start, curve);
                 assert!(trials <= 6, "{target} from {start}: {trials}");
@@ -294,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn half_way_ends_where_bounds_do_not_differ() {
+    fn bisection_ends_when_bounds_are_equal() {
         let mut bracketing = Bracketing::new(Target::Psnr(60.0), 1e-9, 1e3);
         let curve = |bound: f64| if bound < 0.37 { 70.0 } else { 50.0 };
         for bound in [0.1, 1.0] {
@@ -313,15 +318,15 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_is_found_to_be_one() {
+    fn jumps_are_detected() {
         let curve = |bound: f64| if bound < 0.37 { 5.0 } else { 40.0 };
         let (_, found) = search_curve(ratio(8.0), 1e-3, curve);
         assert_eq!(found, 40.0);
     }
 
     #[test]
-    fn curves_that_go_up_and_down_are_met() {
-        // Every other step of the bound loses a tenth.
+    fn non_monotonic_curves_are_met() {
+        // Every other step of the bound loses 10 %.
         for step in [0.006, 0.013, 0.03, 0.07] {
             let curve = |bound: f64| {
                 let odd = (bound.ln() / step).rem_euclid(2.0) < 1.0;
@@ -333,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn out_of_reach_ends_at_the_limits() {
+    fn unreachable_targets_end_at_the_limits() {
         let (trials, found) = search_curve(ratio(100.0), 1e-3, |bound| 2.0 + bound.min(10.0));
         assert_eq!(found, f64::INFINITY);
         assert!(trials < 16);

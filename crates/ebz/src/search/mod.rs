@@ -1,9 +1,9 @@
-//! `ratio` and `psnr`: the absolute bound that meets a target, for every codec that offers `abs`.
+//! `ratio` and `psnr`: searches for the absolute bound that meets a target, for every codec that
+//! supports `abs`.
 //!
-//! In: an array and a target. Out: the array coded with a bound that meets it. The search codes the
-//! array with bounds that come closer and closer, and keeps the best of what it coded. It starts
-//! from a sample, or in a series from the frame before. Where the curve jumps, a sample tells which
-//! other bounds are worth a trial.
+//! Input: an array and a target. Output: the array encoded with a bound that meets it. The search
+//! encodes the array with a sequence of bounds and keeps the best result. It starts from a sample,
+//! or in a series from the previous frame. If the curve jumps, a sample suggests further bounds.
 
 mod bracketing;
 mod one_pass;
@@ -25,28 +25,28 @@ use outcome::Trial;
 pub use outcome::{SearchOutcome, SearchStats};
 use target::Target;
 
-/// Bounds that are tried on the whole array at most, before a sample is asked.
-const MOST_TRIALS: usize = 16;
-/// Bounds that are tried on a sample to find a start.
+/// Maximum number of trials on the whole array before the scan of a sample.
+const MAX_TRIALS: usize = 16;
+/// Maximum number of trials on a sample to find a starting bound.
 const SAMPLE_TRIALS: usize = 8;
-/// Smallest share of the range that is tried as a bound. Ranges may be spoilt by huge values that
-/// mark missing data.
-const SMALLEST: f64 = 1e-45;
-/// Largest one. At a bound of just the range, the values at its ends may fail by a rounding.
-const LARGEST: f64 = 1.0625;
+/// Smallest bound to try, as a fraction of the range, which huge fill values may inflate.
+const MIN_BOUND_OF_RANGE: f64 = 1e-45;
+/// Largest bound to try, as a multiple of the range. With a bound of exactly the range, values at
+/// its ends may fail by a rounding error.
+const MAX_BOUND_OF_RANGE: f64 = 1.0625;
 
-/// How the search for a frame ended, from which the search for the next one starts.
+/// Result of the search for a frame, from which the search for the next one starts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Last {
     target: Target,
     tolerance: Tolerance,
-    /// What the tolerance gave, if known.
+    /// The ratio or PSNR with this tolerance, if known.
     found: Option<f64>,
     slope: Option<f64>,
 }
 
 impl Last {
-    /// From a frame of a file, if it was made with the same options.
+    /// From a frame of a file, if it was written with the same options.
     pub fn of(header: &FrameHeader, stored: u64, options: &Options) -> Option<Self> {
         let target = Target::of(options.bound, header.element.size()).ok()?;
         let same = header.asked == options.bound && header.params == options.params;
@@ -71,8 +71,8 @@ pub(crate) struct Found {
     pub last: Last,
 }
 
-/// Encodes an array so that it meets the `ratio` or `psnr` of the options; `file_size` tells the bytes of
-/// a file that holds a frame alone.
+/// Encodes an array so that it meets the `ratio` or `psnr` of the options; `file_size` returns the
+/// size of a file with only this frame.
 pub(crate) fn frame<T: Element>(
     view: &View<'_, T>,
     options: &Options,
@@ -105,7 +105,7 @@ pub(crate) fn frame<T: Element>(
         trials: Vec::new(),
         best: None,
     };
-    // Nothing to lose: constant values, or none that count.
+    // All values are identical, or none counts for the range: any bound is lossless.
     if whole.range == 0.0 {
         whole.measure(Tolerance::Lossless)?;
         return whole.end(None, false);
@@ -137,7 +137,7 @@ pub(crate) fn frame<T: Element>(
     if starts.is_empty() {
         starts.push(whole.first_guess());
     }
-    let mut bracketing = whole.bracketing_from(&starts, slope, MOST_TRIALS)?;
+    let mut bracketing = whole.search_from(&starts, slope, MAX_TRIALS)?;
     let mut open = false;
     if !whole.is_close() && !whole.is_met_exactly()? {
         open = whole.scan(&mut bracketing)?;
@@ -145,18 +145,18 @@ pub(crate) fn frame<T: Element>(
     whole.end(Some(bracketing.slope()), open)
 }
 
-/// An array on which bounds are tried, and the best of them.
+/// An array, the trials on it, and the best of them.
 struct Search<'a, T> {
     values: &'a [T],
     shape: &'a [usize],
     options: &'a Options,
     target: Target,
     range: f64,
-    /// What was found to mark missing data.
+    /// The detected fill values.
     fill: FoundFill,
     pool: &'a mut Pool,
     file_size: &'a dyn Fn(&EncodedFrame) -> usize,
-    /// How often this array was coded, and a sample of it.
+    /// Number of times that this array was encoded, and a sample of it.
     codings: usize,
     sampled: usize,
     trials: Vec<Trial>,
@@ -165,10 +165,10 @@ struct Search<'a, T> {
 }
 
 impl<T: Element> Search<'_, T> {
-    /// A bracketing over the bounds that make sense for the array.
+    /// A bracketing search over the range of bounds for this array.
     fn bracketing(&self, slope: Option<f64>) -> Bracketing {
-        let most = (self.range * LARGEST).min(f64::MAX);
-        let least = (self.range * SMALLEST).max(1e-290).min(most);
+        let most = (self.range * MAX_BOUND_OF_RANGE).min(f64::MAX);
+        let least = (self.range * MIN_BOUND_OF_RANGE).max(1e-290).min(most);
         let bracketing = Bracketing::new(self.target, least, most);
         match slope {
             Some(slope) => bracketing.with_slope(slope),
@@ -176,9 +176,9 @@ impl<T: Element> Search<'_, T> {
         }
     }
 
-    /// Tries bounds until one is close, or the curve turns out to jump: some to start with, and then
-    /// what follows from them.
-    fn bracketing_from(
+    /// Tries the starting bounds, then bounds chosen by bracketing, until one is close or the curve
+    /// turns out to jump.
+    fn search_from(
         &mut self,
         starts: &[f64],
         slope: Option<f64>,
@@ -198,14 +198,14 @@ impl<T: Element> Search<'_, T> {
         Ok(bracketing)
     }
 
-    /// Tries a bound; whether it is close.
+    /// Tries a bound; returns whether it is close to the target.
     fn step(&mut self, bracketing: &mut Bracketing, bound: f64) -> Result<bool> {
         let found = self.measure(Tolerance::Abs(bound))?;
         bracketing.note(bound, found);
         Ok(self.target.is_close(found))
     }
 
-    /// Codes the array; what that gives.
+    /// Encodes the array; returns its ratio or PSNR.
     fn measure(&mut self, tolerance: Tolerance) -> Result<f64> {
         let plan = FramePlan::new::<T>(self.shape, tolerance, self.options)?;
         let view = View::new(self.values, self.shape)?;
@@ -231,20 +231,20 @@ impl<T: Element> Search<'_, T> {
         Ok(found)
     }
 
-    /// Whether a bound was found that is met and not by much more than asked.
+    /// Whether the best trial is close to the target.
     fn is_close(&self) -> bool {
         let close = |(_, best): &(_, Trial)| self.target.is_close(best.found);
         self.best.as_ref().is_some_and(close)
     }
 
-    /// The best that was coded, or why there is none; `open` if trials were left that promised more.
+    /// The best trial, or an error if none meets the target; `open` if promising trials were left.
     fn end(mut self, slope: Option<f64>, open: bool) -> Result<Found> {
         if self.best.is_none() {
-            self.last_resort()?;
+            self.fall_back()?;
         }
         let (frame, best) = self
             .best
-            .ok_or_else(|| Error::invalid("an exact copy does not meet this PSNR"))?;
+            .ok_or_else(|| Error::invalid("a lossless encoding does not meet this PSNR"))?;
         Ok(Found {
             last: Last {
                 target: self.target,
@@ -264,8 +264,9 @@ impl<T: Element> Search<'_, T> {
         })
     }
 
-    /// An exact copy has any PSNR; where neither it nor the largest bound has the ratio, none has.
-    fn last_resort(&mut self) -> Result<()> {
+    /// Falls back to a lossless encoding, which meets any PSNR. If neither it nor the largest bound
+    /// meets the ratio, none does.
+    fn fall_back(&mut self) -> Result<()> {
         let exact = self.measured(Tolerance::Lossless)?;
         let Target::Ratio { ratio, .. } = self.target else {
             return Ok(());
@@ -282,17 +283,17 @@ impl<T: Element> Search<'_, T> {
         Err(Error::invalid(match self.range > 0.0 {
             true => format!(
                 "ratio {ratio} cannot be reached with codec {codec}: this array allows {exact:.3} \
-                 (every bit kept) to {most:.3} (errors as large as its range): ask for less, or \
-                 take another codec"
+                 (lossless) to {most:.3} (errors as large as its range): use a smaller ratio or \
+                 another codec"
             ),
             false => format!(
                 "ratio {ratio} cannot be reached with codec {codec}: this array allows {exact:.3}, \
-                 since no two of its numbers differ and any bound keeps every bit: ask for less"
+                 since all of its numbers are equal and any bound is lossless: use a smaller ratio"
             ),
         }))
     }
 
-    /// Whether an exact copy has the ratio, so that no bound can be smaller.
+    /// Whether a lossless encoding meets the ratio, so that no bound is needed.
     fn is_met_exactly(&mut self) -> Result<bool> {
         Ok(match self.target {
             Target::Ratio { .. } => self.target.is_met(self.measured(Tolerance::Lossless)?),
@@ -300,7 +301,7 @@ impl<T: Element> Search<'_, T> {
         })
     }
 
-    /// What a tolerance gives, coding the array only if that is not known.
+    /// The ratio or PSNR with a tolerance; encodes the array only if it is not known.
     fn measured(&mut self, tolerance: Tolerance) -> Result<f64> {
         let known = self
             .trials
@@ -312,10 +313,10 @@ impl<T: Element> Search<'_, T> {
         }
     }
 
-    /// A bound to start from, by the model.
+    /// A starting bound from the model.
     fn first_guess(&self) -> f64 {
         match self.target {
-            // Errors that are spread evenly between the bounds.
+            // Assume uniformly distributed errors.
             Target::Psnr(decibels) => self.range * (3f64.sqrt() * 10f64.powf(-decibels / 20.0)),
             Target::Ratio { .. } => match median_difference(self.values) {
                 Some(difference) => ratio_guess(self.target, difference),
@@ -325,7 +326,7 @@ impl<T: Element> Search<'_, T> {
     }
 }
 
-/// Neighbours differ by so much that the bits which the target allows would code it.
+/// The bound at which differences of this size take the bits per value of the target.
 fn ratio_guess(target: Target, difference: f64) -> f64 {
     match target {
         Target::Ratio { ratio, bits } => difference * (2.0 - bits / ratio).exp2(),
@@ -333,8 +334,8 @@ fn ratio_guess(target: Target, difference: f64) -> f64 {
     }
 }
 
-/// The median of the differences of some thousand neighbours, of those that differ. Unlike the
-/// range, it is not spoilt by values that mark missing data.
+/// The median of the nonzero differences of sampled neighbours. Unlike the range, it is robust
+/// against fill values.
 fn median_difference<T: Element>(values: &[T]) -> Option<f64> {
     const PAIRS: usize = 4096;
     let stride = (values.len() / PAIRS).max(1);

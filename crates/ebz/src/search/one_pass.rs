@@ -1,15 +1,15 @@
 //! `ratio` in one pass: the fixed-ratio mode of the CEAZ paper, section 3.1.
 //!
-//! In: an array and a ratio. Out: the array coded once, about as small as asked. Steps: 1 a part of every
-//! slab is coded with a few bounds, which tells the bound for the whole and what each slab is to take;
-//! 2 the slab that is to take most is coded with it, which tells how slabs differ from their parts; 3 slabs are coded in
-//! order, and what they took corrects the bound of those to come, by the paper's ε′ = 2^(B − B′) ε; 4 the
-//! frame records the largest bound.
+//! Input: an array and a ratio. Output: the array encoded once, with about this ratio. Steps: 1 a
+//! part of every slab is encoded with a few bounds, which gives the bound for the whole array and a
+//! budget for each slab; 2 the slab with the largest budget is encoded with it, which shows how
+//! slabs differ from their samples; 3 slabs are encoded in order, and their sizes correct the
+//! bounds of later ones, by the paper's ε′ = 2^(B − B′) ε; 4 the frame records the largest bound.
 
 use super::bracketing::Bracketing;
 use super::outcome::{SearchOutcome, SearchStats};
 use super::target::Target;
-use super::{Found, LARGEST, Last, SMALLEST, median_difference, ratio_guess};
+use super::{Found, Last, MAX_BOUND_OF_RANGE, MIN_BOUND_OF_RANGE, median_difference, ratio_guess};
 use crate::array::{FoundFill, ValueScan, View};
 use crate::bound::Tolerance;
 use crate::chunk::{EncodedChunks, EncodedFrame, FramePlan, Piece, Pool, extents};
@@ -21,22 +21,24 @@ use crate::simd::Level;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// The part of each slab that is sampled, and the least that is sampled of all of them.
+/// One part in this many of each slab is sampled; and the minimum size of all samples.
 const SAMPLE_SHARE: usize = 16;
 const MIN_SAMPLE_BYTES: usize = 512 << 10;
-/// Bounds that are tried on the sample.
+/// Maximum number of trials on the sample.
 const SAMPLE_TRIALS: usize = 5;
-/// A sample that comes as close to the target is close enough: slabs differ from it by as much.
-const SAMPLE_CLOSE: f64 = 0.03;
+/// Relative distance from the target at which a sample is close enough: slabs differ from it by as
+/// much.
+const SAMPLE_TOLERANCE: f64 = 0.03;
 /// Bytes of a record besides its body.
-const RECORD_HEADER: u64 = 12;
-/// Most slabs that are coded at the same time: a slab's bound does not depend on so many before it.
+const RECORD_HEADER_BYTES: u64 = 12;
+/// Maximum number of slabs encoded concurrently: the bound of a slab does not depend on this many
+/// before it.
 const MAX_LAG: usize = 64;
-/// How much less a slab tells than the one after it, and how much the sample does.
-const FADING: f64 = 0.8;
+/// Decay of the weight of earlier slabs, and weight of the sample.
+const SLAB_DECAY: f64 = 0.8;
 const SAMPLE_WEIGHT: f64 = 0.5;
 
-/// Encodes an array once.
+/// Encodes an array in one pass.
 pub(super) fn frame<T: Element>(
     view: &View<'_, T>,
     options: &Options,
@@ -46,7 +48,7 @@ pub(super) fn frame<T: Element>(
     let mut pass = OnePass::new(view, options, pool)?;
     let whole: Vec<_> = view.shape().iter().map(|&n| 0..n).collect();
     let slabs = pass.plan.slabs();
-    // A slab is taken up when as many have been emitted as its bound depends on.
+    // A slab starts when all slabs that its bound depends on have been emitted.
     let threads = parallel::threads(options.threads).min(pass.lag());
     let (mut runs, mut fill) = (Vec::new(), FoundFill::default());
     let pass = Mutex::new(&mut pass);
@@ -100,22 +102,23 @@ pub(super) fn frame<T: Element>(
     })
 }
 
-/// The bounds of a frame's slabs, for a `ratio` in one pass.
+/// Chooses the bounds of the slabs of a frame, for a `ratio` in one pass.
 ///
-/// [`OnePass::next_plan`] gives the plans of slabs in order, and [`OnePass::note`] takes what they took,
-/// in the same order; the bound of a slab depends on those that are [`OnePass::lag`] and more before it.
+/// [`OnePass::next_plan`] returns the plans of slabs in order, and [`OnePass::note`] records their
+/// encoded sizes, in the same order. The bound of a slab depends on the slabs that precede it by
+/// [`OnePass::lag`] or more.
 #[derive(Debug)]
 pub struct OnePass {
     plan: FramePlan,
     target: Target,
-    /// None where every bit is kept.
+    /// `None` if the frame is lossless.
     control: Option<Control>,
-    /// How often a sample was coded.
+    /// Number of times that the sample was encoded.
     sampled: usize,
 }
 
 impl OnePass {
-    /// Looks at a part of every slab.
+    /// Samples every slab.
     pub(crate) fn new<T: Element>(
         view: &View<'_, T>,
         options: &Options,
@@ -135,7 +138,7 @@ impl OnePass {
             scan.add(&sample.values);
         }
         let range = scan.range().extent().min(f64::MAX);
-        // Nothing to lose, or nothing lost.
+        // All values are equal, or a lossless encoding suffices.
         let exact =
             range == 0.0 || target.is_met(ratio(&samples, &trials.code(Tolerance::Lossless)?));
         if exact {
@@ -146,11 +149,11 @@ impl OnePass {
                 sampled: trials.count,
             });
         }
-        let (bracketing, place, sizes) = trials.bound(target, range)?;
+        let (bracketing, position, sizes) = trials.bound(target, range)?;
         let raw = samples.iter().map(|sample| sample.slab_bytes as f64);
-        let mut control = Control::new(target, bracketing, place, raw.collect(), &sizes);
+        let mut control = Control::new(target, bracketing, position, raw.collect(), &sizes);
         let sampled = trials.count;
-        let tolerance = Tolerance::Abs(control.bracketing.bound(place));
+        let tolerance = Tolerance::Abs(control.bracketing.bound(position));
         let plan = FramePlan::new::<T>(view.shape(), tolerance, options)?;
         control.calibrate(view, &plan, pool, options.simd)?;
         Ok(Self {
@@ -161,7 +164,7 @@ impl OnePass {
         })
     }
 
-    /// Looks at a part of every slab of an array that is to be coded with a `ratio` in one pass.
+    /// Samples every slab of an array that is to be encoded with a `ratio` in one pass.
     pub fn of<T: Element>(view: &View<'_, T>, options: &Options) -> Result<Self> {
         Self::new(view, options, &mut Pool::default())
     }
@@ -179,14 +182,14 @@ impl OnePass {
         }
     }
 
-    /// The next slab, in order, has bodies of these lengths.
+    /// Records the lengths of the bodies of the next slab, in order.
     pub fn note(&mut self, bodies: impl IntoIterator<Item = u64>) {
         if let Some(control) = &mut self.control {
             control.taken.push(stored(bodies));
         }
     }
 
-    /// The plan of the frame, whose guarantee is the largest bound.
+    /// The plan of the frame; its bound is the largest of all slabs.
     pub fn finished(&self) -> FramePlan {
         let bounds = self.control.iter().flat_map(|control| &control.bounds);
         match bounds.copied().reduce(f64::max) {
@@ -196,15 +199,15 @@ impl OnePass {
     }
 }
 
-/// A part of a slab, and the bytes of the whole one.
+/// A part of a slab, and the size of the whole slab in bytes.
 struct Sample<T> {
     values: Vec<T>,
     shape: Vec<usize>,
     slab_bytes: usize,
 }
 
-/// The middle of every slab, cut along its longest axis so that the others keep their neighbours; rows
-/// are only cut where there is nothing else.
+/// The middle of every slab, cut along its longest axis, so that values keep their neighbours along
+/// the others; rows are cut only if there is no other axis.
 fn samples<T: Element>(view: &View<'_, T>, plan: &FramePlan) -> Result<Vec<Sample<T>>> {
     let whole: Vec<_> = view.shape().iter().map(|&n| 0..n).collect();
     let sample = |slab| {
@@ -230,7 +233,7 @@ fn samples<T: Element>(view: &View<'_, T>, plan: &FramePlan) -> Result<Vec<Sampl
     (0..plan.slabs()).map(sample).collect()
 }
 
-/// So many steps in the middle of a range, at most all.
+/// The middle of a range, of at most this length.
 fn middle(range: &Range<usize>, length: usize) -> Range<usize> {
     let length = length.min(range.len());
     let start = range.start + (range.len() - length) / 2;
@@ -243,17 +246,19 @@ fn lengths(run: &EncodedChunks) -> impl Iterator<Item = u64> {
 
 /// Bytes of records whose bodies have these lengths.
 fn stored(bodies: impl IntoIterator<Item = u64>) -> f64 {
-    let records = bodies.into_iter().map(|length| length + RECORD_HEADER);
+    let records = bodies
+        .into_iter()
+        .map(|length| length + RECORD_HEADER_BYTES);
     records.sum::<u64>() as f64
 }
 
-/// The ratio of slabs that are as their samples, which took so many bytes.
+/// The ratio of the slabs, if they compress like their samples, given the sizes of these.
 fn ratio<T>(samples: &[Sample<T>], sizes: &[f64]) -> f64 {
     let raw: usize = samples.iter().map(|sample| sample.slab_bytes).sum();
     raw as f64 / sizes.iter().sum::<f64>().max(1.0)
 }
 
-/// Bounds that are tried on a sample.
+/// Trials on the samples.
 struct Trials<'a, T> {
     samples: &'a [Sample<T>],
     options: &'a Options,
@@ -262,7 +267,7 @@ struct Trials<'a, T> {
 }
 
 impl<T: Element> Trials<'_, T> {
-    /// What slabs would take, by their samples.
+    /// Estimated sizes of the slabs, from their samples.
     fn code(&mut self, tolerance: Tolerance) -> Result<Vec<f64>> {
         let options = Options {
             chunk: None,
@@ -298,10 +303,11 @@ impl<T: Element> Trials<'_, T> {
         Ok(sizes)
     }
 
-    /// The bounds that were tried, the place of the one that meets the target, and what slabs take then.
+    /// The trials, the position of the bound that meets the target, and the estimated sizes of the
+    /// slabs with it.
     fn bound(&mut self, target: Target, range: f64) -> Result<(Bracketing, f64, Vec<f64>)> {
-        let most = (range * LARGEST).min(f64::MAX);
-        let least = (range * SMALLEST).max(1e-290).min(most);
+        let most = (range * MAX_BOUND_OF_RANGE).min(f64::MAX);
+        let least = (range * MIN_BOUND_OF_RANGE).max(1e-290).min(most);
         let mut bracketing = Bracketing::new(target, least, most);
         let difference = self
             .samples
@@ -319,13 +325,13 @@ impl<T: Element> Trials<'_, T> {
                 best = Some((bound, miss, sizes));
             }
             match bracketing.next() {
-                Some(next) if !target.is_within(found, SAMPLE_CLOSE) => bound = next,
+                Some(next) if !target.is_within(found, SAMPLE_TOLERANCE) => bound = next,
                 _ => break,
             }
         }
         let (bound, miss, sizes) = best.unwrap_or((bound, 0.0, Vec::new()));
-        let place = target.place(bound) - miss.clamp(-1.0, 1.0) / bracketing.slope();
-        Ok((bracketing, place, sizes))
+        let position = target.position(bound) - miss.clamp(-1.0, 1.0) / bracketing.slope();
+        Ok((bracketing, position, sizes))
     }
 }
 
@@ -333,20 +339,21 @@ impl<T: Element> Trials<'_, T> {
 #[derive(Debug)]
 struct Control {
     target: Target,
-    /// Where bounds may lie.
+    /// Limits of bounds.
     bracketing: Bracketing,
     lag: usize,
-    /// The bound that the sample needs, and how the level grows with the logarithm of the bound.
-    place: f64,
+    /// Position of the bound that meets the target on the sample, and slope of the level.
+    position: f64,
     slope: f64,
-    /// By how much slabs reach a higher level than their samples, as far as is known before the first one.
+    /// How much higher the level of slabs is than that of their samples, as known before the first
+    /// slab.
     surplus: f64,
-    /// By how much the closest trial of it missed, and its place.
+    /// Miss of the last calibration, and its position.
     closest: Option<(f64, f64)>,
-    /// Bytes of each slab, and those that it is to take with that bound.
+    /// Raw size and planned size of each slab.
     raw: Vec<f64>,
     planned: Vec<f64>,
-    /// What slabs took so far, and the bounds that were given out.
+    /// Sizes of finished slabs, and bounds of started ones.
     taken: Vec<f64>,
     bounds: Vec<f64>,
 }
@@ -355,7 +362,7 @@ impl Control {
     fn new(
         target: Target,
         bracketing: Bracketing,
-        place: f64,
+        position: f64,
         raw: Vec<f64>,
         sizes: &[f64],
     ) -> Self {
@@ -364,7 +371,7 @@ impl Control {
         Self {
             target,
             lag: (raw.len() / 4).clamp(1, MAX_LAG),
-            place,
+            position,
             slope: bracketing.slope(),
             bracketing,
             surplus: 0.0,
@@ -376,7 +383,8 @@ impl Control {
         }
     }
 
-    /// Codes the slab that is to take most, which is not kept, to know how slabs differ from their samples.
+    /// Encodes the slab with the largest planned size and discards the result, to see how slabs
+    /// differ from their samples.
     fn calibrate<T: Element>(
         &mut self,
         view: &View<'_, T>,
@@ -386,7 +394,7 @@ impl Control {
     ) -> Result<()> {
         let whole: Vec<_> = view.shape().iter().map(|&n| 0..n).collect();
         for _ in 0..self.calibrations() {
-            let (slab, bound) = (self.largest(), self.bracketing.bound(self.first_place()));
+            let (slab, bound) = (self.largest(), self.bracketing.bound(self.first_position()));
             let plan = plan.with_bound(bound);
             let region = plan.slab_region(slab);
             let mut piece = Some(Piece {
@@ -411,7 +419,7 @@ impl Control {
         Ok(())
     }
 
-    /// The slab that is to take most.
+    /// The slab with the largest planned size.
     fn largest(&self) -> usize {
         let planned = self.planned.iter().enumerate();
         planned
@@ -419,7 +427,7 @@ impl Control {
             .map_or(0, |(slab, _)| slab)
     }
 
-    /// How often a slab is coded beforehand at most: it is most of a small frame.
+    /// Maximum number of calibrations; small frames, of which a slab is a large part, get two.
     fn calibrations(&self) -> usize {
         match self.raw.len() {
             0..4 => 2,
@@ -427,70 +435,70 @@ impl Control {
         }
     }
 
-    /// Where the bound of slabs lies, as far as is known before the first one.
-    fn first_place(&self) -> f64 {
-        self.place - self.surplus / self.slope
+    /// Position of the bound before the first slab.
+    fn first_position(&self) -> f64 {
+        self.position - self.surplus / self.slope
     }
 
-    /// The largest slab took so many bytes; whether nothing is to be learnt from another trial.
+    /// Records the size of the calibrated slab; returns whether another calibration is not needed.
     fn calibrated(&mut self, bound: f64, bytes: f64) -> bool {
-        let (slab, place) = (self.largest(), self.target.place(bound));
+        let (slab, position) = (self.largest(), self.target.position(bound));
         let miss = (bytes / self.planned[slab]).ln().abs();
-        match self.closest.replace((miss, place)) {
+        match self.closest.replace((miss, position)) {
             // The curve jumps, or the model does not hold.
-            Some((closest, place)) if closest <= miss => {
-                self.surplus = (self.place - place) * self.slope;
+            Some((closest, position)) if closest <= miss => {
+                self.surplus = (self.position - position) * self.slope;
                 true
             }
             _ => {
                 let level = self.target.level(self.raw[slab] / bytes.max(1.0));
-                let surplus = level - self.expected(slab, place);
+                let surplus = level - self.expected(slab, position);
                 self.surplus = surplus.clamp(-2.0, 2.0);
-                miss < SAMPLE_CLOSE
+                miss < SAMPLE_TOLERANCE
             }
         }
     }
 
-    /// The level that a slab is expected to reach with a bound, as the sample has it.
-    fn expected(&self, slab: usize, place: f64) -> f64 {
+    /// The level of a slab with a bound, according to its sample.
+    fn expected(&self, slab: usize, position: f64) -> f64 {
         let planned = self.target.level(self.raw[slab] / self.planned[slab]);
-        planned + self.slope * (place - self.place)
+        planned + self.slope * (position - self.position)
     }
 
     /// The bound of the next slab.
     fn next_bound(&mut self) -> f64 {
-        // Behind the last slab there is nothing to share out.
+        // Calls after the last slab are treated like the last one.
         let slab = self.bounds.len().min(self.planned.len().saturating_sub(1));
         let known = (slab + 1).saturating_sub(self.lag);
         let known = known.min(self.taken.len()).min(slab);
-        // 1. By how much slabs reach a higher level than the sample said; those that take much tell more.
+        // 1. How much higher the level of slabs is than expected; larger slabs have more weight.
         let mean = self.planned.iter().sum::<f64>() / self.planned.len() as f64;
         let (mut weights, mut sum) = (SAMPLE_WEIGHT, SAMPLE_WEIGHT * self.surplus);
         for done in 0..known {
-            let weight = FADING.powi((known - done) as i32) * self.planned[done] / mean;
+            let weight = SLAB_DECAY.powi((known - done) as i32) * self.planned[done] / mean;
             let level = self
                 .target
                 .level(self.raw[done] / self.taken[done].max(1.0));
-            let surplus = level - self.expected(done, self.target.place(self.bounds[done]));
+            let surplus = level - self.expected(done, self.target.position(self.bounds[done]));
             weights += weight;
             sum += weight * surplus.clamp(-2.0, 2.0);
         }
         let surplus = sum / weights;
-        // 2. What is left, for every byte that was planned.
-        let under_way: f64 = (known..slab)
+        // 2. The rest of the budget relative to the plan.
+        let in_flight: f64 = (known..slab)
             .map(|slab| {
-                let level = self.expected(slab, self.target.place(self.bounds[slab])) + surplus;
+                let level = self.expected(slab, self.target.position(self.bounds[slab])) + surplus;
                 self.raw[slab] / self.target.found(level)
             })
             .sum();
         let spent: f64 = self.taken[..known].iter().sum();
         let rest: f64 = self.planned[slab..].iter().sum();
-        let left = self.planned.iter().sum::<f64>() - spent - under_way;
+        let left = self.planned.iter().sum::<f64>() - spent - in_flight;
         let share = (left / rest).clamp(0.5, 2.0);
-        // 3. The bound at which slabs take that.
+        // 3. The bound that meets this budget.
         let goal = self.target.level(self.target.value() / share);
-        let place = self.place + (goal - self.target.goal() - surplus) / self.slope;
-        let bound = self.bracketing.bound(place);
+        let position = self.position + (goal - self.target.goal() - surplus) / self.slope;
+        let bound = self.bracketing.bound(position);
         self.bounds.push(bound);
         bound
     }

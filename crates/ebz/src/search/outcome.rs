@@ -1,4 +1,4 @@
-//! What a search found, and what that says about the array.
+//! Result of a search.
 
 use super::target::Target;
 use crate::bound::Tolerance;
@@ -10,33 +10,33 @@ use std::cmp::Ordering;
 pub struct SearchStats {
     /// The ratio or PSNR of the frame, as if it were alone in its file.
     pub found: f64,
-    /// Where that is, seen from the target.
+    /// How it relates to the target.
     pub outcome: SearchOutcome,
-    /// The bound that misses the target next to the one that was taken, of those that were tried, and
-    /// what it gives. For a ratio it is smaller, for a PSNR larger; 0 stands for an exact copy.
+    /// The closest bound tried that misses the target, and its ratio or PSNR. It is smaller than
+    /// the chosen one for a ratio, larger for a PSNR; 0 stands for a lossless encoding.
     pub beyond: Option<(f64, f64)>,
-    /// How often the whole array was coded.
+    /// Number of times that the whole array was encoded.
     pub codings: usize,
-    /// How often a sixteenth of it was coded, to know what to try.
+    /// Number of times that a sample (a sixteenth) was encoded.
     pub sampled: usize,
 }
 
-/// Where the result of a search is, seen from its target.
+/// How the result of a search relates to its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchOutcome {
-    /// The target or a little above: at most 5 % for a ratio, 1 dB for a PSNR.
+    /// At most 5 % (ratio) or 1 dB (PSNR) above the target.
     Close,
-    /// Farther above, as an exact copy: of a ratio that it has, no bound is smaller; a PSNR has no
-    /// larger one.
+    /// Farther above: lossless. Either a lossless encoding already meets the ratio, or no lossy one
+    /// meets the PSNR.
     Exact,
-    /// Farther above, and every larger bound gives the same: this is the least PSNR there is.
+    /// Farther above: the lowest PSNR of this array; every larger bound gives the same.
     Least,
-    /// Farther above, because the curve jumps over the target: no bound that was tried gives less.
+    /// Farther above: the curve jumps over the target; no bound tried gives less.
     Jump,
-    /// Farther above, when the search was given up: there may be a bound that comes closer.
+    /// Farther above: the search ended early; there may be a closer bound.
     Open,
-    /// Where one pass came to, above or below.
+    /// The result of one pass, above or below the target.
     OnePass,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// The bound; none is smaller than that of an exact copy.
+    /// The bound; 0 for a lossless encoding.
     pub fn bound(&self) -> f64 {
         match self.tolerance {
             Tolerance::Abs(bound) => bound,
@@ -56,17 +56,22 @@ impl Trial {
         }
     }
 
-    /// Whether to take this rather than the best so far: what is close, and of what is as close the
-    /// smallest bound for a ratio, the largest for a PSNR.
+    /// Whether this is better than the best so far: close ones first, then the smallest bound for a
+    /// ratio, the largest for a PSNR.
     pub fn is_better(&self, best: Option<Self>, target: Target) -> bool {
-        let rank = |trial: &Self| (target.is_close(trial.found), -target.place(trial.bound()));
+        let rank = |trial: &Self| {
+            (
+                target.is_close(trial.found),
+                -target.position(trial.bound()),
+            )
+        };
         target.is_met(self.found) && best.is_none_or(|best| rank(self) > rank(&best))
     }
 
-    /// The nearest trial that misses the target, on the side where bounds should miss it if any of
-    /// that side does.
+    /// The nearest trial that misses the target, preferably on the side where bounds should miss
+    /// it.
     pub fn beyond(&self, trials: &[Self], target: Target) -> Option<(f64, f64)> {
-        let ahead = |trial: &Self| target.place(trial.bound()) - target.place(self.bound());
+        let ahead = |trial: &Self| target.position(trial.bound()) - target.position(self.bound());
         let missed = trials.iter().filter(|trial| !target.is_met(trial.found));
         let rank = |trial: &Self| (ahead(trial) > 0.0, ahead(trial).abs());
         missed
@@ -74,7 +79,7 @@ impl Trial {
             .map(|trial| (trial.bound(), trial.found))
     }
 
-    /// Where this is, as the best of all trials on an array of this range.
+    /// The outcome, if this is the best of all trials on an array of this range.
     pub fn outcome(&self, target: Target, range: f64, open: bool) -> SearchOutcome {
         match target {
             _ if target.is_close(self.found) => SearchOutcome::Close,

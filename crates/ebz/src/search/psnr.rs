@@ -1,4 +1,4 @@
-//! The quality of a frame that is coded but not written yet.
+//! PSNR of a frame that is encoded but not yet written.
 
 use crate::chunk::{ChunkCoder, Cpu, EncodedFrame};
 use crate::element::Element;
@@ -6,16 +6,16 @@ use crate::error::Result;
 use crate::options::Options;
 use crate::parallel;
 
-/// One thread's memory, and what became of its slabs.
+/// Buffers and results of one thread.
 struct State<T> {
     coder: ChunkCoder,
     decoded: Vec<T>,
-    /// Of each slab: the sum of squares, and of how many values.
+    /// Sum of squared errors and number of values of each slab.
     sums: Vec<(f64, u64)>,
 }
 
-/// PSNR of a frame, of the values that count for the range. The sums of slabs are
-/// added in their order, so that the result does not depend on the number of threads.
+/// PSNR of a frame over the values that count for the range. The sums of slabs are added in order,
+/// so that the result does not depend on the number of threads.
 pub(super) fn of<T: Element>(
     frame: &EncodedFrame,
     values: &[T],
@@ -23,7 +23,7 @@ pub(super) fn of<T: Element>(
     options: &Options,
 ) -> Result<f64> {
     let fill = options.fill.values().typed(T::from_f64);
-    // Errors are summed as shares of the range, whose squares are neither too large nor too small.
+    // Errors are relative to the range, so that squares neither overflow nor underflow.
     let unit = if range > 0.0 { range } else { 1.0 };
     let plan = &frame.plan;
     let mut states = Vec::new();

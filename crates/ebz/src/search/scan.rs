@@ -1,9 +1,10 @@
 //! Scans a sample for bounds to try where the curve is erratic.
 //!
-//! On some arrays (few distinct values, undeclared fill values) ratio and PSNR jump up and down from one bound to
-//! the next, so that trials say nothing about the bounds between them. A sample mostly jumps like the whole array.
+//! On some arrays (few distinct values, undeclared fill values) ratio and PSNR jump up and down
+//! from one bound to the next, so that trials say nothing about the bounds between them. Samples
+//! mostly jump at the same bounds.
 
-use super::bracketing::{Bracketing, NARROW};
+use super::bracketing::{Bracketing, MIN_WIDTH};
 use super::sample::Sample;
 use super::target::Target;
 use super::{Search, Trial};
@@ -14,7 +15,7 @@ use crate::error::Result;
 /// Bounds scanned in the sample on either side of the miss.
 const SCANNED_PER_SIDE: usize = 12;
 /// Spacing of the scanned bounds.
-const STEP: f64 = 1.5 * NARROW;
+const STEP: f64 = 1.5 * MIN_WIDTH;
 /// Crossings of the target in the sample that are bisected.
 const MAX_CROSSINGS: usize = 4;
 /// Bisection steps per crossing.
@@ -31,7 +32,7 @@ const MAX_PAIRS: usize = 6;
 const MAX_DISTANCE: f64 = 3.0;
 
 impl<T: Element> Search<'_, T> {
-    /// Tries what promises to be close; whether trials were left.
+    /// Tries bounds that the sample suggests; returns whether promising ones are left.
     pub(super) fn scan(&mut self, bracketing: &mut Bracketing) -> Result<bool> {
         let Some(middle) = bracketing.middle() else {
             return Ok(false);
@@ -39,7 +40,7 @@ impl<T: Element> Search<'_, T> {
         let sample = self.sample();
         let nearby = match (self.target, &sample) {
             (_, None) => MAX_TRIALS,
-            // Sizes depend on how the array is cut, errors hardly.
+            // Unlike errors, sizes depend on how the array is chunked.
             (Target::Ratio { .. }, _) => MAX_NEARBY_TRIALS,
             (Target::Psnr(_), _) => 0,
         };
@@ -54,22 +55,22 @@ impl<T: Element> Search<'_, T> {
         let Some(sample) = sample else {
             return Ok(bracketing.nearby().is_some());
         };
-        // Around the jump, and if that led somewhere, more closely around where it led.
+        // Scan around the jump; if that makes progress, scan more finely around the best trial.
         for (middle, step) in [(Some(middle), STEP), (None, 0.2 * STEP)] {
             let gap = self.gap();
             let middle = middle.unwrap_or_else(|| self.nearest());
-            if self.follow(&sample, bracketing, middle, step)? {
+            if self.try_suggested(&sample, bracketing, middle, step)? {
                 return Ok(false);
             }
             if self.gap() == gap {
-                return self.halve(bracketing);
+                return self.bisect(bracketing);
             }
         }
         Ok(true)
     }
 
-    /// Tries what a sample leads to; whether it led to what is close.
-    fn follow(
+    /// Tries the bounds that a scan suggests; returns whether one is close.
+    fn try_suggested(
         &mut self,
         sample: &Sample<T>,
         bracketing: &Bracketing,
@@ -79,14 +80,14 @@ impl<T: Element> Search<'_, T> {
         let mut guide = self.guide(sample, bracketing, middle, step)?;
         let gap = self.gap();
         for trial in 0..MAX_TRIALS {
-            // A sample that follows the whole does not take long to lead into the gap.
+            // A representative sample narrows the gap soon.
             if trial == MAX_TRIALS_WITHOUT_PROGRESS && self.gap() == gap {
                 break;
             }
-            let Some((place, level)) = guide.next(self.target) else {
+            let Some((position, level)) = guide.next(self.target) else {
                 break;
             };
-            let found = self.measured(Tolerance::Abs(bracketing.bound(place)))?;
+            let found = self.measured(Tolerance::Abs(bracketing.bound(position)))?;
             if self.target.is_close(found) {
                 return Ok(true);
             }
@@ -95,9 +96,9 @@ impl<T: Element> Search<'_, T> {
         Ok(false)
     }
 
-    /// Closes in on a crossing of the PSNR, which changes little by little except where it has
-    /// stairs; whether trials were left.
-    fn halve(&mut self, bracketing: &mut Bracketing) -> Result<bool> {
+    /// Bisects a crossing of the PSNR, which is continuous except for stairs; returns whether
+    /// promising trials are left.
+    fn bisect(&mut self, bracketing: &mut Bracketing) -> Result<bool> {
         if matches!(self.target, Target::Ratio { .. }) {
             return Ok(false);
         }
@@ -118,16 +119,16 @@ impl<T: Element> Search<'_, T> {
         Ok(true)
     }
 
-    /// The place of the trial that came nearest to the target.
+    /// Position of the trial closest to the target.
     fn nearest(&self) -> f64 {
         let target = self.target;
         let miss = |trial: &&Trial| (target.level(trial.found) - target.aim()).abs();
         let bounds = self.trials.iter().filter(|trial| trial.bound() > 0.0);
         let nearest = bounds.min_by(|a, b| miss(a).total_cmp(&miss(b)));
-        target.place(nearest.map_or(self.range, Trial::bound))
+        target.position(nearest.map_or(self.range, Trial::bound))
     }
 
-    /// The most that was found below the target, and the least above.
+    /// The largest result below the target and the smallest above it.
     fn gap(&self) -> (f64, f64) {
         let found = self.trials.iter().map(|trial| trial.found);
         let (above, below): (Vec<_>, Vec<_>) = found.partition(|&found| self.target.is_met(found));
@@ -135,7 +136,7 @@ impl<T: Element> Search<'_, T> {
         (most, above.into_iter().fold(f64::INFINITY, f64::min))
     }
 
-    /// What a sample gives, around a place.
+    /// Scans a sample around a position.
     fn guide(
         &mut self,
         sample: &Sample<T>,
@@ -146,25 +147,27 @@ impl<T: Element> Search<'_, T> {
         let target = self.target;
         let tried = self.trials.clone();
         let mut part = self.part(sample);
-        let mut level = |place: f64| -> Result<f64> {
-            let bound = bracketing.bound(place);
+        let mut level = |position: f64| -> Result<f64> {
+            let bound = bracketing.bound(position);
             Ok(target.level(part.measured(Tolerance::Abs(bound))?))
         };
         let mut guide = Guide::default();
-        // 1. Next to what the whole gives.
-        let apart = |bound: f64| (target.place(bound) - middle).abs();
+        // 1. Bounds tried on the whole array, for comparison.
+        let apart = |bound: f64| (target.position(bound) - middle).abs();
         let mut near: Vec<_> = tried.iter().filter(|t| apart(t.bound()) < 1.0).collect();
         near.sort_by(|a, b| apart(a.bound()).total_cmp(&apart(b.bound())));
         for trial in near.iter().take(MAX_PAIRS) {
-            let place = target.place(trial.bound());
-            guide.pairs.push((level(place)?, target.level(trial.found)));
+            let position = target.position(trial.bound());
+            guide
+                .pairs
+                .push((level(position)?, target.level(trial.found)));
         }
-        // 2. At regular steps.
-        for number in 0..=2 * SCANNED_PER_SIDE {
-            let place = middle + (number as f64 - SCANNED_PER_SIDE as f64) * step;
-            guide.known.push((place, level(place)?));
+        // 2. Regular steps.
+        for index in 0..=2 * SCANNED_PER_SIDE {
+            let position = middle + (index as f64 - SCANNED_PER_SIDE as f64) * step;
+            guide.known.push((position, level(position)?));
         }
-        // 3. Where the target is passed within a step.
+        // 3. Bisect the steps that cross the target.
         let (base, growth) = guide.line(target);
         let aim = (target.aim() - base) / growth;
         let pairs = guide.known.windows(2).map(|pair| (pair[0], pair[1]));
@@ -174,8 +177,8 @@ impl<T: Element> Search<'_, T> {
         passes.sort_by(|a, b| (a.0.0 - middle).abs().total_cmp(&(b.0.0 - middle).abs()));
         for (mut from, mut to) in passes.into_iter().take(MAX_CROSSINGS) {
             for _ in 0..BISECTIONS {
-                let place = 0.5 * (from.0 + to.0);
-                let new = (place, level(place)?);
+                let position = 0.5 * (from.0 + to.0);
+                let new = (position, level(position)?);
                 guide.known.push(new);
                 if (new.1 - aim).abs() * growth < 0.5 * target.width() {
                     break;
@@ -191,17 +194,17 @@ impl<T: Element> Search<'_, T> {
     }
 }
 
-/// What a sample gives, and what that says of the whole.
+/// Results on the sample, and their relation to the whole array.
 #[derive(Debug, Default)]
 struct Guide {
-    /// Places that were not tried on the whole yet, and the levels that the sample has there.
+    /// Positions not yet tried on the whole array, and the levels of the sample there.
     known: Vec<(f64, f64)>,
-    /// Levels of the sample and of the whole at the same bounds.
+    /// Levels of the sample and of the whole array at the same bounds.
     pairs: Vec<(f64, f64)>,
 }
 
 impl Guide {
-    /// The straight line from levels of the sample to those of the whole: base and growth.
+    /// Linear fit from levels of the sample to those of the whole array: base and growth.
     fn line(&self, target: Target) -> (f64, f64) {
         let mut pairs = self.pairs.clone();
         pairs.retain(|(_, whole)| (whole - target.aim()).abs() < MAX_DISTANCE);
@@ -222,8 +225,8 @@ impl Guide {
         (bases.get(bases.len() / 2).copied().unwrap_or(0.0), growth)
     }
 
-    /// Takes out the place that is expected to come closest to the target, if any is expected to be
-    /// close to it.
+    /// Removes the position that is expected to be closest to the target, if it is expected to be
+    /// close.
     fn next(&mut self, target: Target) -> Option<(f64, f64)> {
         let (base, growth) = self.line(target);
         let miss = |&(_, level): &(f64, f64)| (base + growth * level - target.aim()).abs();

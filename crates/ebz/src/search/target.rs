@@ -1,24 +1,24 @@
-//! What is to be met, and the CEAZ paper's model of it: a bound twice as large saves one bit per
-//! value, and costs 6 dB.
+//! Targets, and the model of the CEAZ paper: doubling the bound saves one bit per value and costs
+//! 6 dB.
 
 use crate::bound::Bound;
 use crate::error::{Error, Result};
 
-/// What is to be met.
+/// The target of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Target {
-    /// Raw size over compressed size, of elements of so many bits. Larger bounds have more.
+    /// Raw size / compressed size, for elements of this many bits. Grows with the bound.
     Ratio { ratio: f64, bits: f64 },
-    /// dB. Larger bounds have less.
+    /// dB. Falls with the bound.
     Psnr(f64),
 }
 
-/// Below so many bits per value, real arrays save less than the model says: the ratio grows about
-/// as the square root of the bound.
+/// Below this many bits per value, real arrays save less than the model predicts: the ratio grows
+/// with about the square root of the bound.
 const MODEL_BITS: f64 = 2.0 / std::f64::consts::LN_2;
 
 impl Target {
-    /// The target of a bound, for elements of so many bytes.
+    /// The target of a bound, for elements of this many bytes.
     pub fn of(bound: Bound, size: usize) -> Result<Self> {
         match bound {
             Bound::Ratio(ratio) => Ok(Self::Ratio {
@@ -26,7 +26,7 @@ impl Target {
                 bits: 8.0 * size as f64,
             }),
             Bound::Psnr(decibels) => Ok(Self::Psnr(decibels)),
-            other => Err(Error::invalid(format!("{other} needs no search"))),
+            other => Err(Error::invalid(format!("{other} does not need a search"))),
         }
     }
 
@@ -37,7 +37,7 @@ impl Target {
         }
     }
 
-    /// Met, and not by much more than asked.
+    /// Met, and not exceeded by much.
     pub fn is_close(self, found: f64) -> bool {
         self.is_met(found)
             && match self {
@@ -46,19 +46,20 @@ impl Target {
             }
     }
 
-    /// The quantity that grows with [`Target::place`] as the model says.
+    /// A function of the result that the model predicts to be linear in [`Target::position`], with
+    /// slope 1.
     pub fn level(self, found: f64) -> f64 {
         match self {
             Self::Ratio { bits, .. } => match bits / found {
                 bits if bits > MODEL_BITS => (MODEL_BITS - bits) * std::f64::consts::LN_2,
                 bits => 2.0 * (MODEL_BITS / bits).ln(),
             },
-            // Exact copies have an infinite PSNR.
+            // The PSNR of a lossless encoding is infinite.
             Self::Psnr(_) => 0.05 * std::f64::consts::LN_10 * found.clamp(-1e3, 1e3),
         }
     }
 
-    /// What has a level: undoes [`Target::level`].
+    /// The ratio or PSNR of a level: the inverse of [`Target::level`].
     pub fn found(self, level: f64) -> f64 {
         match self {
             Self::Ratio { bits, .. } => match level {
@@ -69,7 +70,7 @@ impl Target {
         }
     }
 
-    /// The ratio or the decibels that were asked for.
+    /// The requested ratio or PSNR.
     pub fn value(self) -> f64 {
         match self {
             Self::Ratio { ratio, .. } => ratio,
@@ -77,17 +78,17 @@ impl Target {
         }
     }
 
-    /// The level of just that.
+    /// The level of the requested value.
     pub fn goal(self) -> f64 {
         self.level(self.value())
     }
 
-    /// Whether something is that close to the target, on either side.
+    /// Whether a result is within this relative distance of the target, on either side.
     pub fn is_within(self, found: f64, share: f64) -> bool {
         (found / self.value() - 1.0).abs() <= share
     }
 
-    /// The level to go for: met, with as much room on either side.
+    /// The level to aim for: well within the range that counts as close.
     pub fn aim(self) -> f64 {
         self.level(match self {
             Self::Ratio { ratio, .. } => ratio * 1.024,
@@ -95,7 +96,7 @@ impl Target {
         })
     }
 
-    /// How far from the aim a level is still its neighbour.
+    /// Largest distance from the aim that counts as nearby.
     pub fn near(self) -> f64 {
         let above = self.level(match self {
             Self::Ratio { ratio, .. } => ratio * 1.3,
@@ -104,7 +105,7 @@ impl Target {
         above - self.aim()
     }
 
-    /// How far from the aim a level may be and still be close.
+    /// Largest distance from the aim at which a result is close.
     pub fn width(self) -> f64 {
         let above = self.level(match self {
             Self::Ratio { ratio, .. } => ratio * 1.05,
@@ -113,25 +114,25 @@ impl Target {
         above - self.aim()
     }
 
-    /// Whether so many bits per value are left that bounds come close to the last digits of the
+    /// Whether so many bits per value remain that bounds are close to the last digits of the
     /// values.
     pub fn is_fine(self) -> bool {
         matches!(self, Self::Ratio { ratio, bits } if bits / ratio > 3.0)
     }
 
-    /// Where a bound lies on the axis along which levels grow.
-    pub fn place(self, bound: f64) -> f64 {
+    /// Position of a bound: its logarithm, with the sign that makes levels increase.
+    pub fn position(self, bound: f64) -> f64 {
         match self {
             Self::Ratio { .. } => bound.ln(),
             Self::Psnr(_) => -bound.ln(),
         }
     }
 
-    /// The bound at a place.
-    pub fn bound(self, place: f64) -> f64 {
+    /// The bound at a position.
+    pub fn bound(self, position: f64) -> f64 {
         match self {
-            Self::Ratio { .. } => place.exp(),
-            Self::Psnr(_) => (-place).exp(),
+            Self::Ratio { .. } => position.exp(),
+            Self::Psnr(_) => (-position).exp(),
         }
     }
 }

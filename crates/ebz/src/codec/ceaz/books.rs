@@ -1,7 +1,7 @@
-//! Which codebook a chunk uses: one of the offline ones, named by its number, or one of its own.
+//! Choice of codebooks: an offline codebook, given by its index, or a new one stored in the chunk.
 
 use super::codebooks::Kind;
-use super::estimate::{POINT, entropy};
+use super::estimate::{FRACTION_BITS, entropy};
 use super::offline::CODEBOOKS;
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -12,49 +12,49 @@ use std::marker::PhantomData;
 /// How codebooks are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// By the exact size of the coded chunk, codebook included.
+    /// By the exact encoded size, codebook included.
     Cost,
-    /// By the paper's χ, which compares update units; see `centred`.
+    /// By the paper's χ, which compares update units (see `centred`).
     Chi,
     /// Always the best offline codebook.
     Offline,
 }
 
-/// Groups with fewer symbols in all share one codebook without a cost comparison, which would take longer
-/// than coding them.
-const MIN_SYMBOLS_FOR_SEVERAL_BOOKS: usize = 2048;
+/// Groups with fewer symbols in total share one codebook without a cost comparison, which would
+/// take longer than encoding them.
+const MIN_SYMBOLS_FOR_SEVERAL_CODEBOOKS: usize = 2048;
 /// Fewer symbols than this always use an offline codebook.
-const MIN_SYMBOLS_FOR_OWN_BOOK: u64 = 320;
+const MIN_SYMBOLS_FOR_OWN_CODEBOOK: u64 = 320;
 
 /// Reuse an existing codebook when it costs at most 1/128 more bits than a new one: building and parsing
 /// one takes time.
-const REUSE_SLACK: u64 = 128;
+const REUSE_SLACK_DIVISOR: u64 = 128;
 
-/// In place of a codebook's number: a new one follows.
+/// Codebook index that stands for a new codebook, which follows.
 pub(super) const NEW_BOOK: u8 = 255;
-/// In place of a codebook's number: the one of the group before.
+/// Codebook index that stands for the codebook of the previous group.
 pub(super) const PREVIOUS_BOOK: u8 = 254;
 
-/// Codes symbols with the codebooks that the rule chooses.
+/// Encodes symbols with codebooks chosen by a rule.
 pub(super) struct Encoder<'a> {
     pub rule: Rule,
     pub sort: Sort,
     pub simd: Level,
-    /// Memory for streams.
+    /// Scratch buffer for streams.
     pub streams: &'a mut Vec<u8>,
 }
 
 impl<'a> Encoder<'a> {
-    /// Appends for each group that is not empty: the number of its codebook, the codebook if it is
-    /// new, and the coded symbols.
+    /// Appends for each nonempty group: the index of its codebook, the codebook if it is new, and
+    /// the encoded symbols.
     pub fn encode<K: Kind, const N: usize>(&mut self, groups: [&[u8]; N], out: &mut Vec<u8>) {
-        let few = groups.iter().map(|g| g.len()).sum::<usize>() < MIN_SYMBOLS_FOR_SEVERAL_BOOKS;
+        let few = groups.iter().map(|g| g.len()).sum::<usize>() < MIN_SYMBOLS_FOR_SEVERAL_CODEBOOKS;
         let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
         let mut next = groups
             .peek()
             .map(|symbols| K::histogram(symbols, self.simd));
         while let Some(mut histogram) = next.take() {
-            // 1. As many groups as are smaller with one codebook.
+            // 1. Merge groups as long as sharing a codebook is smaller.
             let mut run = Vec::with_capacity(N);
             run.extend(groups.next());
             while let Some(symbols) = groups.peek() {
@@ -90,7 +90,7 @@ impl<'a> Encoder<'a> {
         cost(&both) <= cost(a) + cost(b)
     }
 
-    /// The codebook for symbols of these frequencies, and its number.
+    /// The codebook for symbols of these frequencies, and its index.
     fn choose<K: Kind>(&self, histogram: &Histogram) -> (u8, Cow<'a, Book>) {
         let counts = histogram.occurring();
         let numbered = (0u8..).zip(K::of(&CODEBOOKS));
@@ -102,9 +102,9 @@ impl<'a> Encoder<'a> {
             return (NEW_BOOK, Cow::Owned(own()));
         };
         let kept = (number, Cow::Borrowed(&entry.book));
-        // A new codebook would not pay for the time, or cannot be smaller.
+        // A new codebook is not worth its time, or cannot be smaller.
         if self.rule != Rule::Cost
-            || histogram.total() < MIN_SYMBOLS_FOR_OWN_BOOK
+            || histogram.total() < MIN_SYMBOLS_FOR_OWN_CODEBOOK
             || cost <= cost_with_book(counts)
         {
             return kept;
@@ -120,18 +120,18 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Decodes symbols with the codebooks that the stream names.
+/// Decodes symbols with the codebooks given in the stream.
 pub(super) struct Decoder<'a, K> {
     /// The table of the last new codebook.
     table: &'a mut Table,
     kind: PhantomData<K>,
-    /// The number of the last codebook.
+    /// The index of the last codebook.
     number: Option<u8>,
     pub simd: Level,
 }
 
 impl<'a, K: Kind> Decoder<'a, K> {
-    /// A decoder; `table` is memory for its tables.
+    /// A decoder; `table` is reused for the tables of new codebooks.
     pub fn new(table: &'a mut Table, simd: Level) -> Self {
         Self {
             table,
@@ -141,7 +141,7 @@ impl<'a, K: Kind> Decoder<'a, K> {
         }
     }
 
-    /// Fills the symbols of a group.
+    /// Decodes the symbols of a group.
     pub fn decode(&mut self, bytes: &mut &[u8], symbols: &mut [u8]) -> Result<()> {
         if symbols.is_empty() {
             return Ok(());
@@ -154,7 +154,7 @@ impl<'a, K: Kind> Decoder<'a, K> {
                 }
                 self.number = Some(number);
             }
-            None => return Err(Error::truncated("the number of a codebook is missing")),
+            None => return Err(Error::truncated("the index of a codebook is cut off")),
         }
         let unknown = || Error::corrupt("unknown codebook");
         let table = match self.number.ok_or_else(unknown)? {
@@ -168,14 +168,14 @@ impl<'a, K: Kind> Decoder<'a, K> {
     }
 }
 
-/// Whether to reuse a codebook of this cost, given that of a new one.
+/// Whether to reuse a codebook of this cost instead of building a new one.
 fn reuses(cost: u64, new: u64) -> bool {
-    cost <= new.saturating_add(new / REUSE_SLACK)
+    cost <= new.saturating_add(new / REUSE_SLACK_DIVISOR)
 }
 
-/// Estimated bits of symbols of these frequencies with a codebook of their own, which takes about two bits
-/// for each symbol that occurs.
+/// Estimated bits of symbols of these frequencies including a new codebook, which takes about two
+/// bits per symbol that occurs.
 fn cost_with_book(counts: &[u32]) -> u64 {
     let occurring = counts.iter().filter(|c| **c > 0).count() as u64;
-    (entropy(counts) >> POINT) + 2 * occurring + 64
+    (entropy(counts) >> FRACTION_BITS) + 2 * occurring + 64
 }

@@ -1,12 +1,13 @@
-//! The coder of the CEAZ paper, section 3.2: 1,024 symbols around a centre, books by update unit.
+//! The coder of the CEAZ paper, section 3.2: 1,024 symbols around a centre, codebooks by update
+//! unit.
 //!
 //! ```text
 //! values ─► dualquant ─► residuals ─► symbols of ten bits ─► update units ─► Huffman
 //!               └► exceptions
 //! ```
 //!
-//! A unit is coded with the book of the unit before, one of its own that it carries, or the offline one.
-//! The last symbol stands for a residual that has no code, whose bits follow.
+//! A unit uses the codebook of the previous unit, a new one, or the offline one. The last symbol is
+//! an escape for residuals without a code; the bits of the residual follow.
 
 use super::books::{NEW_BOOK, PREVIOUS_BOOK, Rule};
 use super::estimate::Entropy;
@@ -22,23 +23,23 @@ use crate::stage::exceptions::Exceptions;
 use crate::stage::huffman::{Sort, WIDE_ALPHABET, WideBook, WideTable};
 use std::sync::LazyLock;
 
-/// First byte of such a chunk, where others have a mode.
-pub(super) const MARK: u8 = 7;
-/// In place of a book's number: the offline one.
+/// First byte of such a chunk, in place of a mode.
+pub(super) const CENTRED_MARK: u8 = 7;
+/// Codebook index of the offline one.
 const OFFLINE_BOOK: u8 = 0;
-/// The symbol of residuals that have no code.
+/// The symbol of residuals without a code.
 const ESCAPE: u16 = WIDE_ALPHABET as u16 - 1;
 
-/// The paper's threshold τ₀: the book of the unit before is kept while χ is not above it.
+/// The paper's threshold τ₀: up to it, the previous codebook is kept.
 ///
-/// χ = |σ₀ − σ₁| is the change of the standard deviation of the symbols' frequencies from one unit to the
-/// next, in thousandths of the unit's symbols. In this unit the paper's thresholds do what its Figure 9 says:
-/// see `docs/papers.md`.
+/// χ = |σ₀ − σ₁| is the change of the standard deviation of the symbol frequencies from one unit to
+/// the next, in thousandths of the symbols of the unit. With this scale, the paper's thresholds
+/// behave as in its Figure 9: see `docs/papers.md`.
 const TAU_0: f64 = 5.18;
-/// The paper's threshold τ₁: above it the offline book is used.
+/// The paper's threshold τ₁: above it, the offline codebook is used.
 const TAU_1: f64 = 9.69;
 
-/// The offline book and its frequencies.
+/// The offline codebook and its frequencies.
 static OFFLINE: LazyLock<(Counts, WideBook)> = LazyLock::new(|| {
     let text = include_str!("offline_centred.txt");
     let numbers = text.lines().filter(|line| !line.starts_with('#'));
@@ -51,7 +52,7 @@ static OFFLINE: LazyLock<(Counts, WideBook)> = LazyLock::new(|| {
 
 type Counts = [u32; WIDE_ALPHABET];
 
-/// Memory that is kept from chunk to chunk.
+/// Scratch buffers, reused between chunks.
 #[derive(Default)]
 struct Scratch {
     exceptions: Exceptions,
@@ -60,11 +61,11 @@ struct Scratch {
     bits: BitWriter,
 }
 
-/// The residuals of a chunk as symbols.
+/// The symbols of a chunk.
 #[derive(Default)]
 struct Symbols {
     symbols: Vec<u16>,
-    /// Residuals that are no symbol, in order.
+    /// Residuals without a symbol, in order.
     large: Vec<u64>,
 }
 
@@ -88,7 +89,7 @@ impl Sink for Symbols {
     }
 }
 
-/// How often each symbol occurs in a chunk; for tools that study fields.
+/// Symbol frequencies of a chunk, for analysis tools.
 pub fn centred_frequencies<T: Float>(
     values: &[T],
     task: &Task<'_>,
@@ -129,7 +130,7 @@ pub(super) fn encode<T: Float>(
     } = &mut *scratch;
     // 1. Quantize and predict.
     let plan = dualquant::forward(values, task, context, exceptions, symbols);
-    out.push(MARK);
+    out.push(CENTRED_MARK);
     head::write_to(&plan, out);
     // 2. Exact values.
     list.clear();
@@ -172,19 +173,19 @@ pub(super) fn encode<T: Float>(
     Ok(())
 }
 
-/// Chooses the books of units.
+/// Chooses the codebooks of units.
 struct Chooser {
     rule: Rule,
     sort: Sort,
     escape_bits: u32,
-    /// The book of the unit before, unless that was the offline one.
+    /// The codebook of the previous unit, unless it is the offline one.
     before: Option<WideBook>,
     /// The standard deviation of its frequencies.
     deviation: f64,
 }
 
 impl Chooser {
-    /// The book for a unit of these frequencies, and its number.
+    /// The codebook for a unit of these frequencies, and its index.
     fn choose(&mut self, counts: &Counts) -> (u8, &WideBook) {
         let deviation = deviation(counts);
         let change = (deviation - self.deviation).abs();
@@ -193,7 +194,7 @@ impl Chooser {
             Rule::Offline => OFFLINE_BOOK,
             Rule::Chi if change > TAU_1 => OFFLINE_BOOK,
             Rule::Chi if change <= TAU_0 && self.before.is_some() => PREVIOUS_BOOK,
-            // A unit behind one with the offline book: by then there are frequencies to make a book from.
+            // After a unit with the offline codebook, build a new one.
             Rule::Chi => NEW_BOOK,
             Rule::Cost => self.cheapest(counts),
         };
@@ -205,14 +206,14 @@ impl Chooser {
         (number, self.before.as_ref().unwrap_or(&OFFLINE.1))
     }
 
-    /// A book of these frequencies, in which there is always an escape.
+    /// A codebook for these frequencies that always has an escape.
     fn own(&self, counts: &Counts) -> WideBook {
         let mut counts = *counts;
         counts[usize::from(ESCAPE)] = counts[usize::from(ESCAPE)].max(1);
         WideBook::of(&counts, self.sort)
     }
 
-    /// The number of the book with which a unit is smallest.
+    /// The index of the codebook with the smallest output.
     fn cheapest(&self, counts: &Counts) -> u8 {
         let own = self.own(counts);
         let mut stored = Vec::new();
@@ -227,7 +228,7 @@ impl Chooser {
         }
     }
 
-    /// Bits of a unit with a book.
+    /// Bits of a unit with a codebook.
     fn cost(&self, book: &WideBook, counts: &Counts) -> u64 {
         let escape = u64::from(book.lengths()[usize::from(ESCAPE)]) + u64::from(self.escape_bits);
         let costs = (0u16..).zip(counts).zip(book.lengths());
@@ -249,7 +250,7 @@ fn deviation(counts: &Counts) -> f64 {
     1000.0 * (squares / WIDE_ALPHABET as f64).sqrt()
 }
 
-/// Undoes [`encode`], behind the mark.
+/// Decodes the output of [`encode`], without the first byte.
 pub(super) fn decode<T: Float>(
     mut bytes: &[u8],
     dims: Dims,
@@ -260,7 +261,9 @@ pub(super) fn decode<T: Float>(
     let exceptions = varint::read_block(&mut bytes)?;
     let unit = varint::read_length(&mut bytes)?;
     if unit == 0 || unit % UNIT != 0 {
-        return Err(Error::corrupt("an update unit that ends within a unit"));
+        return Err(Error::corrupt(
+            "the size of update units is not a multiple of 256",
+        ));
     }
     let mut units = Units {
         bytes,
@@ -275,7 +278,7 @@ pub(super) fn decode<T: Float>(
     units.reader.finish()?;
     match units.bytes.is_empty() {
         true => Ok(()),
-        false => Err(Error::corrupt("a chunk is too long")),
+        false => Err(Error::corrupt("trailing bytes after a chunk")),
     }
 }
 
@@ -283,17 +286,17 @@ pub(super) fn decode<T: Float>(
 struct Units<'a> {
     bytes: &'a [u8],
     reader: BitReader<'a>,
-    /// Residuals of an update unit, and how many are left of this one.
+    /// Residuals per update unit, and how many of the current one are left.
     unit: usize,
     left: usize,
-    /// The table of the last new book, and of the offline one.
+    /// The decoding tables of the last new codebook and of the offline one.
     own: Option<WideTable>,
     offline: Option<WideTable>,
     is_own: bool,
 }
 
 impl Units<'_> {
-    /// Begins the next update unit.
+    /// Starts the next update unit.
     fn advance(&mut self) -> Result<()> {
         self.reader.finish()?;
         match self.bytes.split_off_first() {
@@ -308,7 +311,7 @@ impl Units<'_> {
             }
             Some(&PREVIOUS_BOOK) => {}
             Some(_) => return Err(Error::corrupt("unknown codebook")),
-            None => return Err(Error::truncated("the number of a codebook is missing")),
+            None => return Err(Error::truncated("the index of a codebook is cut off")),
         }
         self.reader = BitReader::new(varint::read_block(&mut self.bytes)?);
         self.left = self.unit;

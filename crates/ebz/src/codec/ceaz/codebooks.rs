@@ -1,4 +1,4 @@
-//! Codebooks that chunks name by number.
+//! Codebooks that chunks refer to by index.
 
 use crate::simd::Level;
 use crate::stage::huffman::{Book, Histogram, Sort, Table};
@@ -25,7 +25,7 @@ impl From<Book> for Entry {
 }
 
 impl Entry {
-    /// The decoding table, made at its first use.
+    /// The decoding table, built on first use.
     pub fn table(&self) -> &Table {
         self.table.get_or_init(|| Table::of(&self.book, usize::MAX))
     }
@@ -37,8 +37,8 @@ pub(super) trait Kind {
     fn of(codebooks: &Codebooks) -> &[Entry];
     /// The frequencies of symbols.
     fn histogram(symbols: &[u8], simd: Level) -> Histogram;
-    /// How to sort them for a new codebook, if this is asked for.
-    fn sort(asked: Sort) -> Sort;
+    /// How to sort symbols for a new codebook, given the requested way.
+    fn sort(requested: Sort) -> Sort;
 }
 
 /// Masks, and labels of units.
@@ -54,7 +54,7 @@ impl Kind for OfMasks {
         Histogram::of(symbols)
     }
     fn sort(_: Sort) -> Sort {
-        // The paper's Algorithm 1 is for residuals, whose frequencies fall from the centre on.
+        // The paper's Algorithm 1 is for residuals, whose frequencies decrease from the centre.
         Sort::Exact
     }
 }
@@ -66,7 +66,7 @@ impl Kind for OfResiduals {
     fn histogram(symbols: &[u8], simd: Level) -> Histogram {
         Histogram::estimate(symbols, simd)
     }
-    fn sort(asked: Sort) -> Sort {
-        asked
+    fn sort(requested: Sort) -> Sort {
+        requested
     }
 }

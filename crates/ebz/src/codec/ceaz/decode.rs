@@ -1,4 +1,4 @@
-//! Bytes of a chunk to values: the steps of `encode.rs`, from its end to its beginning.
+//! Decoder: the steps of `encode.rs` in reverse order.
 
 use super::books::Decoder;
 use super::codebooks::{OfMasks, OfResiduals};
@@ -14,7 +14,7 @@ use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Fetch};
 use crate::stage::occupancy::{Cursor, GROUPS};
 
-/// Undoes `encode_by_lags`.
+/// Decodes the output of `encode_by_lags`.
 pub(super) fn decode_by_lags<T: Float>(
     mut bytes: &[u8],
     dims: Dims,
@@ -35,7 +35,7 @@ pub(super) fn decode_by_lags<T: Float>(
     result
 }
 
-/// Undoes `encode_parts`: the list of exact values, and the residuals of so many units.
+/// Decodes the output of `encode_parts`: the side list, and the residuals of `units` units.
 pub(super) fn decode_parts<'a, 'b>(
     parts: usize,
     mut bytes: &'b [u8],
@@ -50,7 +50,7 @@ pub(super) fn decode_parts<'a, 'b>(
         _ => decode_residuals::<u64>(&mut bytes, units, simd, scratch)?,
     }
     if !bytes.is_empty() {
-        return Err(Error::corrupt("a chunk is too long"));
+        return Err(Error::corrupt("trailing bytes after a chunk"));
     }
     let source = Spread {
         residuals: &mut scratch.residuals,
@@ -69,7 +69,7 @@ fn decode_residuals<W: Word>(
     let Scratch {
         residuals,
         symbols,
-        thin,
+        sparse,
         tables,
         ..
     } = scratch;
@@ -84,9 +84,9 @@ fn decode_residuals<W: Word>(
     labels::read_from(bytes, &mut decoder, residuals.set_labels(units))?;
 
     // 3.2 Masks.
-    masks::read_from(bytes, &mut decoder, thin, residuals)?;
+    masks::read_from(bytes, &mut decoder, sparse, residuals)?;
 
-    // 3.3 What did not fit a symbol: low bits, exceptions.
+    // 3.3 Low bits, and bits of large residuals.
     let mut rests = Vec::with_capacity(GROUPS);
     for group in 0..GROUPS {
         let count = residuals.count_values(group, simd);
@@ -107,7 +107,7 @@ fn decode_residuals<W: Word>(
     exceptions.finish()
 }
 
-/// Gives residual units with their zeros.
+/// Yields residual units with their zeros restored.
 pub(super) struct Spread<'a> {
     residuals: &'a mut Residuals,
     at: Cursor,

@@ -1,4 +1,4 @@
-//! Values of a chunk to bytes.
+//! Encoder.
 
 use super::books::Encoder;
 use super::codebooks::OfResiduals;
@@ -16,8 +16,8 @@ use crate::stage::huffman::Histogram;
 use crate::stage::occupancy::{GROUPS, Occupancy};
 use std::any::Any;
 
-/// Codes a chunk with the prediction by lags. If its units cost less than `promising`, nothing is
-/// written and the estimated cost of a unit is returned.
+/// Encodes a chunk with prediction by lags. If its units cost less than `promising`, writes nothing
+/// and returns the estimated cost of a unit.
 pub(super) fn encode_by_lags<T: Float>(
     values: &[T],
     task: &Task<'_>,
@@ -26,7 +26,7 @@ pub(super) fn encode_by_lags<T: Float>(
     out: &mut Vec<u8>,
 ) -> Result<Option<u64>> {
     let mut scratch = context.take::<Scratch>();
-    // 1. Quantize and predict: residual units without zeros.
+    // 1. Quantize and predict; drop the zeros of residual units.
     let simd = context.simd();
     let mut sink = Gather::new(&mut scratch.residuals, simd, promising);
     let plan = dualquant::forward(values, task, context, &mut scratch.exceptions, &mut sink);
@@ -40,7 +40,8 @@ pub(super) fn encode_by_lags<T: Float>(
     Ok(declined)
 }
 
-/// Appends what a scratch holds: exact values, and residuals of so many 16-bit parts.
+/// Appends the side list and the residuals, which have `parts` times 16 bits, from the scratch
+/// buffers.
 pub(super) fn encode_parts<T: Float>(
     parts: usize,
     task: &Task<'_>,
@@ -69,7 +70,7 @@ fn encode_residuals<W: Word>(
         symbols,
         extra,
         streams,
-        thin,
+        sparse,
         ..
     } = scratch;
     let residuals = residuals.of_width::<W>();
@@ -85,9 +86,9 @@ fn encode_residuals<W: Word>(
 
     // 3.2 Masks.
     let all = std::array::from_fn(|group| residuals.masks(group));
-    masks::write_to(all, &mut coder, thin, out);
+    masks::write_to(all, &mut coder, sparse, out);
 
-    // 3.3 What does not fit a symbol: low bits, exceptions.
+    // 3.3 Low bits, and bits of large residuals.
     extra.clear();
     for (group, symbols) in symbols.iter_mut().enumerate() {
         let values = residuals.values(group);
@@ -110,13 +111,13 @@ impl Residuals {
     }
 }
 
-/// Takes residual units without their zeros.
+/// Collects residual units without their zeros.
 pub(super) struct Gather<'a> {
     residuals: &'a mut Residuals,
     simd: Level,
-    /// Units that cost less are declined, for a better prediction.
+    /// Units that cost less are declined: interpolation may predict better.
     promising: u64,
-    /// The cost of a unit, if they were.
+    /// The cost of a unit, if declined.
     declined: Option<u64>,
 }
 
@@ -151,18 +152,18 @@ impl Sink for Gather<'_> {
     }
 }
 
-/// How often each mask and each symbol occurs in a chunk.
+/// Frequencies of masks and symbols in a chunk.
 #[derive(Debug, Clone, Default)]
 pub struct Frequencies {
     /// By group of units, and by mask of eight residuals.
     pub masks: Vec<Vec<u32>>,
-    /// By group of units, and by symbol, for residuals that the masks leave over.
+    /// By group of units, and by symbol, for residuals that are stored.
     pub symbols: Vec<Vec<u32>>,
-    /// Residuals that the masks take away: zeros.
+    /// Number of zero residuals, which are not stored.
     pub zeros: usize,
 }
 
-/// The frequencies that a chunk's books are made from; for tools that study fields.
+/// The frequencies that the codebooks of a chunk are built from, for analysis tools.
 pub fn frequencies<T: Float>(values: &[T], task: &Task<'_>, context: &mut Context) -> Frequencies {
     let mut scratch = context.take::<Scratch>();
     let mut sink = Gather::new(&mut scratch.residuals, context.simd(), 0);

@@ -1,4 +1,4 @@
-//! What residuals would cost, without coding them: their entropy, and that of their masks.
+//! Estimates the cost of residuals by their entropy and that of their masks.
 
 use crate::element::word::Word;
 use crate::simd::Level;
@@ -6,10 +6,10 @@ use crate::stage::UNIT;
 use crate::stage::dualquant::Estimate;
 use crate::stage::occupancy;
 
-/// Frequencies in a sample.
+/// Frequencies of masks and residual widths in a sample.
 pub(super) struct Entropy {
     masks: [u32; 256],
-    /// How many residuals have more bits than this.
+    /// Number of residuals with more than this many bits.
     wider: [u32; 65],
 }
 
@@ -49,16 +49,16 @@ impl Estimate for Entropy {
     fn cost(&self) -> u64 {
         // Residuals of equal width share a class; zeros are in the masks.
         let classes: [u32; 64] = std::array::from_fn(|i| self.wider[i] - self.wider[i + 1]);
-        // Behind its highest bit a residual is noise.
+        // Treat the bits below the highest one as noise.
         let low_bits: u64 = self.wider[1..].iter().map(|&n| u64::from(n)).sum();
-        entropy(&self.masks) + entropy(&classes) + (low_bits << POINT)
+        entropy(&self.masks) + entropy(&classes) + (low_bits << FRACTION_BITS)
     }
 }
 
-/// Binary digits of a logarithm.
-pub(super) const POINT: u32 = 16;
+/// Fractional bits of a logarithm.
+pub(super) const FRACTION_BITS: u32 = 16;
 
-/// Bits that symbols of these frequencies take at best, times 2^[`POINT`].
+/// Entropy in bits of symbols of these frequencies, times 2^[`FRACTION_BITS`].
 pub(super) fn entropy(counts: &[u32]) -> u64 {
     let (mut total, mut saved) = (0, 0);
     for &count in counts {
@@ -68,12 +68,12 @@ pub(super) fn entropy(counts: &[u32]) -> u64 {
     total * log2(total) - saved
 }
 
-/// Logarithm times 2^[`POINT`], linear between powers of two and 0 for 0: from the exponent and the
-/// leading digits of a floating-point number, so that every machine makes the same choice.
+/// Binary logarithm times 2^[`FRACTION_BITS`], piecewise linear between powers of two, and 0 for 0.
+/// Computed from the exponent and mantissa of a float, so that every machine makes the same choice.
 fn log2(value: u64) -> u64 {
     const DIGITS: u32 = f64::MANTISSA_DIGITS - 1;
     const ONE: u64 = 1023 << DIGITS;
-    (value as f64).to_bits().saturating_sub(ONE) >> (DIGITS - POINT)
+    (value as f64).to_bits().saturating_sub(ONE) >> (DIGITS - FRACTION_BITS)
 }
 
 #[cfg(test)]
@@ -89,6 +89,6 @@ mod tests {
         assert_eq!([3, 5, 6].map(log2), [3 << 15, 9 << 14, 5 << 15]);
         assert_eq!(entropy(&[]), 0);
         assert_eq!(entropy(&[7, 0]), 0);
-        assert_eq!(entropy(&[5, 5, 5, 5]), (5 * 8) << POINT);
+        assert_eq!(entropy(&[5, 5, 5, 5]), (5 * 8) << FRACTION_BITS);
     }
 }

@@ -1,9 +1,9 @@
-//! Chunks whose values are predicted from every second value along each axis, which are a chunk of
-//! their own.
+//! Halved chunks: every second value along each axis forms a coarse chunk, from which the others
+//! are predicted.
 
 use super::decode::decode_parts;
 use super::encode::{Gather, encode_parts};
-use super::estimate::{Entropy, POINT};
+use super::estimate::{Entropy, FRACTION_BITS};
 use super::{Rewrite, Scratch, decode_chunk, encode_chunk, rewrite};
 use crate::bits::varint;
 use crate::bound::Tolerance;
@@ -13,43 +13,43 @@ use crate::error::{Error, Result};
 use crate::stage::halving::{self, Fixed, Free, Halving, Lattice, Steps};
 use crate::stage::{UNIT, dualquant, exceptions};
 
-/// First byte of such a chunk, where others have a mode: with free residuals, and with residuals on
-/// the lattice of the bound.
+/// First byte of such a chunk, in place of a mode: residuals relative to predictions, or on the
+/// lattice of the bound.
 const FREE: u8 = 255;
 const FIXED: u8 = 254;
 
 /// Smaller chunks are never halved.
-const MIN_VALUES: usize = 1 << 12;
+const MIN_VALUES_TO_HALVE: usize = 1 << 12;
 
-/// Interpolation is tried where lags cost fewer bits per value than this.
+/// Interpolation is tried if lags cost fewer bits per value than this.
 const MAX_BITS_BY_LAGS: u64 = 3;
-/// The same for chunks so small that a trial takes little time.
+/// The same for small chunks, where a trial is cheap.
 const MAX_BITS_BY_LAGS_IF_SMALL: u64 = 8;
-const MAX_SMALL_CHUNK: usize = 1 << 18;
+const MAX_VALUES_OF_SMALL_CHUNK: usize = 1 << 18;
 
-/// Bound of the coarse values relative to the bound: their errors spread to predictions.
+/// Bound of the coarse values relative to the bound: their errors propagate to predictions.
 const COARSE_BOUND: f64 = 0.75;
 
-/// Memory for coarse values.
+/// Scratch buffers for coarse values.
 #[derive(Default)]
 struct Coarse<T> {
     values: Vec<T>,
     bytes: Vec<u8>,
 }
 
-/// How a chunk could be halved, and the cost of a unit by lags below which that is tried.
+/// How to halve a chunk, and the cost of a unit by lags below which halving is tried.
 pub(super) fn candidate(task: &Task<'_>) -> Option<(Halving, u64)> {
     let plain = matches!(task.tolerance, Tolerance::Abs(_)) && task.fill.is_empty();
     let values = task.dims.len();
-    let bits = match values <= MAX_SMALL_CHUNK {
+    let bits = match values <= MAX_VALUES_OF_SMALL_CHUNK {
         true => MAX_BITS_BY_LAGS_IF_SMALL,
         false => MAX_BITS_BY_LAGS,
     };
-    let halving = Halving::of(task.dims).filter(|_| plain && values >= MIN_VALUES);
-    halving.map(|halving| (halving, (bits * UNIT as u64) << POINT))
+    let halving = Halving::of(task.dims).filter(|_| plain && values >= MIN_VALUES_TO_HALVE);
+    halving.map(|halving| (halving, (bits * UNIT as u64) << FRACTION_BITS))
 }
 
-/// Appends the halved chunk if that is smaller than units of this cost; otherwise nothing.
+/// Appends the halved chunk if it is smaller than units of this cost; otherwise returns false.
 pub(super) fn encode<T: Float>(
     values: &[T],
     task: &Task<'_>,
@@ -80,7 +80,7 @@ pub(super) fn encode<T: Float>(
 
 #[expect(
     clippy::too_many_arguments,
-    reason = "what every step of a chunk needs"
+    reason = "the state of a chunk and of the codec"
 )]
 fn encode_with<T: Float, S: Steps<T>>(
     kind: u8,
@@ -104,7 +104,7 @@ fn encode_with<T: Float, S: Steps<T>>(
         let unit = halving::sampled_cost::<T, S, Entropy>(values, halving, &lattice, coarse, simd);
         unit.saturating_mul(units)
     };
-    // Lags are faster: they win unless interpolation saves more than 5 %.
+    // Lags are faster: use them unless interpolation saves more than 5 %.
     let most = cost.saturating_mul(units) / 20 * 19;
 
     // 1. Optimistic test: coarse values without errors, at the same cost as the others.
@@ -115,7 +115,7 @@ fn encode_with<T: Float, S: Steps<T>>(
         return Ok(false);
     }
 
-    // 2. Coarse values, as the decoder will see them.
+    // 2. Coarse values as the decoder reconstructs them.
     bytes.clear();
     let share = if kind == FREE { COARSE_BOUND } else { 1.0 };
     let coarse_task = Task {
@@ -125,7 +125,7 @@ fn encode_with<T: Float, S: Steps<T>>(
     };
     encode_chunk(few, &coarse_task, context, bytes)?;
     decode_chunk(bytes, halving.coarse(), context, few)?;
-    if sampled(few).saturating_add((8 * bytes.len() as u64) << POINT) > most {
+    if sampled(few).saturating_add((8 * bytes.len() as u64) << FRACTION_BITS) > most {
         return Ok(false);
     }
 
@@ -145,11 +145,11 @@ fn encode_with<T: Float, S: Steps<T>>(
 }
 
 /// Whether a chunk is halved.
-pub(super) fn announced(bytes: &[u8]) -> bool {
+pub(super) fn is_halved(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(&(FREE | FIXED)))
 }
 
-/// Fills `out` from what [`encode`] appended.
+/// Decodes the output of [`encode`].
 pub(super) fn decode<T: Float>(
     bytes: &[u8],
     dims: Dims,
@@ -159,7 +159,7 @@ pub(super) fn decode<T: Float>(
     match bytes.split_first() {
         Some((&FREE, bytes)) => decode_with::<T, Free<T>>(bytes, dims, context, out),
         Some((_, bytes)) => decode_with::<T, Fixed<T>>(bytes, dims, context, out),
-        None => Err(Error::truncated("a halved chunk is empty")),
+        None => Err(Error::truncated("an empty chunk")),
     }
 }
 
@@ -174,11 +174,11 @@ fn decode_with<T: Float, S: Steps<T>>(
         .ok_or_else(|| Error::truncated("the step of a halved chunk is cut off"))?;
     let steps = S::new(f64::from_le_bytes(*step));
     let halving = Halving::of(dims)
-        .filter(|_| dims.len() >= MIN_VALUES)
-        .ok_or_else(|| Error::corrupt("a chunk that cannot be halved"))?;
+        .filter(|_| dims.len() >= MIN_VALUES_TO_HALVE)
+        .ok_or_else(|| Error::corrupt("a halved chunk whose extents do not allow it"))?;
     let coarse_bytes = varint::read_block(&mut bytes)?;
 
-    // 1. Coarse values, which are read again right away.
+    // 1. Coarse values, kept in the cache: they are read again at once.
     let mut coarse = context.take::<Coarse<T>>();
     coarse.values.resize(halving.coarse().len(), T::default());
     let streaming = std::mem::take(&mut context.streaming);

@@ -1,9 +1,9 @@
-//! The first bytes of a chunk that is predicted by lags: its plan.
+//! Header of a chunk that is predicted by lags: its plan.
 
 use crate::error::{Error, Result};
 use crate::stage::dualquant::Plan;
 
-/// The first byte: mode, lags from this bit on, and which of the two numbers follow.
+/// Layout of the first byte: mode, lags from this bit, and whether step and base follow.
 const LAGS_AT: u32 = 3;
 const HAS_STEP: u8 = 1 << 6;
 const HAS_BASE: u8 = 1 << 7;
@@ -20,11 +20,11 @@ pub(super) fn write_to(plan: &Plan, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads a plan from the front of `bytes` and moves them past it.
+/// Reads a plan and advances `bytes` past it.
 pub(super) fn read_from(bytes: &mut &[u8]) -> Result<Plan> {
     let cut_off = || Error::truncated("the plan of a chunk is cut off");
     let first = *bytes.split_off_first().ok_or_else(cut_off)?;
-    // The plan as other codecs store it.
+    // The plan in the layout of other codecs.
     let mut stored = [0; Plan::SIZE];
     stored[0] = first & ((1 << LAGS_AT) - 1);
     stored[1] = first >> LAGS_AT & 7;

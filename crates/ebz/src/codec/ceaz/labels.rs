@@ -1,4 +1,4 @@
-//! The labels of units as bytes: runs where they are few, Huffman codes otherwise.
+//! Coding of unit labels: runs if there are few, Huffman codes otherwise.
 
 use super::books::{Decoder, Encoder};
 use super::codebooks::OfMasks;
@@ -6,18 +6,18 @@ use crate::bits::varint;
 use crate::error::{Error, Result};
 use crate::stage::occupancy::LABELS;
 
-/// First byte: how the labels are written.
+/// First byte: how the labels are stored.
 const RUNS: u8 = 0;
 const CODED: u8 = 1;
 
-/// Bits of a run that tell the label.
+/// Bits of a run that store the label.
 const LABEL_BITS: u32 = LABELS.ilog2();
 
 /// Appends the labels of units.
 pub(super) fn write_to(labels: &[u8], coder: &mut Encoder<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     out.push(RUNS);
-    // A coded unit takes about two bits.
+    // A Huffman-coded label takes about two bits.
     let most = labels.len() / 4 + 32;
     for run in labels.chunk_by(|a, b| a == b) {
         varint::write((run.len() as u64) << LABEL_BITS | u64::from(run[0]), out);
@@ -30,7 +30,7 @@ pub(super) fn write_to(labels: &[u8], coder: &mut Encoder<'_>, out: &mut Vec<u8>
     }
 }
 
-/// Fills the labels of units from the front of `bytes`.
+/// Reads the labels of units and advances `bytes` past them.
 pub(super) fn read_from(
     bytes: &mut &[u8],
     decoder: &mut Decoder<'_, OfMasks>,
@@ -38,7 +38,7 @@ pub(super) fn read_from(
 ) -> Result<()> {
     let kind = bytes
         .split_off_first()
-        .ok_or_else(|| Error::truncated("labels of units are cut off"))?;
+        .ok_or_else(|| Error::truncated("unit labels are cut off"))?;
     match *kind {
         RUNS => {
             let mut rest = labels;
@@ -46,7 +46,9 @@ pub(super) fn read_from(
                 let run = varint::read_length(bytes)?;
                 let length = run >> LABEL_BITS;
                 if length == 0 || length > rest.len() {
-                    return Err(Error::corrupt("runs of labels do not fit"));
+                    return Err(Error::corrupt(
+                        "runs of unit labels do not match the number of units",
+                    ));
                 }
                 let (now, later) = rest.split_at_mut(length);
                 now.fill((run & ((1 << LABEL_BITS) - 1)) as u8);
@@ -58,9 +60,9 @@ pub(super) fn read_from(
             decoder.decode(bytes, labels)?;
             match labels.iter().all(|&label| label < LABELS) {
                 true => Ok(()),
-                false => Err(Error::corrupt("unknown label of a unit")),
+                false => Err(Error::corrupt("unknown unit label")),
             }
         }
-        _ => Err(Error::corrupt("unknown form of labels")),
+        _ => Err(Error::corrupt("unknown coding of unit labels")),
     }
 }

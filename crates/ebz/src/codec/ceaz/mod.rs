@@ -1,4 +1,4 @@
-//! CEAZ: dual quantization, then Huffman coding with codebooks that fit the data.
+//! CEAZ: dual quantization, then Huffman coding with adaptive codebooks.
 //!
 //! ```text
 //! values ─► dualquant ─► residual units ─► occupancy ─┬► labels of units ─► runs or Huffman
@@ -7,13 +7,13 @@
 //!                                                                └► low bits, exceptions
 //! ```
 //!
-//! Where a field is smooth on the scale of the bound, `halving` takes the place of `dualquant`: every
-//! second value along each axis is a chunk within the chunk, and predicts the others.
+//! For fields that are smooth on the scale of the bound, `halving` replaces `dualquant`: every
+//! second value along each axis forms a nested chunk, from which the others are predicted.
 //!
-//! With `symbols=centre`, `centred` takes the place of everything behind `dualquant`: the paper's coder.
+//! With `symbols=centre`, the paper's coder (`centred`) replaces everything after `dualquant`.
 //!
-//! A chunk names its codebooks: offline ones by number; new ones follow. So every chunk decodes
-//! without any other. See `docs/codecs/ceaz.md` for the format and the differences from the paper.
+//! A chunk refers to offline codebooks by index and contains new ones, so that it can be decoded
+//! independently. See `docs/codecs/ceaz.md` for the format and the differences from the paper.
 
 mod books;
 mod centred;
@@ -90,7 +90,7 @@ impl Codec for Ceaz {
     fn validate(params: &Params) -> Result<()> {
         if rule(params)? == Rule::Chi && !is_centred(params)? {
             return Err(Error::invalid(
-                "books=chi compares update units, which only symbols=centre has: set that, too",
+                "books=chi requires symbols=centre, which has update units to compare",
             ));
         }
         sort(params)?;
@@ -136,7 +136,7 @@ fn sort(params: &Params) -> Result<Sort> {
 /// Alphabets, the default first.
 const SYMBOLS: [&str; 2] = ["bytes", "centre"];
 
-/// Whether the paper's coder is asked for.
+/// Whether the paper's coder is selected.
 fn is_centred(params: &Params) -> Result<bool> {
     Ok(params.choice("symbols", &SYMBOLS)? == SYMBOLS[1])
 }
@@ -151,7 +151,7 @@ fn update_unit(params: &Params) -> Result<usize> {
     }
 }
 
-/// Ways to treat values that were decompressed before, the default first.
+/// How to treat values that have been decompressed before; the default first.
 const REWRITE: [&str; 2] = ["drifts", "exact"];
 
 /// Whether values may move off the lattice of the bound.
@@ -168,28 +168,28 @@ fn rewrite(params: &Params) -> Result<Rewrite> {
     })
 }
 
-/// Memory that is kept from chunk to chunk.
+/// Scratch buffers, reused between chunks.
 #[derive(Default)]
 struct Scratch {
     residuals: Residuals,
     exceptions: Exceptions,
     symbols: [Vec<u8>; GROUPS],
     rest: Vec<u8>,
-    /// Bits of residuals that no symbol holds.
+    /// Bits of residuals without a symbol of their own.
     extra: BitWriter,
     streams: Vec<u8>,
-    thin: [masks::Thin; GROUPS],
+    sparse: [masks::SparseGroup; GROUPS],
     tables: Tables,
 }
 
-/// The decoding tables of new books.
+/// The decoding tables of new codebooks.
 #[derive(Default)]
 struct Tables {
     masks: Table,
     symbols: Table,
 }
 
-/// Residuals without zeros, of the width that the chunk needs.
+/// Nonzero residuals, of the width that the chunk requires.
 #[derive(Default)]
 struct Residuals {
     narrow: Occupancy<u16>,
@@ -197,7 +197,7 @@ struct Residuals {
     widest: Occupancy<u64>,
 }
 
-/// Appends a chunk, halved where that promises to be smaller.
+/// Appends a chunk, halved if that is likely to be smaller.
 fn encode_chunk<T: Float>(
     values: &[T],
     task: &Task<'_>,
@@ -220,7 +220,7 @@ fn encode_chunk<T: Float>(
     Ok(())
 }
 
-/// Undoes [`encode_chunk`].
+/// Decodes the output of [`encode_chunk`].
 fn decode_chunk<T: Float>(
     bytes: &[u8],
     dims: Dims,
@@ -228,8 +228,8 @@ fn decode_chunk<T: Float>(
     out: &mut [T],
 ) -> Result<()> {
     match bytes {
-        [centred::MARK, rest @ ..] => centred::decode(rest, dims, context, out),
-        _ if halved::announced(bytes) => halved::decode(bytes, dims, context, out),
+        [centred::CENTRED_MARK, rest @ ..] => centred::decode(rest, dims, context, out),
+        _ if halved::is_halved(bytes) => halved::decode(bytes, dims, context, out),
         _ => decode::decode_by_lags(bytes, dims, context, out),
     }
 }

@@ -1,19 +1,19 @@
-//! The offline books: made once, from the average of many fields, and shipped with the library.
+//! The offline codebooks: built once from the average of many fields, and shipped with the library.
 //!
-//! A field's symbols depend on the bound, so that fields are aligned first, as in the paper's
-//! section 3.2.2: to one rate in bits per value. The paper has one book at one rate. Here are
-//! several, because with one book a chunk at another rate loses a quarter and more; a chunk names
-//! the best of them by number. `examples/offline_books.rs` makes the histograms from fields and
-//! the books from the histograms.
+//! Symbol frequencies depend on the bound, so fields are first aligned to one rate in bits per
+//! value, as in section 3.2.2 of the paper. The paper has one codebook for one rate. With a single
+//! one, chunks at other rates lose a quarter or more; so there are several, and a chunk gives the
+//! index of the best. `examples/offline_books.rs` computes the histograms from fields, and the
+//! codebooks from the histograms.
 
 use super::codebooks::Codebooks;
 use crate::error::{Error, Result};
 use crate::stage::huffman::{Book, Histogram, Sort};
 use std::sync::LazyLock;
 
-/// The offline books.
+/// The offline codebooks.
 pub(super) static CODEBOOKS: LazyLock<Codebooks> = LazyLock::new(|| {
-    // The test `shipped_books_are_what_the_histograms_give` reads the same bytes.
+    // The test `shipped_codebooks_match_the_histograms` reads the same bytes.
     read_from(include_bytes!("offline_books.bin")).unwrap_or_default()
 });
 
@@ -28,15 +28,15 @@ fn read_from(mut bytes: &[u8]) -> Result<Codebooks> {
     Ok(codebooks)
 }
 
-/// The bytes of the offline books, from their histograms: lines of 256 frequencies, for masks
-/// and residuals in turns. Lines that start with `#` are comments.
+/// Serializes the offline codebooks for these histograms: lines of 256 frequencies, alternating
+/// between masks and residuals. Lines that start with `#` are comments.
 pub fn books(histograms: &str) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut lines = histograms.lines().filter(|line| !line.starts_with('#'));
     while let Some(masks) = lines.next() {
         let residuals = lines
             .next()
-            .ok_or_else(|| Error::invalid("a line of residuals is missing"))?;
+            .ok_or_else(|| Error::invalid("the last line of masks has no line of residuals"))?;
         book(masks)?.write_to(&mut out);
         book(residuals)?.write_to(&mut out);
     }
@@ -47,7 +47,7 @@ fn book(line: &str) -> Result<Book> {
     let counts: std::result::Result<Vec<u32>, _> =
         line.split_whitespace().map(str::parse).collect();
     let histogram = counts.ok().and_then(Histogram::from_counts);
-    let histogram = histogram.ok_or_else(|| Error::invalid("a line must hold 256 frequencies"))?;
+    let histogram = histogram.ok_or_else(|| Error::invalid("a line must have 256 frequencies"))?;
     Ok(Book::of(&histogram, Sort::Exact))
 }
 
@@ -57,7 +57,7 @@ mod tests {
     use crate::codec::ceaz::codebooks::Entry;
 
     #[test]
-    fn shipped_books_are_what_the_histograms_give() {
+    fn shipped_codebooks_match_the_histograms() {
         let made = books(include_str!("offline_histograms.txt")).unwrap();
         assert_eq!(made, include_bytes!("offline_books.bin"));
         let Codebooks { masks, residuals } = read_from(&made).unwrap();

@@ -1,35 +1,37 @@
-//! Residuals as symbols 0…255, and what does not fit a symbol.
+//! Maps residuals to symbols 0…255, with low bits and exceptions.
 //!
-//! A residual r becomes the symbol r >> shift; its low bits, which are noise where residuals are
-//! large, go to a stream of their own and need no entropy coder. Symbols from 192 on stand for
-//! numbers of a certain width, whose bits below the highest are in the list of exceptions. Where
-//! large residuals are of few kinds, as beside fill values, a list of these takes the place of both.
+//! A residual r becomes the symbol r >> shift; its low bits, which are noise if residuals are
+//! large, are stored raw in a separate stream. Symbols from 192 on stand for numbers of a certain
+//! width, whose bits below the highest are in the list of exceptions. If large residuals have few
+//! distinct values, as near fill values, a palette replaces both.
 
-use super::estimate::{POINT, entropy};
+use super::estimate::{FRACTION_BITS, entropy};
 use crate::bits::{BitReader, BitWriter};
 use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::fields;
 
-/// The symbol of the narrowest numbers that have none of their own.
+/// The first symbol that stands for a width: that of the narrowest numbers without a symbol of
+/// their own.
 pub(super) const ESCAPE: u8 = 192;
 /// Their width in bits.
-const NARROWEST: u32 = u8::BITS - ESCAPE.leading_zeros();
-/// In place of a shift: symbols index a palette of all distinct residuals, which follows its length.
+const MIN_ESCAPED_WIDTH: u32 = u8::BITS - ESCAPE.leading_zeros();
+/// Stored in place of a shift: symbols are indices into a palette of all distinct residuals; its
+/// length and entries follow.
 const PALETTE: u8 = 255;
 /// Most entries of a palette.
-const MAX_PALETTE: usize = 32;
-/// No palette where fewer than one residual in this many is large: building one takes time.
-const MIN_LARGE_SHARE: usize = 64;
-/// Number of residuals sampled to choose the shift, and how many of them are consecutive.
+const MAX_PALETTE_ENTRIES: usize = 32;
+/// A palette is tried if at least one residual in this many is large: building one takes time.
+const MAX_VALUES_PER_LARGE: usize = 64;
+/// Number of residuals sampled to choose the shift, and the length of consecutive runs.
 const MAX_SAMPLES: usize = 1024;
-const RUN: usize = 32;
+const RUN_VALUES: usize = 32;
 /// Accept a larger shift, which is faster, when it costs at most 1/128 more bits.
-const SHIFT_SLACK: u64 = 128;
+const SHIFT_SLACK_DIVISOR: u64 = 128;
 /// Prefer no shift when it saves more than 1/32 of the bits: then low bits are not noise.
-const NO_SHIFT_GAIN: u64 = 32;
-/// Symbols per pass, so that they stay in the first-level cache; a multiple of eight.
+const NO_SHIFT_GAIN_DIVISOR: u64 = 32;
+/// Symbols per pass, so that they stay in the L1 cache; a multiple of eight.
 const SYMBOLS_IN_CACHE: usize = 4096;
 /// Symbols tested for escapes at a time.
 const BLOCK: usize = 64;
@@ -55,7 +57,7 @@ pub(super) fn split<W: Word>(
             (largest, values.iter().filter(|v| **v >= most).count())
         },
     );
-    if large * MIN_LARGE_SHARE > values.len()
+    if large * MAX_VALUES_PER_LARGE > values.len()
         && let Some(palette) = palette(values)
     {
         out.extend_from_slice(&[PALETTE, palette.len() as u8]);
@@ -83,7 +85,7 @@ pub(super) fn split<W: Word>(
             );
             fields::pack(symbols, shift, simd, out);
         } else {
-            // All pieces but the last end at a whole byte.
+            // All pieces but the last end at a byte boundary.
             fields::wide::pack(values.iter().map(|v| v.unsigned()), shift, out);
         }
         simd.run(
@@ -115,12 +117,12 @@ fn append<W: Word>(value: W, out: &mut Vec<u8>) {
     out.extend_from_slice(&value.unsigned().to_le_bytes()[..size_of::<W>()]);
 }
 
-/// The distinct residuals, sorted, if they are few.
+/// The distinct residuals, sorted, if there are few.
 fn palette<W: Word>(values: &[W]) -> Option<Vec<W>> {
     let mut found: Vec<W> = Vec::new();
     for value in values {
         if let Err(place) = found.binary_search(value) {
-            if found.len() == MAX_PALETTE {
+            if found.len() == MAX_PALETTE_ENTRIES {
                 return None;
             }
             found.insert(place, *value);
@@ -129,30 +131,30 @@ fn palette<W: Word>(values: &[W]) -> Option<Vec<W>> {
     Some(found)
 }
 
-/// The largest shift leaves eight bits to the symbol.
+/// The largest shift: it leaves eight bits for the symbol.
 fn max_shift<W: Word>() -> u32 {
     16 * W::PARTS as u32 - 8
 }
 
-/// A shift that costs little, by a sample.
+/// The shift, chosen by the cost of a sample.
 fn shift_for<W: Word>(values: &[W]) -> u32 {
     // Consecutive residuals share a cache line.
     let step = values.len().div_ceil(MAX_SAMPLES);
-    let runs = values.chunks(RUN).step_by(step);
+    let runs = values.chunks(RUN_VALUES).step_by(step);
     let sample: Vec<u64> = runs.flatten().map(|v| v.unsigned()).collect();
     let shift = shift_if_noise::<W>(&sample);
-    // Residuals of few distinct values are not noise.
+    // Low bits of few distinct values are not noise.
     if shift > 0 {
         let (all, few) = (sampled_cost(&sample, 0), sampled_cost(&sample, shift));
-        if all < few - few / NO_SHIFT_GAIN {
+        if all < few - few / NO_SHIFT_GAIN_DIVISOR {
             return 0;
         }
     }
     shift
 }
 
-/// The largest shift that costs little more than the best one, if low bits are noise: smaller symbols
-/// are faster to code.
+/// The largest shift that costs little more than the best one, assuming that low bits are noise:
+/// smaller symbols are faster to encode.
 fn shift_if_noise<W: Word>(sample: &[u64]) -> u32 {
     let mut per_width = [0u32; 65];
     for value in sample {
@@ -162,7 +164,7 @@ fn shift_if_noise<W: Word>(sample: &[u64]) -> u32 {
     let per_width = &per_width[..=widest];
     let mut costs = Vec::with_capacity(64);
     for shift in 0..=widest.min(max_shift::<W>() as usize) {
-        // Widths of symbols. Below its highest bit, a symbol is taken for noise.
+        // Widths of symbols; the bits below the highest are treated as noise.
         let mut widths = [0; 65];
         let mut noise = shift * sample.len();
         for (width, &count) in per_width.iter().enumerate() {
@@ -170,12 +172,12 @@ fn shift_if_noise<W: Word>(sample: &[u64]) -> u32 {
             widths[width] += count;
             noise += width.saturating_sub(1) * count as usize;
         }
-        costs.push(entropy(&widths[..=widest - shift]) + ((noise as u64) << POINT));
+        costs.push(entropy(&widths[..=widest - shift]) + ((noise as u64) << FRACTION_BITS));
     }
     let least = costs.iter().min().copied().unwrap_or(0);
     let good = costs
         .iter()
-        .rposition(|&cost| cost <= least + least / SHIFT_SLACK);
+        .rposition(|&cost| cost <= least + least / SHIFT_SLACK_DIVISOR);
     good.unwrap_or(0) as u32
 }
 
@@ -195,15 +197,15 @@ fn sampled_cost(sample: &[u64], shift: u32) -> u64 {
     }
     // A sample overestimates how well many distinct symbols compress.
     let kinds = counts.iter().filter(|c| **c > 0).count() as u64;
-    entropy(&counts) + ((noise + kinds * 3 / 4) << POINT)
+    entropy(&counts) + ((noise + kinds * 3 / 4) << FRACTION_BITS)
 }
 
-/// The symbol of a number that has none of its own.
+/// The symbol of a number without a symbol of its own.
 fn symbol_of_wide(number: u64) -> u8 {
-    ESCAPE + (number.ilog2() + 1 - NARROWEST) as u8
+    ESCAPE + (number.ilog2() + 1 - MIN_ESCAPED_WIDTH) as u8
 }
 
-/// What turns the symbols of a group back into residuals.
+/// What is needed besides symbols to restore the residuals of a group.
 pub(super) enum Rest<'a, W> {
     /// The shift and the low bits.
     Low(u32, &'a [u8]),
@@ -212,12 +214,12 @@ pub(super) enum Rest<'a, W> {
 }
 
 impl<'a, W: Word> Rest<'a, W> {
-    /// Takes that of a group with so many residuals from the front of `bytes`.
+    /// Reads that of a group of `count` residuals and advances `bytes` past it.
     pub fn read_from(bytes: &mut &'a [u8], count: usize) -> Result<Self> {
         if count == 0 {
             return Ok(Self::Low(0, &[]));
         }
-        let missing = || Error::truncated("the shift is missing");
+        let missing = || Error::truncated("the shift of a group is cut off");
         let shift = *bytes.split_off_first().ok_or_else(missing)?;
         if shift == PALETTE {
             let count = *bytes.split_off_first().ok_or_else(missing)?;
@@ -235,7 +237,7 @@ impl<'a, W: Word> Rest<'a, W> {
     }
 }
 
-/// Undoes [`split`]: fills `values` from symbols, and takes exceptions from the front of a list.
+/// The inverse of [`split`]: restores `values` from symbols, and consumes exceptions from the list.
 pub(super) fn join<W: Word>(
     symbols: &[u8],
     rest: &Rest<'_, W>,
@@ -248,7 +250,7 @@ pub(super) fn join<W: Word>(
         Rest::Palette(palette) => {
             for (value, &place) in values.iter_mut().zip(symbols) {
                 let found = palette.get(usize::from(place));
-                *value = *found.ok_or_else(|| Error::corrupt("a symbol beyond the palette"))?;
+                *value = *found.ok_or_else(|| Error::corrupt("a symbol outside of the palette"))?;
             }
             return Ok(());
         }
@@ -284,9 +286,9 @@ pub(super) fn join<W: Word>(
         if escaped {
             let all = values.iter_mut().zip(symbols);
             for (value, &symbol) in all.filter(|(_, s)| **s >= ESCAPE) {
-                let low = u32::from(symbol - ESCAPE) + NARROWEST - 1;
+                let low = u32::from(symbol - ESCAPE) + MIN_ESCAPED_WIDTH - 1;
                 if low >= 16 * W::PARTS as u32 {
-                    return Err(Error::corrupt("a residual that is too large"));
+                    return Err(Error::corrupt("a residual exceeds its type"));
                 }
                 let number = exceptions.get_wide(low);
                 let noise = value.unsigned() & ((1 << shift) - 1);
@@ -300,7 +302,7 @@ pub(super) fn join<W: Word>(
 fn take<W: Word>(rest: &mut &[u8]) -> Result<u64> {
     let (bytes, tail) = rest
         .split_at_checked(size_of::<W>())
-        .ok_or_else(|| Error::truncated("exceptions are missing"))?;
+        .ok_or_else(|| Error::truncated("the list of exceptions is cut off"))?;
     *rest = tail;
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
@@ -347,14 +349,15 @@ mod tests {
     }
 
     #[test]
-    fn every_residual_comes_back() {
+    fn residuals_round_trip() {
         assert!(round_trip::<u16>(&[]).is_empty());
         assert_eq!(round_trip::<u16>(&[0, 5, 7]), [0]);
         assert_eq!(round_trip::<u32>(&[0, 5, 7]), [0]);
         let mut values = vec![7u16; 1000];
         values[500] = 255;
         values[501] = u16::MAX;
-        // Few large ones are exceptions; more of three kinds are listed; of many kinds not.
+        // A few large residuals are exceptions; more with three distinct values use a palette; with
+        // many distinct values they do not.
         let exceptions = 1 + (7 + 15usize).div_ceil(8);
         assert_eq!(round_trip(&values).len(), exceptions);
         assert_eq!(round_trip(&values[450..550]).len(), 2 + 3 * 2);

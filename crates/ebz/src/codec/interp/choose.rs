@@ -1,5 +1,6 @@
-//! The choice of mode and order of the axes: by forecast, and where that leaves more than one, by coding
-//! some blocks of the chunk, up to the entropy coder, whose size is estimated from the counts.
+//! Choice of mode and axis order. A forecast rules out most plans; the others are compared by
+//! trial: some blocks of the chunk are encoded up to the entropy coder, whose output size is
+//! estimated from the symbol counts.
 
 use super::encode::{self, Memory};
 use super::forecast::{Forecast, Sampler};
@@ -12,18 +13,18 @@ use crate::codec::{Dims, Params};
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
 
-/// What the user asked for: a plan, or the best one.
+/// The parameter `mode`: a fixed mode, or the best one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
     Auto,
     Isotropic,
-    /// The axis that planes are orthogonal to.
+    /// The axis orthogonal to the planes.
     Packet(usize),
     Lorenzo(u8),
 }
 
 impl Request {
-    /// Reads the parameters of the codec.
+    /// Parses the codec parameters.
     pub(super) fn from_params(params: &Params) -> Result<Self> {
         let text = params.get("mode").unwrap_or("auto");
         let parsed = match text {
@@ -47,44 +48,45 @@ impl Request {
     }
 }
 
-/// Chunks of at most so many values are coded with every plan.
+/// Chunks of at most this many values are encoded with every plan.
 const MAX_VALUES_TO_TRY_EVERY_PLAN: usize = 16 << 10;
-/// Chunks of at most so many values are tried on two blocks instead of all.
+/// For chunks of at most this many values, trials use two blocks instead of all.
 const MAX_VALUES_FOR_TWO_BLOCKS: usize = 64 << 10;
-/// Extents of a block: rows fill their lanes, and with an odd number of values, nothing needs
-/// extrapolation.
+/// Extents of a trial block: rows fill their lanes, and odd extents need no extrapolation.
 const BLOCK: Extents = [9, 9, 127];
-/// Where blocks start, in parts of 64 of what the chunk leaves free.
-const STARTS: [Extents; 4] = [[16, 40, 20], [48, 24, 44], [32, 56, 56], [0, 8, 8]];
-/// Packets are tried unless their forecast is above that of isotropic mode by this factor.
+/// Offsets of the blocks, in 64ths of the difference between chunk and block extents.
+const BLOCK_OFFSETS: [Extents; 4] = [[16, 40, 20], [48, 24, 44], [32, 56, 56], [0, 8, 8]];
+/// Packet mode is tried if its forecast is below this multiple of the isotropic forecast.
 const MAX_PACKET_FORECAST: f32 = 1.05;
-/// Isotropic mode is tried unless its forecast is above that of packets by this factor: forecasts of
-/// packets may be far too low.
+/// Isotropic mode is tried unless its forecast exceeds the packet forecast by this factor; packet
+/// forecasts may be far too low.
 const MAX_ISOTROPIC_FORECAST: f32 = 3.0;
-/// Differences, whose forecast is nearly exact, are tried if it differs by less than this factor.
-const CLOSE_LORENZO: f32 = 1.15;
-/// What contexts and tables add to the forecast of differences.
-const LORENZO_EXTRA: f32 = 1.12;
-/// Packets take up to twice the time: they must be smaller by more than this part of their size.
-const PACKET_BURDEN: u64 = 64;
-/// A plan that takes more than the best one by this part of its size on the first block is out.
-const CLEARLY_WORSE: u64 = 5;
-/// Axes shorter than this make rows that waste lanes, if there is a longer one.
-const SHORT_ROW: usize = 16;
+/// Lorenzo mode, whose forecast is nearly exact, is tried if the forecast is within this factor of
+/// the best.
+const LORENZO_MARGIN: f32 = 1.15;
+/// Overhead of contexts and tables, which the Lorenzo forecast does not include.
+const LORENZO_OVERHEAD: f32 = 1.12;
+/// Packet mode takes up to twice the time: its cost is increased by one part in this many.
+const PACKET_PENALTY_DIVISOR: u64 = 64;
+/// A plan is dropped after a block if it costs more than the best by over one part in this many.
+const MAX_EXCESS_DIVISOR: u64 = 5;
+/// An axis shorter than this is not the fastest if there is a longer one: its rows would waste
+/// lanes.
+const MIN_ROW_VALUES: usize = 16;
 
-/// Memory of the choice.
+/// Scratch buffers of the trials.
 #[derive(Default)]
 pub(super) struct Chooser<T> {
     memory: Memory<T>,
     block: Vec<T>,
-    /// What each plan has made of the blocks so far.
+    /// The encoded blocks of each plan.
     streams: Vec<StreamWriter>,
 }
 
 /// A plan on trial.
 struct Trial {
     plan: Plan,
-    /// With another order of the axes, see [`Chooser::best`].
+    /// The plan used for the trial: its axis order may differ, see [`Chooser::best`].
     tried: Plan,
     /// Index of its streams.
     streams: usize,
@@ -119,17 +121,17 @@ impl<T: Real> Chooser<T> {
         let forecast = Sampler::new(isa, source, order).map(|sampler| launch(isa, sampler));
         let plans = match forecast {
             Some(forecast) if !small => candidates(&forecast, order, extents),
-            _ => everything(forecast.map(|f| f.lorenzo_axes), order, extents),
+            _ => one_of_each_mode(forecast.map(|f| f.lorenzo_axes), order, extents),
         };
         if let [only] = plans[..] {
             return Ok(only);
         }
         let starts = match source.values.len() {
-            values if values <= MAX_VALUES_TO_TRY_EVERY_PLAN => &STARTS[..1],
-            values if values <= MAX_VALUES_FOR_TWO_BLOCKS => &STARTS[..2],
-            _ => &STARTS[..],
+            values if values <= MAX_VALUES_TO_TRY_EVERY_PLAN => &BLOCK_OFFSETS[..1],
+            values if values <= MAX_VALUES_FOR_TWO_BLOCKS => &BLOCK_OFFSETS[..2],
+            _ => &BLOCK_OFFSETS[..],
         };
-        // Isotropic mode is tried in the order of packets, so that rows are long for both.
+        // Try isotropic mode in the axis order of packet mode, so that rows are long in both.
         let packet = plans.iter().find(|p| p.mode == Mode::Packet);
         let order = packet.map_or(order, |p| p.order);
         let block = block_extents(source.dims, order);
@@ -145,22 +147,22 @@ impl<T: Real> Chooser<T> {
             cost: 0,
         };
         let mut trials: Vec<Trial> = plans.into_iter().enumerate().map(trial).collect();
-        for (number, &start) in starts.iter().enumerate() {
-            self.cut(source, block, start);
+        for (index, &start) in starts.iter().enumerate() {
+            self.copy_block(source, block, start);
             for trial in &mut trials {
                 std::mem::swap(&mut self.memory.streams, &mut self.streams[trial.streams]);
-                self.attempt(isa, source, trial.tried, block)?;
-                if number == 0 || number + 1 == starts.len() {
+                self.encode_block(isa, source, trial.tried, block)?;
+                if index == 0 || index + 1 == starts.len() {
                     trial.cost = self.memory.streams.estimate::<T>();
                     if trial.plan.mode == Mode::Packet {
-                        trial.cost += trial.cost / PACKET_BURDEN;
+                        trial.cost += trial.cost / PACKET_PENALTY_DIVISOR;
                     }
                 }
                 std::mem::swap(&mut self.memory.streams, &mut self.streams[trial.streams]);
             }
-            // The first block may decide already.
+            // One block may suffice for a decision.
             let least = trials.iter().map(|t| t.cost).min().unwrap_or(0);
-            trials.retain(|t| t.cost <= least + least / CLEARLY_WORSE);
+            trials.retain(|t| t.cost <= least + least / MAX_EXCESS_DIVISOR);
             if trials.len() == 1 {
                 break;
             }
@@ -169,8 +171,8 @@ impl<T: Real> Chooser<T> {
         Ok(best.map_or(isotropic, |t| t.plan))
     }
 
-    /// Copies a block of the chunk.
-    fn cut(&mut self, source: &Source<'_, T>, block: Extents, start: Extents) {
+    /// Copies a block of the chunk to `self.block`.
+    fn copy_block(&mut self, source: &Source<'_, T>, block: Extents, start: Extents) {
         let dims = source.dims;
         let extents = [dims.nz, dims.ny, dims.nx];
         let start: Extents = std::array::from_fn(|a| (extents[a] - block[a]) * start[a] / 64);
@@ -182,8 +184,8 @@ impl<T: Real> Chooser<T> {
         }
     }
 
-    /// Codes the block into `self.memory`.
-    fn attempt(
+    /// Encodes the block into `self.memory`.
+    fn encode_block(
         &mut self,
         isa: Isa,
         source: &Source<'_, T>,
@@ -195,13 +197,13 @@ impl<T: Real> Chooser<T> {
             dims: Dims { nz, ny, nx },
             ..*source
         };
-        encode::code(isa, &sample, plan, &mut self.memory)
+        encode::encode_streams(isa, &sample, plan, &mut self.memory)
     }
 }
 
-/// The axes of an arrangement that planes may be orthogonal to.
+/// The axes along which packet mode can interpolate between planes.
 fn packet_axes(extents: Extents) -> impl Iterator<Item = usize> {
-    // A plane of one row is a line, which isotropic mode handles as well.
+    // With one long axis, planes would be single rows, which isotropic mode handles as well.
     let axes = extents.iter().filter(|&&n| n > 1).count();
     (0..3).filter(move |&a| extents[a] >= 4 && axes > 1)
 }
@@ -213,8 +215,8 @@ fn packet(order: usize, axis: usize) -> Plan {
     }
 }
 
-/// One plan of each kind.
-fn everything(lorenzo: Option<u8>, order: usize, extents: Extents) -> Vec<Plan> {
+/// One plan per mode, and packet mode along each axis.
+fn one_of_each_mode(lorenzo: Option<u8>, order: usize, extents: Extents) -> Vec<Plan> {
     let long = (0..3).filter(|&a| extents[a] > 1).map(|a| 4 >> a).sum();
     let simple = [Mode::Isotropic, Mode::Lorenzo(lorenzo.unwrap_or(long))];
     let simple = simple.map(|mode| Plan { mode, order });
@@ -222,7 +224,7 @@ fn everything(lorenzo: Option<u8>, order: usize, extents: Extents) -> Vec<Plan> 
     simple.into_iter().chain(packets).collect()
 }
 
-/// Plans that may be the best by their forecast.
+/// The plans that may be the best according to their forecasts.
 fn candidates(forecast: &Forecast, order: usize, extents: Extents) -> Vec<Plan> {
     let plan = |mode| Plan { mode, order };
     let mut least = forecast.isotropic;
@@ -238,17 +240,18 @@ fn candidates(forecast: &Forecast, order: usize, extents: Extents) -> Vec<Plan> 
         }
         least = least.min(packet_cost);
     }
-    let lorenzo = forecast.lorenzo * LORENZO_EXTRA;
-    if lorenzo * CLOSE_LORENZO < least {
+    let lorenzo = forecast.lorenzo * LORENZO_OVERHEAD;
+    if lorenzo * LORENZO_MARGIN < least {
         plans.clear();
     }
-    if lorenzo < least * CLOSE_LORENZO || plans.is_empty() {
+    if lorenzo < least * LORENZO_MARGIN || plans.is_empty() {
         plans.push(plan(Mode::Lorenzo(forecast.lorenzo_axes)));
     }
     plans
 }
 
-/// The extents of a block: as [`BLOCK`] in some order, but what a short axis leaves goes to the others.
+/// The extents of a trial block: [`BLOCK`] in the given axis order; if an axis is shorter, the
+/// others grow.
 fn block_extents(dims: Dims, order: usize) -> Extents {
     let extents = [dims.nz, dims.ny, dims.nx];
     if extents.iter().product::<usize>() <= MAX_VALUES_TO_TRY_EVERY_PLAN {
@@ -269,11 +272,11 @@ fn block_extents(dims: Dims, order: usize) -> Extents {
     block
 }
 
-/// The order in which axes of one value come first and the last axis is not short.
+/// The axis order in which axes of length 1 come first and the last axis is not short.
 fn natural_order(dims: Dims) -> usize {
     let extents = [dims.nz, dims.ny, dims.nx];
     let longest = (0..3).rev().max_by_key(|&a| extents[a]).unwrap_or(2);
-    let last = if extents[2] < SHORT_ROW && extents[longest] >= 2 * extents[2] {
+    let last = if extents[2] < MIN_ROW_VALUES && extents[longest] >= 2 * extents[2] {
         longest
     } else {
         2
@@ -283,7 +286,7 @@ fn natural_order(dims: Dims) -> usize {
     index_of([others[0], others[1], last])
 }
 
-/// The order with an axis of the chunk slowest and the others as in `order`.
+/// The axis order with `axis` slowest and the others as in `order`.
 fn packet_order(order: usize, axis: usize) -> usize {
     let mut others = ORDERS[order].into_iter().filter(|&a| a != axis);
     let mut next = || others.next().unwrap_or(axis);

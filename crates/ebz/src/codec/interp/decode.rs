@@ -1,4 +1,4 @@
-//! Bytes to values. [`super::encode`] mirrors the steps.
+//! Decoder. [`super::encode`] mirrors the steps.
 
 use super::context::Contexts;
 use super::geometry::{Extents, Pyramid};
@@ -17,10 +17,10 @@ use crate::codec::Dims;
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
 
-/// Memory of a decoder.
+/// Scratch buffers of a decoder.
 #[derive(Default)]
 pub(super) struct Memory<T> {
-    /// The chunk with its axes in another order.
+    /// The chunk with permuted axes.
     arranged: Vec<T>,
     fields: Fields<T>,
     scratch: Scratch<T>,
@@ -28,7 +28,7 @@ pub(super) struct Memory<T> {
     residuals: residual::Memory,
 }
 
-/// Fills `out` from a coded chunk, past the caches if they are not to be filled.
+/// Decodes a chunk into `out`, with non-temporal stores if `streaming`.
 pub(super) fn decode<T: Real>(
     isa: Isa,
     mut bytes: &[u8],
@@ -39,7 +39,8 @@ pub(super) fn decode<T: Real>(
 ) -> Result<()> {
     let (plan, bound) = Plan::read_from(&mut bytes)?;
     let (extents, strides) = plan.arrange(dims);
-    let count = u32::try_from(out.len()).map_err(|_| Error::unsupported("chunk too large"))?;
+    let count = u32::try_from(out.len())
+        .map_err(|_| Error::unsupported("interp chunk of 2^32 values or more"))?;
     let Memory {
         arranged,
         fields,
@@ -79,9 +80,9 @@ pub(super) fn decode<T: Real>(
     }
     let exact = coder.exact;
     streams.finish()?;
-    // 1. Put the classes together.
+    // 1. Merge the classes.
     if plan.mode == Mode::Packet {
-        // In isotropic mode the walk has joined all but the finest level.
+        // In isotropic mode, the passes have merged all but the finest level.
         for level in (1..pyramid.levels.len()).rev() {
             join_level(isa, &pyramid, level, &mut fields.values, |_, _| {});
         }
@@ -91,9 +92,9 @@ pub(super) fn decode<T: Real>(
         let place = place(strides);
         join_chunk(isa, &pyramid, &fields.values, place, out, streaming);
     } else {
-        let in_order = rows::in_order(extents);
+        let contiguous = rows::contiguous_strides(extents);
         arranged.resize(out.len(), T::default());
-        let place = place(in_order);
+        let place = place(contiguous);
         join_chunk(isa, &pyramid, &fields.values, place, arranged, false);
         rows::scatter(arranged, extents, strides, out);
     }
@@ -107,7 +108,7 @@ struct RowDecoder<'a, 'b, T> {
     isa: Isa,
     streams: &'a mut StreamReader<'b>,
     strides: Extents,
-    /// Values that replace their reconstruction at the very end.
+    /// Values to overwrite the reconstruction with, after all passes.
     exact: Vec<(usize, T)>,
 }
 
@@ -142,7 +143,7 @@ impl<T: Real> Coder<T> for RowDecoder<'_, '_, T> {
             let (position, escape) = streams.escapes.next::<T>()?;
             let i = position
                 .checked_sub(streams.position)
-                .ok_or_else(|| Error::corrupt("escapes out of order"))?
+                .ok_or_else(|| Error::corrupt("escape positions are not increasing"))?
                 as usize;
             prediction.escape(i, escape, buffers);
             if escape.absent {

@@ -1,4 +1,4 @@
-//! Values to bytes. [`super::decode`] mirrors the steps.
+//! Encoder. [`super::decode`] mirrors the steps.
 
 use super::context::Contexts;
 use super::escape::Escape;
@@ -20,10 +20,10 @@ use crate::error::Result;
 use crate::fill::TypedFill;
 use crate::simd::Level as Isa;
 
-/// Memory of an encoder.
+/// Scratch buffers of an encoder.
 #[derive(Default)]
 pub(super) struct Memory<T> {
-    /// The chunk with its axes in another order.
+    /// The chunk with permuted axes.
     arranged: Vec<T>,
     fields: Fields<T>,
     scratch: Scratch<T>,
@@ -31,7 +31,7 @@ pub(super) struct Memory<T> {
     pub(super) streams: StreamWriter,
 }
 
-/// Appends a chunk coded by a plan.
+/// Appends a chunk, encoded as planned.
 pub(super) fn encode<T: Real>(
     isa: Isa,
     source: &Source<'_, T>,
@@ -41,13 +41,13 @@ pub(super) fn encode<T: Real>(
 ) -> Result<()> {
     plan.write_to(source.bound, out);
     memory.streams.clear();
-    code(isa, source, plan, memory)?;
+    encode_streams(isa, source, plan, memory)?;
     memory.streams.finish::<T>(isa, out);
     Ok(())
 }
 
-/// Adds a chunk to `memory.streams`.
-pub(super) fn code<T: Real>(
+/// Encodes a chunk into `memory.streams`, up to the entropy coder.
+pub(super) fn encode_streams<T: Real>(
     isa: Isa,
     source: &Source<'_, T>,
     plan: Plan,
@@ -78,7 +78,7 @@ pub(super) fn code<T: Real>(
     let (values, strides) = rows::gather(source.values, extents, strides, arranged);
     let row = |z, y| &values[z * strides[0] + y * strides[1]..][..extents[2]];
     split_all(isa, &pyramid, row, &mut fields.values);
-    // 2. Code them from coarse to fine.
+    // 2. Encode the classes from coarse to fine.
     let mut coder = RowEncoder {
         isa,
         streams,
@@ -125,7 +125,7 @@ impl<T: Real> Coder<T> for RowEncoder<'_, T> {
         contexts: &Contexts,
         row: &mut Row<T>,
     ) -> Result<()> {
-        // 1. Quantize; what fails its bound is escaped.
+        // 1. Quantize; escape values that violate the bound.
         let good = prediction.quantize(self.isa, job.step, buffers, row);
         if !good || !self.fill.is_empty() {
             self.escape(prediction, job.step, buffers, row);
@@ -151,7 +151,7 @@ impl<T: Real> RowEncoder<'_, T> {
         let Prediction { start, count, .. } = *prediction;
         let decoded = &buffers.values()[start..start + count];
         let fails = |(&value, &decoded): (&T, &T)| {
-            // Neither is missing data quantized, nor does other data become missing.
+            // Fill values are stored exactly, and no other value may decode to one.
             step.misses(value - decoded) || self.fill.contains(value) || self.fill.contains(decoded)
         };
         let both = row.original.iter().zip(decoded);
@@ -162,7 +162,7 @@ impl<T: Real> RowEncoder<'_, T> {
         for &i in &failing {
             row.residuals[i] = 0;
         }
-        // With no residual, the reconstruction is the prediction.
+        // The residual of an escape is 0, so its reconstruction is the prediction.
         prediction.dequantize(self.isa, step.size, buffers, &row.residuals);
         for i in failing {
             let value = row.original[i];
@@ -171,7 +171,7 @@ impl<T: Real> RowEncoder<'_, T> {
                     .base
                     .map_or(T::default(), |b| b.single(buffers.values(), i));
             let error = from_base - buffers.inner[start + i];
-            let spike = error.magnitude() * step.inverse > T::SPIKE;
+            let spike = error.magnitude() * step.inverse > T::SPIKE_STEPS;
             let absent = !value.is_finite() || self.fill.contains(value) || spike;
             let position = self.streams.position + i as u32;
             self.streams.escapes.push(position, value, absent);
@@ -189,9 +189,9 @@ fn choose_predictor<T: Real>(isa: Isa, job: &ClassJob<'_, T>, fields: &Fields<T>
         (None, _) => (&fields.values, 1024),
         (Some(_), _) => (&fields.differences, 2048),
     };
-    // Small classes are not worth a large sample.
+    // Sample at most a quarter of a small class.
     let wanted = (samples.min(job.block.len() / 4) / nx).clamp(2, 256);
-    // An odd distance, so that rows of both parities are seen.
+    // An odd stride samples rows of both parities.
     let apart = (nz * ny / wanted).max(1) | 1;
     let axes: Vec<usize> = (0..3).filter(|a| class & 4 >> a != 0).collect();
     let mut costs = [[[0; 8]; 2]; 2];

@@ -1,8 +1,9 @@
-//! Values that must be exact: where they are, in coding order, and their bits.
+//! The side list of this codec: positions, in coding order, and bit patterns of exact values
+//! (escapes).
 //!
-//! A run is a gap, a length, whether its values count for predictions, and whether they are all
-//! the same; then its values. Values that do not count (NaN, infinities, fill values, spikes) are
-//! replaced by their prediction wherever neighbours look at them.
+//! A run is a gap, a length, whether its values are excluded from predictions, whether they are
+//! identical; then its values. Neighbours of excluded values (NaN, infinities, fill values, spikes)
+//! are predicted from the prediction of the value instead.
 
 use super::real::Real;
 use crate::bits::{BitReader, BitWriter};
@@ -20,7 +21,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts with nothing.
+    /// Removes all escapes but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.bits.clear();
         self.words.clear();
@@ -28,7 +29,7 @@ impl Writer {
         self.end = 0;
     }
 
-    /// Adds the value at `position`, which is beyond those before.
+    /// Appends the value at `position`; positions must increase.
     pub(super) fn push<T: Real>(&mut self, position: u32, value: T, absent: bool) {
         let next = self.run_start.wrapping_add(self.run.len() as u32);
         if self.run.is_empty() || next != position || absent != self.run_absent {
@@ -56,11 +57,11 @@ impl Writer {
         self.run.clear();
     }
 
-    /// The two parts of the stream; `end` is the number of values of the chunk.
+    /// Finishes and returns both parts of the stream; `end` is the number of values of the chunk.
     pub(super) fn finish<T: Real>(&mut self, end: u32) -> (&[u8], &[u8]) {
         self.flush::<T>();
         if self.end > 0 {
-            // A run beyond the end tells the reader that there are no more.
+            // A run that starts at the end terminates the list.
             self.bits.put_gamma(end - self.end + 1);
         }
         (self.bits.finish(), &self.words)
@@ -74,7 +75,7 @@ pub(super) struct Escape<T> {
     pub(super) absent: bool,
 }
 
-/// Gives escapes back in order.
+/// Reads escapes in order.
 pub(super) struct Reader<'a> {
     bits: BitReader<'a>,
     words: &'a [u8],
@@ -106,7 +107,7 @@ impl<'a> Reader<'a> {
     fn next_run(&mut self, after: u32) -> Result<()> {
         let gap = self.bits.get_gamma()? - 1;
         let start = after.checked_add(gap).filter(|&s| s <= self.last);
-        self.position = start.ok_or_else(|| Error::corrupt("an escape lies outside the chunk"))?;
+        self.position = start.ok_or_else(|| Error::corrupt("escape outside of the chunk"))?;
         self.end = self.last;
         if self.position < self.last {
             let length = self.bits.get_gamma()?;
@@ -114,14 +115,14 @@ impl<'a> Reader<'a> {
                 .position
                 .checked_add(length)
                 .filter(|&e| e <= self.last);
-            self.end = end.ok_or_else(|| Error::corrupt("an escape lies outside the chunk"))?;
+            self.end = end.ok_or_else(|| Error::corrupt("escape outside of the chunk"))?;
             self.absent = self.bits.get(1) == 1;
             self.same = self.bits.get(1) == 1;
         }
         Ok(())
     }
 
-    /// Whether any of the values before `end` is still to come.
+    /// Whether an unread escape lies before `end`.
     #[inline(always)]
     pub(super) fn any_before(&self, end: u32) -> bool {
         self.position < end
@@ -150,10 +151,10 @@ impl<'a> Reader<'a> {
         Ok((position, escape))
     }
 
-    /// Checks that everything was used.
+    /// An error if data is left over.
     pub(super) fn finish(&self) -> Result<()> {
         if self.any_before(self.last) || !self.words.is_empty() {
-            return Err(Error::corrupt("escaped values are left over"));
+            return Err(Error::corrupt("unread escapes at the end of a chunk"));
         }
         self.bits.finish()
     }

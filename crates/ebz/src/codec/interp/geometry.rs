@@ -1,21 +1,21 @@
-//! Where values lie: dyadic levels, each split by the parity of the coordinates into classes whose
+//! Memory layout: dyadic levels, each split by the parity of the coordinates into classes whose
 //! rows are contiguous and padded.
 //!
-//! Level 0 is the chunk. The class without odd axes of a level is the whole next level. A class is
-//! a number of three bits: 4 for odd z, 2 for odd y, 1 for odd x.
+//! Level 0 is the chunk. The class without odd axes of a level is the whole next level. A class
+//! index has three bits: 4 for odd z, 2 for odd y, 1 for odd x.
 
 use crate::stage::rans::LANES;
 
-/// Elements before the first value of a row: neighbours at −1 may be read, and extrapolated values
-/// are kept there.
-pub(super) const LEFT: usize = 8;
-/// Elements beyond the last segment of a row, for the same purpose.
-const RIGHT: usize = 8;
+/// Padding elements before the first value of a row: kernels read index −1, and extrapolated values
+/// are stored there.
+pub(super) const LEFT_PADDING: usize = 8;
+/// Padding elements after the last segment of a row, for the same purpose.
+const RIGHT_PADDING: usize = 8;
 
 /// Extents, slowest axis first.
 pub(super) type Extents = [usize; 3];
 
-/// Lanes of a row of `values`: whole segments.
+/// Lanes of a row of `values`, rounded up to whole segments.
 pub(super) fn lanes(values: usize) -> usize {
     values.next_multiple_of(LANES)
 }
@@ -31,9 +31,9 @@ pub(super) struct Block {
 
 impl Block {
     fn new(start: usize, extents: Extents) -> Self {
-        let y_pitch = LEFT + lanes(extents[2]) + RIGHT;
+        let y_pitch = LEFT_PADDING + lanes(extents[2]) + RIGHT_PADDING;
         Self {
-            start: start + LEFT,
+            start: start + LEFT_PADDING,
             z_pitch: y_pitch * extents[1],
             y_pitch,
             extents,
@@ -48,7 +48,7 @@ impl Block {
         }
     }
 
-    /// No values at all.
+    /// Whether the class has no values.
     pub(super) fn is_empty(&self) -> bool {
         self.extents.contains(&0)
     }
@@ -64,7 +64,7 @@ impl Block {
         self.start + z * self.z_pitch + y * self.y_pitch
     }
 
-    /// The planes `first`, `first + step`, … only.
+    /// Only the planes `first`, `first + step`, ….
     fn planes(&self, first: usize, step: usize) -> Self {
         let mut part = *self;
         part.start += first * self.z_pitch;
@@ -86,16 +86,16 @@ pub(super) struct Level {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pyramid {
     pub(super) levels: Vec<Level>,
-    /// The values that are left when nothing can be halved.
+    /// The coarsest values, when nothing can be halved any more.
     pub(super) top: Block,
     /// Which axes are halved from level to level.
     pub(super) halved: [bool; 3],
-    /// Elements that a buffer needs.
+    /// Required buffer size in elements.
     pub(super) size: usize,
 }
 
 impl Pyramid {
-    /// Levels of a chunk that is halved along some of its axes.
+    /// The levels of a chunk that is halved along some of its axes.
     pub(super) fn new(extents: Extents, halved: [bool; 3]) -> Self {
         let mut levels = Vec::new();
         let mut rest = extents;
@@ -129,12 +129,12 @@ impl Pyramid {
             levels,
             top,
             halved,
-            // The last row may be read a whole pitch beyond its start.
-            size: size + LEFT + RIGHT,
+            // Kernels may read a whole pitch from the start of the last row.
+            size: size + LEFT_PADDING + RIGHT_PADDING,
         }
     }
 
-    /// The planes `first`, `first + step`, … only; for chunks that are not halved along z.
+    /// Only the planes `first`, `first + step`, …, of a pyramid that is not halved along z.
     pub(super) fn planes(&self, first: usize, step: usize) -> Self {
         Self {
             levels: self
@@ -154,7 +154,7 @@ impl Pyramid {
         }
     }
 
-    /// The rows of a class; behind the last level, of what is left.
+    /// The rows of a class; after the last level, of the top block.
     pub(super) fn block(&self, level: usize, class: usize) -> &Block {
         match self.levels.get(level) {
             Some(level) => &level.classes[class],
@@ -162,12 +162,12 @@ impl Pyramid {
         }
     }
 
-    /// Index of the first element of a level; everything before belongs to finer levels.
+    /// Index of the first element of a level; finer levels come before it.
     pub(super) fn level_start(&self, level: usize) -> usize {
-        self.levels[level].classes[0].start - LEFT
+        self.levels[level].classes[0].start - LEFT_PADDING
     }
 
-    /// Where a value of a class lies in the chunk.
+    /// Coordinates in the chunk of a value of a class.
     pub(super) fn place(&self, level: usize, class: usize, at: Extents) -> Extents {
         std::array::from_fn(|a| {
             if self.halved[a] {

@@ -1,9 +1,9 @@
-//! How loops over rows and segments are run.
+//! Kernel dispatch for loops over rows and segments.
 
 pub(super) use crate::simd::Kernel;
 use crate::simd::Level;
 
-/// Runs a loop as compiled for `isa`, but not beyond AVX2: rows are too short for wider vectors.
+/// Runs a kernel compiled for `isa`, at most AVX2: rows are too short for wider vectors.
 #[inline(always)]
 pub(super) fn launch<K: Kernel>(isa: Level, kernel: K) -> K::Output {
     match isa.avx2() {

@@ -1,23 +1,23 @@
 //! Sixteen values as AVX2 vectors, for both element types.
 //!
-//! Arrays of sixteen numbers, which the compiler should turn into the same, become shuffles of parts of
-//! vectors: quantization took four times as long with them.
+//! The compiler turns plain arrays of sixteen into shuffles of partial vectors: quantization took
+//! four times as long.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-/// On other machines, nothing.
+/// Empty on other architectures.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) trait Lanes {}
 #[cfg(not(target_arch = "x86_64"))]
 impl<T> Lanes for T {}
 
-/// A type of which sixteen values are some vectors. Every function needs AVX2, and memory for sixteen
-/// values where it takes a pointer.
+/// Element type with operations on sixteen values. Every function requires AVX2; pointers must
+/// refer to sixteen values.
 #[cfg(target_arch = "x86_64")]
 #[allow(
     clippy::missing_safety_doc,
-    reason = "what each function needs is said above"
+    reason = "the trait documents the requirements of all functions"
 )]
 pub(super) trait Lanes: Copy {
     /// Sixteen values.
@@ -34,23 +34,23 @@ pub(super) trait Lanes: Copy {
     /// `a` where it is greater, else `b`.
     unsafe fn larger(a: Self::Sixteen, b: Self::Sixteen) -> Self::Sixteen;
     unsafe fn either(a: Self::Sixteen, b: Self::Sixteen) -> Self::Sixteen;
-    /// All bits where the magnitude is not at most `limit`; NaN is not.
+    /// A mask of the lanes whose magnitude exceeds `limit` or is NaN.
     unsafe fn misses(error: Self::Sixteen, limit: Self::Sixteen) -> Self::Sixteen;
     /// The sign bits.
     unsafe fn signs(mask: Self::Sixteen) -> u32;
-    /// Small integers as 16-bit numbers.
+    /// Converts small integers to i16.
     unsafe fn to_sixteen(whole: Self::Sixteen) -> __m256i;
-    /// And back.
+    /// Converts i16 to floating point.
     unsafe fn from_sixteen(numbers: __m256i) -> Self::Sixteen;
-    /// Single precision, for estimates.
+    /// Converts to single precision, for estimates.
     unsafe fn singles(values: Self::Sixteen) -> [__m256; 2];
 
-    /// The weighted sum of four rows, always added up in the same order.
+    /// The weighted sum of four rows, in a fixed order of additions.
     #[inline(always)]
     unsafe fn sum(rows: &[*const Self; 4], weights: &[Self; 4], at: usize) -> Self::Sixteen {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
-            // Not a closure: it might not be inlined, and would then not have AVX2.
+            // Not a closure, which might not be inlined and would then be compiled without AVX2.
             let a = Self::times(Self::load(rows[0].add(at)), Self::splat(weights[0]));
             let b = Self::times(Self::load(rows[1].add(at)), Self::splat(weights[1]));
             let c = Self::times(Self::load(rows[2].add(at)), Self::splat(weights[2]));
@@ -72,7 +72,7 @@ macro_rules! lanes {
 
             #[inline(always)]
             unsafe fn load(from: *const Self) -> Self::Sixteen {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe {
                     let mut all = [$load(from); $count];
                     for i in 1..$count {
@@ -84,13 +84,13 @@ macro_rules! lanes {
             #[inline(always)]
             unsafe fn store(to: *mut Self, values: Self::Sixteen) {
                 for i in 0..$count {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     unsafe { $store(to.add(i * $per), values[i]) }
                 }
             }
             #[inline(always)]
             unsafe fn splat(value: Self) -> Self::Sixteen {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { [$splat(value); $count] }
             }
             lanes!(plus, $add, $count);
@@ -103,7 +103,7 @@ macro_rules! lanes {
             unsafe fn misses(error: Self::Sixteen, limit: Self::Sixteen) -> Self::Sixteen {
                 let mut all = error;
                 for i in 0..$count {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     all[i] = unsafe {
                         let magnitude = $andnot($splat(-0.0), error[i]);
                         $cmp::<_CMP_NLE_UQ>(magnitude, limit[i])
@@ -115,24 +115,24 @@ macro_rules! lanes {
             unsafe fn signs(mask: Self::Sixteen) -> u32 {
                 let mut bits = 0;
                 for i in 0..$count {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: guaranteed by the caller.
                     bits |= unsafe { $signs(mask[i]) as u32 } << (i * $per);
                 }
                 bits
             }
             #[inline(always)]
             unsafe fn to_sixteen(whole: Self::Sixteen) -> __m256i {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $narrow(whole) }
             }
             #[inline(always)]
             unsafe fn from_sixteen(numbers: __m256i) -> Self::Sixteen {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $widen(numbers) }
             }
             #[inline(always)]
             unsafe fn singles(values: Self::Sixteen) -> [__m256; 2] {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 unsafe { $singles(values) }
             }
         }
@@ -142,7 +142,7 @@ macro_rules! lanes {
         unsafe fn $name(a: Self::Sixteen, b: Self::Sixteen) -> Self::Sixteen {
             let mut all = a;
             for i in 0..$count {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 all[i] = unsafe { $operation(a[i], b[i]) };
             }
             all
@@ -201,7 +201,7 @@ lanes!(
 fn narrow_singles(whole: [__m256; 2]) -> __m256i {
     let [a, b] = whole;
     let both = _mm256_packs_epi32(_mm256_cvtps_epi32(a), _mm256_cvtps_epi32(b));
-    // Packing goes by halves of vectors.
+    // The pack instruction works within 128-bit halves.
     _mm256_permute4x64_epi64::<0b11_01_10_00>(both)
 }
 

@@ -8,23 +8,23 @@ use super::escape::Escape;
 use super::geometry::{Extents, lanes};
 use super::kernel::{Kernel, launch};
 use super::plan::Source;
-use super::real::{LARGEST, Real, Step};
+use super::real::{MAX_RESIDUAL, Real, Step};
 use super::rows;
 use super::stream::{StreamReader, StreamWriter};
 use crate::error::{Error, Result};
 use crate::fill::TypedFill;
 use crate::simd::Level as Isa;
 
-/// Contexts of this mode are those of classes with one odd axis.
-const KIND: usize = 0;
-/// One-dimensional chunks are folded into rows of this many values, so that there are earlier rows.
-const FOLD: usize = 128;
+/// Context kind: the same as for classes with one odd axis.
+const CONTEXT_KIND: usize = 0;
+/// Row length that 1-D chunks are folded into, so that earlier rows provide contexts.
+const FOLDED_ROW_VALUES: usize = 128;
 
-/// Rows of a chunk in this mode.
+/// Row layout of a chunk in this mode.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Shape {
     extents: Extents,
-    /// The chunk is a line that was folded; the last row may be short.
+    /// Whether the chunk is a folded 1-D array; its last row may be short.
     folded: bool,
     count: usize,
 }
@@ -32,9 +32,9 @@ struct Shape {
 impl Shape {
     fn new(extents: Extents) -> Self {
         let count: usize = extents.iter().product();
-        let folded = extents[0] * extents[1] == 1 && count > FOLD;
+        let folded = extents[0] * extents[1] == 1 && count > FOLDED_ROW_VALUES;
         let extents = if folded {
-            [1, count.div_ceil(FOLD), FOLD]
+            [1, count.div_ceil(FOLDED_ROW_VALUES), FOLDED_ROW_VALUES]
         } else {
             extents
         };
@@ -47,21 +47,21 @@ impl Shape {
 
     fn row_length(&self, y: usize) -> usize {
         if self.folded {
-            (self.count - y * FOLD).min(FOLD)
+            (self.count - y * FOLDED_ROW_VALUES).min(FOLDED_ROW_VALUES)
         } else {
             self.extents[2]
         }
     }
 }
 
-/// Quantized values and magnitudes of the rows that later rows look at: two planes in turn. Kept
-/// between chunks.
+/// Quantized values and magnitudes that later rows depend on: the current and the previous plane.
+/// Reused between chunks.
 #[derive(Default)]
 pub(super) struct History {
     shape: Shape,
     axes: u8,
     width: usize,
-    /// Elements of a row, with one zero before it and at least one behind.
+    /// Distance between rows: one zero before each row and at least one after it.
     pitch: usize,
     quantized: Vec<i32>,
     magnitudes: Vec<u8>,
@@ -69,15 +69,15 @@ pub(super) struct History {
     quiet: Vec<u8>,
     contexts: Contexts,
     residuals: Vec<i16>,
-    /// Sum of the earlier rows' part of the prediction.
+    /// The part of the prediction that comes from earlier rows.
     known: Vec<i32>,
 }
 
 impl History {
-    /// Makes room for a chunk.
+    /// Resizes the buffers for a chunk.
     fn prepare(&mut self, shape: Shape, axes: u8) {
         self.axes = axes;
-        // Padding between rows stays zero as long as the rows stay where they are.
+        // Padding between rows stays zero if the layout does not change.
         if self.shape == shape {
             return;
         }
@@ -97,15 +97,15 @@ impl History {
         self.magnitudes.resize(size, 0);
         self.quiet.resize(self.pitch, 0);
         self.residuals.resize(self.width, 0);
-        self.contexts.resize(self.width, KIND);
+        self.contexts.resize(self.width, CONTEXT_KIND);
     }
 
     fn start(&self, z: usize, y: usize) -> usize {
         ((z & 1) * self.shape.extents[1] + y) * self.pitch + 1
     }
 
-    /// Contexts of a row, and what earlier rows say about its values.
-    fn look_back(&mut self, isa: Isa, z: usize, y: usize, count: usize) {
+    /// Computes the contexts of a row, and the prediction from earlier rows.
+    fn predict_from_rows(&mut self, isa: Isa, z: usize, y: usize, count: usize) {
         let wide = |row: usize| &self.magnitudes[row - 1..row + self.width + 1];
         let up = (y > 0).then(|| wide(self.start(z, y - 1)));
         let back = (z > 0).then(|| wide(self.start(z - 1, y)));
@@ -145,31 +145,32 @@ impl History {
         self.known = known;
     }
 
-    /// What the first value of a row continues: in a folded line, the end of the row before.
+    /// The left neighbour of the first value: in a folded array, the last value of the previous
+    /// row.
     fn before(&self, y: usize) -> i32 {
         if self.shape.folded && y > 0 && self.axes & 1 != 0 {
-            self.quantized[self.start(0, y - 1) + FOLD - 1]
+            self.quantized[self.start(0, y - 1) + FOLDED_ROW_VALUES - 1]
         } else {
             0
         }
     }
 
-    /// Quantized values of a row from its residuals.
-    fn add_up(&mut self, start: usize, before: i32, count: usize) {
+    /// Computes the quantized values of a row from its residuals.
+    fn accumulate(&mut self, start: usize, before: i32, count: usize) {
         let row = &mut self.quantized[start..start + count];
         let both = self.known.iter().zip(&self.residuals);
         let mut sum = before;
         for (quantized, (&known, &residual)) in row.iter_mut().zip(both) {
-            // Along x, the difference to what earlier rows predict goes on.
+            // Along x, accumulate differences to the prediction from earlier rows.
             let from = if self.axes & 1 == 0 { 0 } else { sum };
             sum = from.wrapping_add(i32::from(residual));
             *quantized = sum.wrapping_add(known);
         }
     }
 
-    /// The same for a row in which some values are exact.
+    /// The same for a row with escapes.
     #[cold]
-    fn add_up_around<T: Real>(
+    fn accumulate_escaped<T: Real>(
         &mut self,
         step: Step<T>,
         escaped: &[(usize, Escape<T>)],
@@ -199,7 +200,7 @@ impl History {
     }
 }
 
-/// What earlier rows predict: the sum of two neighbours less the one beyond both.
+/// The prediction from earlier rows: the sum of two neighbours minus their common one.
 struct Known<'a> {
     rows: [&'a [i32]; 3],
     out: &'a mut [i32],
@@ -218,13 +219,13 @@ impl Kernel for Known<'_> {
     }
 }
 
-/// Quantizes a row and predicts it; says whether nothing needs an escape.
+/// Quantizes and predicts a row; returns whether no value needs an escape.
 struct Quantize<'a, T> {
     values: &'a [T],
     step: Step<T>,
     fill: TypedFill<T>,
     known: &'a [i32],
-    /// Along x too, and what the first value continues.
+    /// The left neighbour of the first value, if x is an axis of the predictor.
     along_x: Option<i32>,
     quantized: &'a mut [i32],
     residuals: &'a mut [i16],
@@ -245,7 +246,7 @@ impl<T: Real> Kernel for Quantize<'_, T> {
             let scaled = value * step.inverse;
             *q = (scaled + T::ROUNDING).rounded();
             let exact = T::from_i32(*q) * step.size;
-            let inside = scaled.magnitude() < T::EXACT;
+            let inside = scaled.magnitude() < T::MAX_EXACT;
             bad |= !inside | step.misses(value - exact);
         }
         if !self.fill.is_empty() {
@@ -256,7 +257,7 @@ impl<T: Real> Kernel for Quantize<'_, T> {
         if bad {
             return false;
         }
-        let largest = i32::from(LARGEST);
+        let largest = i32::from(MAX_RESIDUAL);
         let mut out_of_range = |difference: i32, residual: &mut i16| {
             bad |= difference.wrapping_add(largest) as u32 > 2 * largest as u32;
             *residual = difference as i16;
@@ -282,7 +283,7 @@ impl<T: Real> Kernel for Quantize<'_, T> {
     }
 }
 
-/// Values from their quantized ones.
+/// Scales quantized values to values.
 struct Scale<'a, T> {
     quantized: &'a [i32],
     step: T,
@@ -301,10 +302,10 @@ impl<T: Real> Kernel for Scale<'_, T> {
 }
 
 fn step<T: Real>(bound: f64) -> Result<Step<T>> {
-    Step::new(bound, 1.0).ok_or_else(|| Error::corrupt("a bound too small for the element type"))
+    Step::new(bound, 1.0).ok_or_else(|| Error::corrupt("bound too small for the element type"))
 }
 
-/// Adds a chunk to `streams`.
+/// Encodes a chunk into `streams`.
 pub(super) fn encode<T: Real>(
     isa: Isa,
     source: &Source<'_, T>,
@@ -319,12 +320,12 @@ pub(super) fn encode<T: Real>(
     for (z, y) in super::rearrange::rows(shape.extents[0], shape.extents[1]) {
         let count = shape.row_length(y);
         let row = if shape.folded {
-            Some(&source.values[y * FOLD..y * FOLD + count])
+            Some(&source.values[y * FOLDED_ROW_VALUES..y * FOLDED_ROW_VALUES + count])
         } else {
             rows::read(source.values, extents, strides, (z, y), &mut copy)
         };
         let row = row.unwrap_or(&copy);
-        history.look_back(isa, z, y, count);
+        history.predict_from_rows(isa, z, y, count);
         // 1. Quantize and subtract the prediction.
         let start = history.start(z, y);
         let before = history.before(y);
@@ -365,7 +366,7 @@ fn escape<T: Real>(
     streams: &mut StreamWriter,
 ) {
     let mut left = before;
-    // Along x, what counts is the difference of the rest.
+    // Along x, the prediction adds the difference of the predictions from earlier rows.
     let mut left_known = 0;
     for (i, &value) in row.iter().enumerate() {
         let known = history.known[i];
@@ -377,7 +378,7 @@ fn escape<T: Real>(
         let mut quantized = step.quantize(value).unwrap_or(predicted);
         let exact = T::from_i32(quantized) * step.size;
         let mut difference = quantized.wrapping_sub(predicted);
-        let fits = difference.unsigned_abs() <= u32::from(LARGEST.unsigned_abs());
+        let fits = difference.unsigned_abs() <= u32::from(MAX_RESIDUAL.unsigned_abs());
         let good = !step.misses(value - exact) && !fill.contains(value) && !fill.contains(exact);
         if !good || !fits {
             let absent = step.quantize(value).is_none() || fill.contains(value);
@@ -395,7 +396,7 @@ fn escape<T: Real>(
     }
 }
 
-/// Fills `out` from the streams of a chunk.
+/// Decodes a chunk into `out`.
 pub(super) fn decode<T: Real>(
     isa: Isa,
     bound: f64,
@@ -411,7 +412,7 @@ pub(super) fn decode<T: Real>(
     let mut escaped = Vec::new();
     for (z, y) in super::rearrange::rows(shape.extents[0], shape.extents[1]) {
         let count = shape.row_length(y);
-        history.look_back(isa, z, y, count);
+        history.predict_from_rows(isa, z, y, count);
         // 2. Residuals.
         streams
             .residuals
@@ -422,16 +423,16 @@ pub(super) fn decode<T: Real>(
             let (position, escape) = streams.escapes.next::<T>()?;
             let i = position
                 .checked_sub(streams.position)
-                .ok_or_else(|| Error::corrupt("escapes out of order"))?;
+                .ok_or_else(|| Error::corrupt("escape positions are not increasing"))?;
             escaped.push((i as usize, escape));
         }
         streams.position = end;
         // 1. Add the prediction and scale.
         let start = history.start(z, y);
         let before = history.before(y);
-        history.add_up(start, before, count);
+        history.accumulate(start, before, count);
         if escaped.iter().any(|(_, e)| !e.absent) {
-            history.add_up_around(step, &escaped, (start, before), count);
+            history.accumulate_escaped(step, &escaped, (start, before), count);
         }
         history.finish_row(isa, z, y);
         let quantized = &history.quantized[start..start + count];
@@ -449,7 +450,7 @@ pub(super) fn decode<T: Real>(
             }
         };
         if shape.folded {
-            fill(&mut out[y * FOLD..y * FOLD + count]);
+            fill(&mut out[y * FOLDED_ROW_VALUES..y * FOLDED_ROW_VALUES + count]);
         } else {
             rows::write(out, extents, strides, (z, y), &mut copy, &mut fill);
         }

@@ -1,11 +1,12 @@
-//! `interp`: the best ratio. Interpolation from coarse to fine, context-coded.
+//! `interp`: the codec for the best ratio. Interpolation from coarse to fine, residuals coded with
+//! contexts.
 //!
 //! ```text
 //! values ─► order of axes ─► classes by level and parity ─► predict, quantize ─► residuals, escapes ─► bytes
 //! ```
 //!
-//! [`encode`] and [`decode`] go through a chunk in the same way ([`walk`]); [`lorenzo`] is the mode
-//! for noisy fields and particles; [`choose`] picks mode and order of the axes per chunk.
+//! [`encode`] and [`decode`] share the traversal of a chunk ([`walk`]); [`lorenzo`] is the mode for
+//! noisy fields and particles; [`choose`] chooses mode and axis order of each chunk.
 
 mod choose;
 mod context;
@@ -89,7 +90,7 @@ impl Codec for Interp {
     }
 }
 
-/// What a task with an absolute bound says about values.
+/// The input of an encoder with an absolute bound.
 fn source<'a, T: Real>(values: &'a [T], bound: f64, task: &Task<'_>) -> Source<'a, T> {
     Source {
         values,
@@ -109,20 +110,18 @@ fn encode_real<T: Real>(
         return Ok(());
     }
     if u32::try_from(values.len()).is_err() {
-        return Err(Error::unsupported(
-            "interp chunks have less than 2^32 values",
-        ));
+        return Err(Error::unsupported("interp chunk of 2^32 values or more"));
     }
     match task.tolerance {
         Tolerance::Abs(bound) => encode_within(&source(values, bound, task), task, context, out),
         Tolerance::Pointwise(bound) => pointwise::encode(values, bound, task, context, out),
         _ => Err(Error::unsupported(
-            "interp guarantees absolute and pointwise bounds only",
+            "interp supports absolute and pointwise bounds only",
         )),
     }
 }
 
-/// Appends a chunk within an absolute bound.
+/// Encodes a chunk with an absolute bound.
 fn encode_within<T: Real>(
     source: &Source<'_, T>,
     task: &Task<'_>,
@@ -130,7 +129,8 @@ fn encode_within<T: Real>(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     if Step::<T>::new(source.bound, 2.0).is_none() {
-        // The type cannot express steps this small: as large as raw, so the caller stores it raw.
+        // The type cannot represent steps this small. This is as large as raw, so the caller stores
+        // the chunk raw.
         out.extend_from_slice(bytemuck::cast_slice(source.values));
         return Ok(());
     }
@@ -154,14 +154,14 @@ fn decode_real<T: Real>(
     if out.is_empty() {
         return Ok(());
     }
-    if pointwise::recognises(bytes) {
+    if pointwise::is_pointwise(bytes) {
         return pointwise::decode(bytes, dims, context, out);
     }
     let streaming = context.streaming;
     decode_within(bytes, dims, context, streaming, out)
 }
 
-/// Fills `out` from a chunk within an absolute bound.
+/// Decodes a chunk with an absolute bound.
 fn decode_within<T: Real>(
     bytes: &[u8],
     dims: Dims,

@@ -2,13 +2,13 @@
 
 use super::real::Real;
 
-/// Values handled together.
+/// Values per group.
 pub(super) const WIDTH: usize = 16;
 
-/// Values of a group.
+/// A group of values.
 pub(super) type Pack<T> = [T; WIDTH];
 
-/// The group at `at`.
+/// Loads the group at `at`.
 #[inline(always)]
 pub(super) fn load<T: Copy + Default, const N: usize>(row: &[T], at: usize) -> [T; N] {
     match row[at..at + N].first_chunk() {
@@ -17,16 +17,16 @@ pub(super) fn load<T: Copy + Default, const N: usize>(row: &[T], at: usize) -> [
     }
 }
 
-/// Writes the group at `at`.
+/// Stores the group at `at`.
 #[inline(always)]
 pub(super) fn store<T: Copy, const N: usize>(row: &mut [T], at: usize, group: [T; N]) {
     row[at..at + N].copy_from_slice(&group);
 }
 
-// The functions of the standard library that do the same are not always inlined, and would then be
+// The equivalent functions of the standard library are not always inlined, and would then be
 // compiled for the wrong instruction set.
 
-/// An array from its indices.
+/// An array from a function of the index.
 #[inline(always)]
 pub(super) fn build<R: Copy + Default, const N: usize>(f: impl Fn(usize) -> R) -> [R; N] {
     let mut result = [R::default(); N];
@@ -36,7 +36,7 @@ pub(super) fn build<R: Copy + Default, const N: usize>(f: impl Fn(usize) -> R) -
     result
 }
 
-/// Each lane.
+/// Maps each lane.
 #[inline(always)]
 pub(super) fn each<A: Copy, R: Copy + Default, const N: usize>(
     a: [A; N],
@@ -45,7 +45,7 @@ pub(super) fn each<A: Copy, R: Copy + Default, const N: usize>(
     build(|i| f(a[i]))
 }
 
-/// Lane by lane.
+/// Combines two groups lane by lane.
 #[inline(always)]
 pub(super) fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
     a: [A; N],
@@ -55,7 +55,7 @@ pub(super) fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
     build(|i| f(a[i], b[i]))
 }
 
-/// Four rows of neighbours along one axis: where they start in a buffer, and their weights.
+/// Four rows of neighbours along one axis: their start in a buffer, and their weights.
 #[derive(Clone, Copy)]
 pub(super) struct Taps<T> {
     pub(super) starts: [usize; 4],
@@ -63,7 +63,7 @@ pub(super) struct Taps<T> {
 }
 
 impl<T: Real> Taps<T> {
-    /// No rows at all.
+    /// No neighbours: all weights are zero.
     pub(super) fn none() -> Self {
         Self {
             starts: [0; 4],
@@ -84,7 +84,7 @@ impl<T: Real> Taps<T> {
     }
 }
 
-/// The weighted sum of four groups, always added up in the same order.
+/// The weighted sum of four groups, in a fixed order of additions.
 #[inline(always)]
 fn weighted<T: Real>(rows: [Pack<T>; 4], weights: [T; 4]) -> Pack<T> {
     let term = |k: usize| each(rows[k], |v| v * weights[k]);

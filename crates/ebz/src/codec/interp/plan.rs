@@ -1,11 +1,11 @@
-//! What is to be coded, and how: the head of a coded chunk.
+//! Input and plan of a chunk; the header of an encoded chunk.
 
 use super::geometry::Extents;
 use crate::codec::Dims;
 use crate::error::{Error, Result};
 use crate::fill::TypedFill;
 
-/// What is to be coded.
+/// Values to encode, and their bound.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a, T> {
     pub(super) values: &'a [T],
@@ -22,11 +22,11 @@ pub(super) enum Mode {
     Isotropic,
     /// Interpolation between planes of the slowest axis, and within planes of what remains.
     Packet,
-    /// Differences of quantized values along some axes, as bits of a class.
+    /// Differences of quantized values along some axes, given as bits of a class.
     Lorenzo(u8),
 }
 
-/// Orders of the axes: which one becomes the slowest, the middle and the fastest.
+/// Axis orders, slowest axis first.
 pub(super) const ORDERS: [[usize; 3]; 6] = [
     [0, 1, 2],
     [1, 0, 2],
@@ -36,7 +36,7 @@ pub(super) const ORDERS: [[usize; 3]; 6] = [
     [2, 1, 0],
 ];
 
-/// How a chunk is coded.
+/// How a chunk is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) mode: Mode,
@@ -44,7 +44,7 @@ pub(super) struct Plan {
     pub(super) order: usize,
 }
 
-/// Extents in an order of the axes, and how far apart neighbours along each axis are.
+/// Extents and strides in an axis order.
 pub(super) fn arrange(order: usize, dims: Dims) -> (Extents, Extents) {
     let extents = [dims.nz, dims.ny, dims.nx];
     let strides = [dims.ny * dims.nx, dims.nx, 1];
@@ -53,12 +53,12 @@ pub(super) fn arrange(order: usize, dims: Dims) -> (Extents, Extents) {
 }
 
 impl Plan {
-    /// Extents in the plan's order, and how far apart neighbours along each axis are.
+    /// Extents and strides in the axis order of the plan.
     pub(super) fn arrange(&self, dims: Dims) -> (Extents, Extents) {
         arrange(self.order, dims)
     }
 
-    /// Writes the head of a chunk.
+    /// Writes the header of a chunk.
     pub(super) fn write_to(&self, bound: f64, out: &mut Vec<u8>) {
         let (mode, axes) = match self.mode {
             Mode::Isotropic => (0, 0),
@@ -70,7 +70,7 @@ impl Plan {
         out.extend_from_slice(&bound.to_le_bytes());
     }
 
-    /// Reads the head of a chunk.
+    /// Reads the header of a chunk.
     pub(super) fn read_from(bytes: &mut &[u8]) -> Result<(Self, f64)> {
         let (head, rest) = bytes
             .split_first_chunk::<10>()
@@ -87,7 +87,7 @@ impl Plan {
             order: usize::from(mode >> 3),
         };
         if plan.order >= ORDERS.len() {
-            return Err(Error::corrupt("unknown order of axes"));
+            return Err(Error::corrupt("unknown axis order"));
         }
         Ok((plan, f64::from_le_bytes(bound)))
     }

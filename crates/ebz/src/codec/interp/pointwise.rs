@@ -1,11 +1,12 @@
 //! Bounds relative to each value.
 //!
 //! ```text
-//! values ─► coordinates on a lattice that is nearly logarithmic, escapes ─► coded as an array of numbers
+//! values ─► coordinates on a nearly logarithmic lattice, escapes ─► encoded like any other array
 //! ```
 //!
-//! Coordinates are integers. Coded with a bound below one half, they come back by rounding. So two checks
-//! prove the bound of a value: that of the lattice ([`crate::stage::relative`]), and that of the coordinates.
+//! Coordinates are integers. Encoded with a bound below one half, they are restored by rounding.
+//! Two checks prove the bound of a value: that of the lattice ([`crate::stage::relative`]), and
+//! that of the coordinates.
 
 use super::escape::{Reader, Writer};
 use super::kernel::{Kernel, launch};
@@ -24,27 +25,28 @@ use crate::stage::dualquant::relative;
 use crate::stage::quantize::Scale;
 use crate::stage::relative::Lattice;
 
-/// The bound of coordinates: so near to one half that whole steps stay near whole numbers.
-const ALMOST_HALF: f64 = 0.499_99;
+/// Bound of coordinates. Just below one half, so that lattice points stay close to integers.
+const COORDINATE_BOUND: f64 = 0.499_99;
 /// The first byte of chunks with 16-bit coordinates, and of those with 32-bit coordinates.
 const NARROW: u8 = 3;
 const WIDE: u8 = 3 | 1 << 3;
-/// With more than one value of this many out of reach, wide coordinates are smaller.
-const RARE: usize = 32;
+/// 16-bit coordinates are used if at most one value in this many must be escaped; beyond that,
+/// 32-bit ones are smaller.
+const MIN_VALUES_PER_ESCAPE: usize = 32;
 
-/// Memory of both directions.
+/// Scratch buffers of both directions.
 #[derive(Default)]
 struct Memory<C> {
     coordinates: Vec<C>,
     escapes: Writer,
 }
 
-/// Whether a chunk begins like those of this module.
-pub(super) fn recognises(bytes: &[u8]) -> bool {
+/// Whether a chunk was encoded by this module.
+pub(super) fn is_pointwise(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(&(NARROW | WIDE)))
 }
 
-/// Appends a coded chunk, or the values as they are if no lattice serves them.
+/// Appends an encoded chunk, or the raw values if no lattice is suitable.
 pub(super) fn encode<T: Real>(
     values: &[T],
     bound: f64,
@@ -58,7 +60,7 @@ pub(super) fn encode<T: Real>(
     Ok(())
 }
 
-/// Appends a chunk coded on the first lattice that serves the values, if there is one.
+/// Appends a chunk encoded on the first suitable lattice, if there is one.
 fn encode_on_lattice<T: Real>(
     values: &[T],
     bound: f64,
@@ -67,7 +69,7 @@ fn encode_on_lattice<T: Real>(
     out: &mut Vec<u8>,
 ) -> Result<bool> {
     if let Some(lattice) = relative::<T, T, u16>(bound, values, &task.fill) {
-        let most = values.len() / RARE;
+        let most = values.len() / MIN_VALUES_PER_ESCAPE;
         if encode_on::<T, f32, u16>(NARROW, &lattice, values, most, task, context, out)? {
             return Ok(true);
         }
@@ -81,7 +83,8 @@ fn encode_on_lattice<T: Real>(
     }
 }
 
-/// Appends a chunk coded on a lattice; appends nothing and says so if it does not reach more than `most` values.
+/// Appends a chunk encoded on a lattice; appends nothing and returns false if it would take more
+/// than `most` escapes.
 fn encode_on<T: Real, C: Real, W: Word>(
     kind: u8,
     lattice: &impl Scale<T>,
@@ -96,7 +99,7 @@ fn encode_on<T: Real, C: Real, W: Word>(
         coordinates,
         escapes,
     } = &mut *memory;
-    // 1. Coordinates; what has none is escaped.
+    // 1. Coordinates; values without one are escaped.
     escapes.clear();
     coordinates.clear();
     let mut escaped = 0;
@@ -117,7 +120,7 @@ fn encode_on<T: Real, C: Real, W: Word>(
         }
         for (i, &value) in unit.iter().enumerate() {
             if !lattice.accepts::<W>(value) {
-                // Something that neighbours predict well.
+                // A coordinate that is cheap to predict.
                 let at = start as usize + i;
                 coordinates[at] = match at {
                     0 => C::default(),
@@ -128,14 +131,14 @@ fn encode_on<T: Real, C: Real, W: Word>(
             }
         }
     }
-    let serves = escaped <= most;
+    let suitable = escaped <= most;
     let mut result = Ok(());
-    if serves {
-        // 2. An array of numbers like any other.
+    if suitable {
+        // 2. Encode the coordinates like any other array.
         let source = Source {
             values: coordinates,
             dims: task.dims,
-            bound: ALMOST_HALF,
+            bound: COORDINATE_BOUND,
             fill: FillValues::NONE.typed(C::from_f64),
         };
         out.push(kind);
@@ -147,7 +150,7 @@ fn encode_on<T: Real, C: Real, W: Word>(
         result = super::encode_within(&source, task, context, out);
     }
     context.put_back(memory);
-    result.map(|()| serves)
+    result.map(|()| suitable)
 }
 
 struct Forward<'a, T, W, S> {
@@ -175,7 +178,7 @@ impl<T: Float, W: Word, S: Scale<T>> Kernel for Forward<'_, T, W, S> {
     }
 }
 
-/// Fills `out` from a chunk that [`recognises`] accepts.
+/// Decodes a chunk that [`is_pointwise`] accepts.
 pub(super) fn decode<T: Real>(
     bytes: &[u8],
     dims: Dims,
@@ -207,7 +210,8 @@ fn decode_on<T: Real + Via<F>, F: LogLattice, C: Real, W: Word>(
     let lattice = Lattice::<F>::new(number(0), number(8));
     let runs = varint::read_block(&mut bytes)?;
     let words = varint::read_block(&mut bytes)?;
-    let count = u32::try_from(out.len()).map_err(|_| Error::unsupported("chunk too large"))?;
+    let count = u32::try_from(out.len())
+        .map_err(|_| Error::unsupported("interp chunk of 2^32 values or more"))?;
     // 2. Coordinates.
     let mut memory = context.take::<Memory<C>>();
     memory.coordinates.resize(out.len(), C::default());
@@ -252,7 +256,7 @@ impl<T: Float + Via<F>, F: LogLattice, C: Real, W: Word> Kernel for Inverse<'_, 
     fn run(self) {
         let mut numbers = [W::default(); UNIT];
         for (number, c) in numbers.iter_mut().zip(self.coordinates) {
-            // Damaged streams may hold anything; the conversion saturates.
+            // Corrupt streams may contain any value; the conversion saturates.
             let whole = c.to_f64().round_ties_even() as i32;
             *number = W::truncate(i64::from(whole).cast_unsigned());
         }

@@ -1,4 +1,4 @@
-//! Predictions: interpolation along the odd axes of a class, from values that the decoder has.
+//! Prediction by interpolation along the odd axes of a class, from reconstructed values.
 
 use super::geometry::Level;
 use super::pack::Taps;
@@ -7,11 +7,11 @@ use super::real::Real;
 /// How a class is predicted: the mean of 1-D interpolations along some of its odd axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Predictor {
-    /// Axes used, as bits of the class; none predicts zero.
+    /// Axes used, as bits of the class; no axes predict zero.
     pub(super) axes: u8,
     /// Cubic rather than linear.
     pub(super) cubic: bool,
-    /// Half of the interpolated value.
+    /// Predicts half of the interpolated value.
     pub(super) half: bool,
 }
 
@@ -19,7 +19,7 @@ impl Predictor {
     /// Bits of [`Predictor::code`].
     pub(super) const CODE_BITS: u32 = 5;
 
-    /// What classes too small for a choice use.
+    /// The predictor of classes too small for a choice.
     pub(super) fn fallback(class: usize) -> Self {
         Self {
             axes: class as u8,
@@ -28,12 +28,12 @@ impl Predictor {
         }
     }
 
-    /// As a number.
+    /// The stored code.
     pub(super) fn code(self) -> u32 {
         u32::from(self.axes) | u32::from(self.cubic) << 3 | u32::from(self.half) << 4
     }
 
-    /// From a number; axes that are not odd in the class are left out.
+    /// From a stored code; axes that are not odd in the class are ignored.
     pub(super) fn from_code(code: u32, class: usize) -> Self {
         Self {
             axes: (code & 7) as u8 & class as u8,
@@ -42,18 +42,18 @@ impl Predictor {
         }
     }
 
-    /// What each axis is multiplied with.
+    /// Weight of each axis.
     pub(super) fn weight<T: Real>(self) -> T {
         let scale = if self.half { 0.5 } else { 1.0 };
         T::from_f64(scale / f64::from(self.axes.count_ones().max(1)))
     }
 }
 
-/// Rows and weights for the point between samples `j` and `j + 1` of `n`.
+/// Indices and weights of the samples around the point between samples `j` and `j + 1` of `n`.
 pub(super) fn positions(cubic: bool, j: usize, n: usize) -> ([usize; 4], [f64; 4]) {
     let (before, after) = (j >= 1, j + 2 < n);
     if j + 1 >= n {
-        // Beyond the last sample: extrapolate.
+        // Extrapolate beyond the last sample.
         return match j {
             0 => ([0; 4], [0.0, 1.0, 0.0, 0.0]),
             _ if cubic && j >= 2 => ([j - 2, j - 1, j, j], [0.375, -1.25, 1.875, 0.0]),
@@ -102,10 +102,10 @@ pub(super) fn taps<T: Real>(
     }
 }
 
-/// Values around a row such that interpolating along x needs no special case at the ends.
+/// Extrapolates a row at both ends, so that interpolation along x needs no special cases.
 ///
-/// They are chosen such that linear and cubic interpolation give what [`positions`] gives for the
-/// other axes; `even` says that the last odd point has no neighbour to its right.
+/// Linear and cubic interpolation then give the same as [`positions`] for the other axes. `even`:
+/// the last odd point has no neighbour to its right.
 pub(super) fn extend<T: Real>(buffer: &mut [T], start: usize, count: usize, even: bool) {
     let [two, three, six, ten] = [2.0, 3.0, 6.0, 10.0].map(T::from_f64);
     let at = |i: usize| buffer[start + i];

@@ -1,37 +1,37 @@
-//! The arithmetic that the kernels need, for both element types.
+//! Arithmetic of the kernels, for both element types.
 //!
-//! Every operation is one IEEE operation without contraction, so that each instruction set computes
-//! the same bits.
+//! Every operation is a single IEEE operation without contraction, so that all instruction sets
+//! compute identical bits.
 
 use super::lanes::Lanes;
 use crate::element::Float;
 use crate::stage::proof::Proof;
 use std::ops::{Add, Mul, Sub};
 
-/// Quantized residuals are at most this far from zero.
-pub(super) const LARGEST: i16 = 30_000;
+/// Largest magnitude of a quantized residual.
+pub(super) const MAX_RESIDUAL: i16 = 30_000;
 
 /// A number type with fast rounding to small integers.
 pub(super) trait Real:
     Float + Lanes + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
-    /// 1.5 times the power of two above which there are no fractions.
+    /// 1.5 times the smallest power of two whose spacing is 1: adding it rounds to an integer.
     const ROUNDING: Self;
-    /// Integers below this survive adding [`Real::ROUNDING`].
-    const EXACT: Self;
-    /// Residuals of more steps than this belong to values that say nothing about their neighbours.
-    const SPIKE: Self;
+    /// Magnitudes below this are rounded correctly by adding [`Real::ROUNDING`].
+    const MAX_EXACT: Self;
+    /// A value with a residual of more steps than this is a spike, and excluded from predictions.
+    const SPIKE_STEPS: Self;
 
-    /// Half the largest step: sums of some steps must be finite.
-    const COARSEST: f64;
+    /// Limit of half a step: sums of a few steps must be finite.
+    const MAX_HALF_STEP: f64;
 
-    /// Magnitude.
+    /// Absolute value.
     fn magnitude(self) -> Self;
     /// The integer that was rounded by adding [`Real::ROUNDING`].
     fn rounded(self) -> i32;
     /// Single precision, for estimates.
     fn to_f32(self) -> f32;
-    /// A small integer.
+    /// Converts a small integer.
     fn from_i32(value: i32) -> Self;
 }
 
@@ -39,9 +39,9 @@ macro_rules! real {
     ($type:ty, $signed:ty, $fraction:expr, $exact:expr, $spike:expr) => {
         impl Real for $type {
             const ROUNDING: Self = 1.5 * (1u64 << $fraction) as Self;
-            const EXACT: Self = $exact;
-            const SPIKE: Self = $spike;
-            const COARSEST: f64 = <$type>::MAX as f64 / 8.0;
+            const MAX_EXACT: Self = $exact;
+            const SPIKE_STEPS: Self = $spike;
+            const MAX_HALF_STEP: f64 = <$type>::MAX as f64 / 8.0;
 
             #[inline(always)]
             fn magnitude(self) -> Self {
@@ -66,22 +66,23 @@ macro_rules! real {
 real!(f32, i32, 23, 4.0e6, 1.6e7);
 real!(f64, i64, 52, 1.0e9, 1.0e12);
 
-/// What quantization with a bound needs.
+/// Quantization step and its error limit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<T> {
-    /// Distance of two neighbouring reconstructions.
+    /// Spacing of the lattice.
     pub(super) size: T,
     /// Its reciprocal.
     pub(super) inverse: T,
-    /// Rounded errors up to this prove the bound.
+    /// A rounded error of at most this proves the bound.
     pub(super) limit: T,
 }
 
 impl<T: Real> Step<T> {
-    /// Steps for `bound / tightening`, checked against `bound`; nothing if the type is too coarse.
+    /// A step for `bound / tightening`, with the error limit of `bound`; `None` if the type is too
+    /// coarse.
     pub(super) fn new(bound: f64, tightening: f64) -> Option<Self> {
         let limit = Proof::<T>::new(bound).limit();
-        let size = T::from_f64(2.0 * (limit.to_f64().min(T::COARSEST) / tightening));
+        let size = T::from_f64(2.0 * (limit.to_f64().min(T::MAX_HALF_STEP) / tightening));
         let inverse = T::from_f64(1.0 / size.to_f64());
         let usable = limit > T::default()
             && size > T::default()
@@ -95,20 +96,20 @@ impl<T: Real> Step<T> {
         })
     }
 
-    /// Whether an error breaks the bound; NaN does.
+    /// Whether an error violates the bound; NaN does.
     #[inline(always)]
     #[allow(
         clippy::neg_cmp_op_on_partial_ord,
-        reason = "the error of what is not a number must count"
+        reason = "NaN must violate the bound"
     )]
     pub(super) fn misses(&self, error: T) -> bool {
         !(error.magnitude() <= self.limit)
     }
 
-    /// `value / size`, rounded to an integer, if that is within range.
+    /// `value / size` rounded to an integer, if in range.
     #[inline(always)]
     pub(super) fn quantize(&self, value: T) -> Option<i32> {
         let scaled = value * self.inverse;
-        (scaled.magnitude() < T::EXACT).then(|| (scaled + T::ROUNDING).rounded())
+        (scaled.magnitude() < T::MAX_EXACT).then(|| (scaled + T::ROUNDING).rounded())
     }
 }

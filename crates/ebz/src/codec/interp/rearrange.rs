@@ -1,11 +1,11 @@
-//! Rows to and from classes: split even and odd values, and put them together again.
+//! Splits rows into classes of even and odd values, and merges them.
 
 use super::geometry::{Block, Level, Pyramid};
 use super::kernel::{Kernel, launch};
 use crate::simd::{Level as Isa, memory};
 use bytemuck::Pod;
 
-/// The two classes that a row of a level is split into, and the row's place in them.
+/// Start of the row in each of the two classes that a row of a level is split into.
 fn classes_of_row(pyramid: &Pyramid, level: &Level, z: usize, y: usize) -> [Option<usize>; 2] {
     let part = |a: usize, at: usize| {
         if pyramid.halved[a] {
@@ -20,7 +20,7 @@ fn classes_of_row(pyramid: &Pyramid, level: &Level, z: usize, y: usize) -> [Opti
     [row(&level.classes[class]), row(&level.classes[class + 1])]
 }
 
-/// Splits one row into its classes in `to`.
+/// Splits a row into its classes in `to`.
 fn split_row<V: Copy + Default>(
     isa: Isa,
     row: &[V],
@@ -52,7 +52,7 @@ fn split_row<V: Copy + Default>(
     }
 }
 
-/// Puts one row of values together from its classes.
+/// Merges a row from its classes.
 fn join_row<V: Pod + Default>(
     isa: Isa,
     from: &[V],
@@ -77,7 +77,7 @@ fn join_row<V: Pod + Default>(
     }
 }
 
-/// Splits the chunk, given row by row, into the classes of level 0 and these into coarser ones.
+/// Splits the chunk, given row by row, into the classes of all levels.
 pub(super) fn split_all<'a, V: Copy + Default + 'a>(
     isa: Isa,
     pyramid: &Pyramid,
@@ -110,8 +110,8 @@ pub(super) fn split_all<'a, V: Copy + Default + 'a>(
     }
 }
 
-/// Puts the classes of `level` together as the class without odd axes of the level before; calls
-/// `finish` with the buffer and the place of each row.
+/// Merges the classes of `level` to the even class of the next finer level; calls `finish` with the
+/// buffer and the start of each row.
 pub(super) fn join_level<V: Pod + Default>(
     isa: Isa,
     pyramid: &Pyramid,
@@ -132,8 +132,8 @@ pub(super) fn join_level<V: Pod + Default>(
     }
 }
 
-/// Puts the classes of level 0 together as the chunk, row by row; coarser levels must have been
-/// joined. With `streaming`, rows go past the caches.
+/// Merges the classes of level 0 to the chunk, row by row; coarser levels must have been merged.
+/// With `streaming`, rows are written with non-temporal stores.
 pub(super) fn join_chunk<V: Pod + Default>(
     isa: Isa,
     pyramid: &Pyramid,
@@ -209,7 +209,7 @@ impl<V: Pod + Default> Kernel for Join<'_, V> {
     }
 }
 
-/// Alternates between the values of two rows.
+/// Interleaves the values of two rows.
 #[inline(always)]
 fn join<V: Copy>(even: &[V], odd: &[V], row: &mut [V]) {
     let (pairs, last) = row.as_chunks_mut::<2>();
@@ -221,7 +221,7 @@ fn join<V: Copy>(even: &[V], odd: &[V], row: &mut [V]) {
     }
 }
 
-/// The same for as many whole blocks as there are, past the caches; how many values that were.
+/// The same for all whole blocks, with non-temporal stores; returns the number of values written.
 #[inline(always)]
 fn stream<V: Pod + Default>(even: &[V], odd: &[V], row: &mut [V]) -> usize {
     const BLOCK: usize = 64;

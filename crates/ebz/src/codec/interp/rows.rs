@@ -1,8 +1,8 @@
-//! Rows of a chunk whose axes may have been put into another order.
+//! Rows of a chunk whose axes may be permuted.
 
 use super::geometry::Extents;
 
-/// The row at (z, y), gathered into `copy` unless its values are adjacent.
+/// The row at (z, y), gathered into `copy` unless it is contiguous.
 pub(super) fn read<'a, T: Copy>(
     values: &'a [T],
     extents: Extents,
@@ -19,7 +19,7 @@ pub(super) fn read<'a, T: Copy>(
     None
 }
 
-/// Lets `fill` write the row at (z, y), by way of `copy` unless its values are adjacent.
+/// Writes the row at (z, y) with `fill`, through `copy` unless it is contiguous.
 pub(super) fn write<T: Copy + Default>(
     values: &mut [T],
     extents: Extents,
@@ -39,8 +39,7 @@ pub(super) fn write<T: Copy + Default>(
     }
 }
 
-/// A chunk whose rows have adjacent values, and how far apart neighbours are: a copy in `copy`, with the
-/// axes in order, unless it is that already.
+/// A chunk with contiguous rows, and its strides: the chunk itself, or a transposed copy in `copy`.
 pub(super) fn gather<'a, T: Copy + Default>(
     values: &'a [T],
     extents: Extents,
@@ -51,27 +50,27 @@ pub(super) fn gather<'a, T: Copy + Default>(
         return (values, strides);
     }
     copy.resize(values.len(), T::default());
-    each_place(extents, strides, |at, place| copy[at] = values[place]);
-    (copy, in_order(extents))
+    each_index(extents, strides, |at, place| copy[at] = values[place]);
+    (copy, contiguous_strides(extents))
 }
 
-/// The way back of [`gather`].
+/// The inverse of [`gather`].
 pub(super) fn scatter<T: Copy>(copy: &[T], extents: Extents, strides: Extents, values: &mut [T]) {
-    each_place(extents, strides, |at, place| values[place] = copy[at]);
+    each_index(extents, strides, |at, place| values[place] = copy[at]);
 }
 
-/// How far apart neighbours are if the axes are in order.
-pub(super) fn in_order(extents: Extents) -> Extents {
+/// Strides of a contiguous array in C order.
+pub(super) fn contiguous_strides(extents: Extents) -> Extents {
     [extents[1] * extents[2], extents[2], 1]
 }
 
-/// Calls `f` with the place of each value in order and in the chunk, in tiles that have few cache lines
-/// on either side.
+/// Calls `f` with the index of each value in the copy and in the chunk, in tiles that touch few
+/// cache lines on either side.
 #[inline(always)]
-fn each_place(extents: Extents, strides: Extents, mut f: impl FnMut(usize, usize)) {
+fn each_index(extents: Extents, strides: Extents, mut f: impl FnMut(usize, usize)) {
     const TILE: usize = 16;
-    let steps = in_order(extents);
-    // The slower axis along which values are adjacent in the chunk, and the other.
+    let steps = contiguous_strides(extents);
+    // The slow axis with the smaller stride in the chunk, and the other.
     let (inner, outer) = if strides[0] < strides[1] {
         (0, 1)
     } else {

@@ -1,15 +1,15 @@
-//! The parts of a coded chunk.
+//! The streams of an encoded chunk.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
-//! | 1 | mode: number in the low 3 bits, order of the axes in the high 5 |
+//! | 1 | mode in the low 3 bits, axis order in the high 5 |
 //! | 1 | Lorenzo: axes of the predictor |
 //! | 8 | bound, f64 |
 //! | framed | predictors, 5 bits each |
 //! | framed, framed | escapes: runs, values |
 //! | framed ×3, rest | residuals: gaps, low bits, extra bits, entropy coder |
 //!
-//! Framed: length as a LEB128 number, then the bytes.
+//! Framed: length as a LEB128 integer, then the bytes.
 
 use super::real::Real;
 use super::{escape, residual};
@@ -18,7 +18,7 @@ use crate::bits::{BitReader, BitWriter};
 use crate::error::Result;
 use crate::simd::Level as Isa;
 
-/// What rows are coded into.
+/// Output of the row encoder.
 #[derive(Default)]
 pub(super) struct StreamWriter {
     pub(super) predictors: BitWriter,
@@ -29,7 +29,7 @@ pub(super) struct StreamWriter {
 }
 
 impl StreamWriter {
-    /// Starts with nothing.
+    /// Removes everything but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.predictors.clear();
         self.escapes.clear();
@@ -37,13 +37,13 @@ impl StreamWriter {
         self.position = 0;
     }
 
-    /// About the size in bits of everything so far, without what does not grow with the chunk.
+    /// Estimated size in bits so far, without the fixed cost of a chunk.
     pub(super) fn estimate<T: Real>(&mut self) -> u64 {
         let (runs, words) = self.escapes.finish::<T>(self.position);
         8 * (runs.len() + words.len()) as u64 + self.residuals.estimate()
     }
 
-    /// Appends everything to `out`.
+    /// Appends all streams to `out`.
     pub(super) fn finish<T: Real>(&mut self, isa: Isa, out: &mut Vec<u8>) {
         varint::write_block(self.predictors.finish(), out);
         let (runs, words) = self.escapes.finish::<T>(self.position);
@@ -53,7 +53,7 @@ impl StreamWriter {
     }
 }
 
-/// What rows are decoded from.
+/// Input of the row decoder.
 pub(super) struct StreamReader<'a> {
     pub(super) predictors: BitReader<'a>,
     pub(super) escapes: escape::Reader<'a>,

@@ -46,7 +46,8 @@ impl Case {
         Ok(out)
     }
 
-    /// Round trip on every level with the same bytes, and the bound in exact arithmetic.
+    /// Checks for every instruction set that the bytes are the same and the bound holds in exact
+    /// arithmetic.
     fn check<T: Float>(&self, values: &[T]) -> usize {
         let what = format!("{:?} {} {}", self.dims, self.mode, self.bound);
         let bytes = self.encode(values, Level::Portable);
@@ -56,7 +57,7 @@ impl Case {
         for level in Level::available() {
             assert!(
                 self.encode(values, level) == bytes,
-                "{what}: {level:?} writes other bytes"
+                "{what}: {level:?} writes different bytes"
             );
             let back = self.decode::<T>(&bytes, level).expect(&what);
             for (i, (x, y)) in values.iter().zip(&back).enumerate() {
@@ -115,7 +116,7 @@ const SHAPES: [(usize, usize, usize); 22] = [
 ];
 
 #[test]
-fn every_shape_and_mode_keeps_the_bound() {
+fn every_shape_and_mode_respects_the_bound() {
     for (nz, ny, nx) in SHAPES {
         let d = dims(nz, ny, nx);
         for mode in MODES {
@@ -134,7 +135,7 @@ fn every_shape_and_mode_keeps_the_bound() {
 }
 
 #[test]
-fn awkward_values_come_back() {
+fn special_values_round_trip() {
     let d = dims(9, 20, 37);
     for mode in MODES {
         for bound in [1e-2, 1e3, 1e-30, 1e30, f64::from(f32::MAX), f64::MAX] {
@@ -198,7 +199,7 @@ fn fill_values_are_exact_and_cheap() {
 }
 
 #[test]
-fn broken_chunks_are_errors_or_other_values() {
+fn corrupt_chunks_fail_or_decode_without_panic() {
     let d = dims(5, 7, 11);
     for mode in MODES {
         let mut values = smooth::<f32>(d, 0.2);
@@ -210,7 +211,7 @@ fn broken_chunks_are_errors_or_other_values() {
             mode,
         };
         let bytes = case.encode(&values, Level::detect());
-        // A decoder that is used again, as a worker's is: what it keeps must not matter.
+        // Reuse the decoder as a worker does: its state must not matter.
         for level in Level::available() {
             let mut context = Context::new(level);
             let mut out = vec![0f32; d.len()];
@@ -235,7 +236,7 @@ fn broken_chunks_are_errors_or_other_values() {
 }
 
 #[test]
-fn the_chosen_mode_is_near_the_best() {
+fn chosen_mode_is_close_to_the_best() {
     let steps = |d: Dims| -> Vec<f32> {
         let layer = |y: usize, x: usize| ((y * 7 + x / 3) / 40 * 37 % 11) as f32;
         let points = (0..d.len()).map(|i| (i / d.nx % d.ny, i % d.nx));
@@ -271,7 +272,7 @@ fn the_chosen_mode_is_near_the_best() {
 }
 
 #[test]
-fn a_choice_is_made_whatever_the_values_are() {
+fn mode_choice_handles_special_values() {
     let d = dims(20, 33, 40);
     let mut values = smooth::<f32>(d, 0.1);
     for (i, value) in values.iter_mut().enumerate().filter(|(i, _)| i % 3 > 0) {

@@ -1,7 +1,8 @@
-//! The order in which encoder and decoder go through a pyramid, and what each row sees.
+//! The traversal of a pyramid that encoder and decoder share, with the contexts and the prediction
+//! of each row.
 //!
 //! From the coarsest level to the finest: classes with one odd axis, then two, then three; rows in
-//! order. A [`Coder`] turns each row into a stream or back; everything else is the same for both.
+//! order. A [`Coder`] encodes or decodes each row; everything else is common.
 
 use super::context::{Around, Contexts, classify};
 use super::geometry::{Block, Extents, Pyramid, lanes};
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
 
 /// Classes in coding order.
-const ORDER: [usize; 7] = [1, 2, 4, 3, 5, 6, 7];
+const CODING_ORDER: [usize; 7] = [1, 2, 4, 3, 5, 6, 7];
 
 /// Classes smaller than this use [`Predictor::fallback`].
 pub(super) const MIN_VALUES_TO_CHOOSE_PREDICTOR: usize = 64;
@@ -23,24 +24,24 @@ pub(super) const MIN_VALUES_TO_CHOOSE_PREDICTOR: usize = 64;
 /// Buffers of a pyramid.
 #[derive(Default)]
 pub(super) struct Fields<T> {
-    /// The values: original before a row is coded, reconstructed after.
+    /// The values: original before a row is encoded, reconstructed afterwards.
     pub(super) values: Vec<T>,
-    /// In packet mode, reconstructed differences to the base.
+    /// In packet mode, reconstructed differences to the interpolation between planes.
     pub(super) differences: Vec<T>,
-    /// Magnitudes of residuals; zero wherever there are none.
+    /// Magnitudes of residuals; zero in the padding.
     pub(super) magnitudes: Vec<u8>,
     zeros: Vec<u8>,
     shape: Option<(Extents, [bool; 3])>,
 }
 
 impl<T: Real> Fields<T> {
-    /// Makes room for a pyramid.
+    /// Resizes the buffers for a pyramid.
     pub(super) fn prepare(&mut self, pyramid: &Pyramid, extents: Extents, packet: bool) {
         self.values.resize(pyramid.size, T::default());
         if packet {
             self.differences.resize(pyramid.size, T::default());
         }
-        // Padding between rows stays zero as long as the rows stay where they are.
+        // Padding between rows stays zero if the layout does not change.
         let shape = Some((extents, pyramid.halved));
         if self.shape != shape {
             self.magnitudes.clear();
@@ -51,7 +52,7 @@ impl<T: Real> Fields<T> {
         }
     }
 
-    /// What rows are read from and written to, in packet mode or another.
+    /// The buffers that rows are read from and written to.
     pub(super) fn buffers(&mut self, packet: bool) -> Buffers<'_, T> {
         let (inner, outer) = if packet {
             (&mut self.differences, Some(&mut self.values[..]))
@@ -66,34 +67,34 @@ impl<T: Real> Fields<T> {
     }
 }
 
-/// Planes that are coded together in packet mode: `first`, `first + 2 stride`, …
+/// Planes that packet mode codes together: `first`, `first + 2 stride`, …
 #[derive(Clone, Copy)]
 pub(super) struct Planes {
     pub(super) first: usize,
     pub(super) stride: usize,
-    /// log2 of the stride; one more for the first plane of all.
+    /// log2 of the stride.
     pub(super) level: usize,
 }
 
 impl Planes {
-    /// The z-th of them.
+    /// Index of the z-th of these planes.
     fn plane(&self, z: usize) -> usize {
         self.first + 2 * self.stride * z
     }
 }
 
-/// One way through a pyramid.
+/// One pass over a pyramid.
 pub(super) struct Pass<'a> {
     pub(super) isa: Isa,
-    /// Everything.
+    /// The pyramid of the chunk.
     pub(super) whole: &'a Pyramid,
-    /// The part to be coded.
+    /// The part that this pass codes.
     pub(super) part: &'a Pyramid,
     pub(super) planes: Option<Planes>,
     pub(super) bound: f64,
 }
 
-/// The passes of a mode: one, or in packet mode one for each distance of planes.
+/// The passes of a mode: one, or in packet mode one per distance between planes.
 pub(super) fn passes(mode: Mode, extents: Extents) -> Vec<Option<Planes>> {
     if mode != Mode::Packet {
         return vec![None];
@@ -120,15 +121,15 @@ pub(super) fn part(pyramid: &Pyramid, planes: Option<Planes>) -> Pyramid {
     }
 }
 
-/// A class on its way: what is the same for all of its rows.
+/// The class being coded.
 pub(super) struct ClassJob<'a, T> {
     pub(super) pass: &'a Pass<'a>,
     pub(super) level: usize,
     pub(super) class: usize,
     pub(super) step: Step<T>,
-    /// Its rows in the part to be coded.
+    /// Its rows in the part that the pass codes.
     pub(super) block: &'a Block,
-    /// Its rows in everything.
+    /// Its rows in the whole pyramid.
     whole: &'a Block,
 }
 
@@ -137,7 +138,7 @@ pub(super) trait Coder<T> {
     /// Chooses or reads the predictor of a class.
     fn predictor(&mut self, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Result<Predictor>;
 
-    /// Codes the row at (z, y) of a class: fills it with what the decoder reconstructs.
+    /// Encodes or decodes the row at (z, y) of a class; leaves the reconstruction in the buffers.
     fn row(
         &mut self,
         job: &ClassJob<'_, T>,
@@ -149,7 +150,7 @@ pub(super) trait Coder<T> {
     ) -> Result<()>;
 }
 
-/// Rows that are reused.
+/// Reusable row buffers.
 #[derive(Default)]
 pub(super) struct Scratch<T> {
     row: Row<T>,
@@ -157,7 +158,8 @@ pub(super) struct Scratch<T> {
 }
 
 impl Pass<'_> {
-    /// How much the bound of a level is tightened: coarse values serve many finer ones.
+    /// Factor by which the bound of a level is tightened: many finer values are predicted from
+    /// coarse ones.
     fn tightening(&self, level: usize) -> f64 {
         let power = |base: f64, exponent: usize, cap: f64| {
             let mut value = 1.0;
@@ -174,10 +176,10 @@ impl Pass<'_> {
 
     fn step<T: Real>(&self, level: usize) -> Result<Step<T>> {
         Step::new(self.bound, self.tightening(level))
-            .ok_or_else(|| Error::corrupt("a bound too small for the element type"))
+            .ok_or_else(|| Error::corrupt("bound too small for the element type"))
     }
 
-    /// Which set of contexts a class uses.
+    /// The context kind of a class.
     fn kind(&self, level: usize, class: usize) -> usize {
         let odd = class.count_ones().max(1) as usize - 1;
         match self.planes {
@@ -188,7 +190,7 @@ impl Pass<'_> {
         }
     }
 
-    /// A class, or what is left when nothing can be halved.
+    /// A class, or the top block after the last level.
     fn job<T: Real>(&self, level: usize, class: usize) -> Result<ClassJob<'_, T>> {
         Ok(ClassJob {
             pass: self,
@@ -200,7 +202,7 @@ impl Pass<'_> {
         })
     }
 
-    /// Goes through the part.
+    /// Runs the pass.
     pub(super) fn run<T: Real, C: Coder<T>>(
         &self,
         fields: &mut Fields<T>,
@@ -208,7 +210,7 @@ impl Pass<'_> {
         coder: &mut C,
     ) -> Result<()> {
         let levels = self.part.levels.len();
-        // 1. What is left when nothing can be halved.
+        // 1. The top block.
         let top = self.job(levels, 0)?;
         top.run(Predictor::fallback(0), fields, scratch, coder)?;
         // 2. Level by level, class by class.
@@ -216,7 +218,7 @@ impl Pass<'_> {
             if level + 1 < levels {
                 self.join(fields, level + 1);
             }
-            for class in ORDER {
+            for class in CODING_ORDER {
                 let job = self.job(level, class)?;
                 if !job.block.is_empty() {
                     let predictor = coder.predictor(&job, fields)?;
@@ -227,7 +229,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Puts a level together as the class without odd axes of the next finer one.
+    /// Merges a level to the even class of the next finer one.
     fn join<T: Real>(&self, fields: &mut Fields<T>, level: usize) {
         let target = &self.part.levels[level - 1];
         let count = target.classes[0].extents[2];
@@ -250,7 +252,7 @@ impl Pass<'_> {
 }
 
 impl<T: Real> ClassJob<'_, T> {
-    /// Row by row.
+    /// Codes the class row by row.
     fn run<C: Coder<T>>(
         &self,
         predictor: Predictor,
@@ -282,10 +284,10 @@ impl<T: Real> ClassJob<'_, T> {
         let Scratch { row, contexts } = scratch;
         let count = self.block.extents[2];
         let start = self.block.row(at.0, at.1);
-        // 1. Contexts from magnitudes that are known.
+        // 1. Contexts from known magnitudes.
         let around = self.around(fields, at, contexts.sums.len());
         classify(pass.isa, &around, count, contexts);
-        // 2. Prediction from values that are known, and the row itself.
+        // 2. Prediction from known values, and the row itself.
         let mut prediction = Prediction {
             axes: [Taps::none(); 3],
             axis_count: 0,
@@ -304,17 +306,17 @@ impl<T: Real> ClassJob<'_, T> {
         }
         let mut buffers = fields.buffers(pass.planes.is_some());
         coder.row(self, at, &prediction, &mut buffers, contexts, row)?;
-        // 3. What later rows need of it.
+        // 3. Padding that later rows read.
         let levels = &pass.part.levels;
         if let (0, Some(level)) = (self.class & 1, levels.get(self.level).or(levels.last())) {
-            // Classes with odd x will be interpolated from this row.
+            // Classes with odd x are interpolated from this row.
             let even = level.extents[2].is_multiple_of(2);
             extend(buffers.inner, start, count, even);
         }
         Ok(())
     }
 
-    /// Where the first value of a row lies in the chunk, and how far apart its values are.
+    /// Coordinates of the first value of a row in the chunk, and the distance between its values.
     pub(super) fn origin(&self, (z, y): (usize, usize)) -> (Extents, usize) {
         let Pass { whole, planes, .. } = self.pass;
         let z = planes.map_or(z, |p| p.plane(z));
@@ -328,7 +330,7 @@ impl<T: Real> ClassJob<'_, T> {
         }
     }
 
-    /// The interpolation between planes that rows of a packet are differences to.
+    /// The interpolation between planes that is subtracted in packet mode.
     pub(super) fn base(&self, (z, y): (usize, usize)) -> Option<Taps<T>> {
         let planes = self.pass.planes.filter(|p| p.first > 0)?;
         let apart = 2 * planes.stride;
@@ -348,7 +350,7 @@ impl<T: Real> ClassJob<'_, T> {
     ) -> Around<'b> {
         let block = self.block;
         let all = &fields.magnitudes;
-        // From one lane before the row to one behind it.
+        // From one lane before the row to one after it.
         let wide = |start: usize| &all[start - 1..start + width + 1];
         let up = (y > 0).then(|| wide(block.row(z, y - 1)));
         let (back, beyond) = match self.pass.planes {
@@ -367,7 +369,7 @@ impl<T: Real> ClassJob<'_, T> {
             }
             Some(_) => (None, None),
         };
-        // Where there is no such row, another one has to do.
+        // Substitute another row for one that does not exist.
         let zeros = &fields.zeros[..width + 2];
         let some_up = up.or(back).unwrap_or(zeros);
         let some_back = back.or(up).unwrap_or(zeros);

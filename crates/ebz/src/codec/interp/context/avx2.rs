@@ -1,9 +1,9 @@
-//! Contexts, a segment per vector.
+//! Contexts, one segment per vector.
 //!
-//! The compiler finds neither the saturating sums of many rows nor the table lookup by itself: plain
-//! loops take five times as long.
+//! The compiler vectorizes neither the saturating sums nor the table lookup: plain loops take five
+//! times as long.
 
-use super::{Activity, Around, BINS, CONTEXTS, Contexts, FLOORS, low_bit_floors};
+use super::{Activity, Around, BIN_THRESHOLDS, BINS, CONTEXTS, Contexts, low_bit_thresholds};
 use crate::stage::rans::LANES;
 use std::arch::x86_64::*;
 
@@ -17,7 +17,7 @@ const fn bins(scale: usize) -> [u8; 16] {
     let mut i = 0;
     while i < 16 {
         let mut bin = 0;
-        while bin < FLOORS.len() && i * scale >= FLOORS[bin] as usize {
+        while bin < BIN_THRESHOLDS.len() && i * scale >= BIN_THRESHOLDS[bin] as usize {
             bin += 1;
         }
         table[i] = bin as u8;
@@ -26,11 +26,11 @@ const fn bins(scale: usize) -> [u8; 16] {
     table
 }
 
-// The high table serves all sums from 16 on only if bins change at multiples of 16 there.
+// The high table is correct for sums of 16 and more only if their thresholds are multiples of 16.
 const _: () = {
     let mut bin = 0;
-    while bin < FLOORS.len() {
-        assert!(FLOORS[bin] <= 16 || FLOORS[bin].is_multiple_of(16));
+    while bin < BIN_THRESHOLDS.len() {
+        assert!(BIN_THRESHOLDS[bin] <= 16 || BIN_THRESHOLDS[bin].is_multiple_of(16));
         bin += 1;
     }
 };
@@ -64,7 +64,7 @@ pub(super) fn classify(around: &Around<'_>, count: usize, out: &mut Contexts) {
     let beyond = &around.beyond[..lanes];
     let sides = &around.sides[..around.side_count];
     let base = _mm256_set1_epi8((out.kind * BINS) as i8);
-    let large = _mm256_set1_epi8(low_bit_floors(out.kind)[0] as i8);
+    let large = _mm256_set1_epi8(low_bit_thresholds(out.kind)[0] as i8);
     let zero = _mm256_setzero_si256();
     let (low, high) = (table(&LOW), table(&HIGH));
     for (segment, activity) in out.activity.iter_mut().enumerate() {
@@ -86,16 +86,16 @@ pub(super) fn classify(around: &Around<'_>, count: usize, out: &mut Contexts) {
         let below = _mm256_shuffle_epi8(low, _mm256_min_epu8(sum, fifteen));
         let above = _mm256_and_si256(_mm256_srli_epi16::<4>(sum), fifteen);
         let bin = _mm256_max_epu8(below, _mm256_shuffle_epi8(high, above));
-        let mut number = _mm256_add_epi8(base, bin);
+        let mut index = _mm256_add_epi8(base, bin);
         if at + LANES > count {
-            let index = _mm256_setr_epi8(
+            let lane = _mm256_setr_epi8(
                 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
                 23, 24, 25, 26, 27, 28, 29, 30, 31,
             );
             let idle =
-                _mm256_cmpgt_epi8(index, _mm256_set1_epi8(count.saturating_sub(at) as i8 - 1));
+                _mm256_cmpgt_epi8(lane, _mm256_set1_epi8(count.saturating_sub(at) as i8 - 1));
             sum = _mm256_andnot_si256(idle, sum);
-            number = _mm256_blendv_epi8(number, _mm256_set1_epi8(CONTEXTS as i8), idle);
+            index = _mm256_blendv_epi8(index, _mm256_set1_epi8(CONTEXTS as i8), idle);
         }
         let some_large = _mm256_cmpeq_epi8(_mm256_max_epu8(sum, large), sum);
         *activity = if _mm256_testz_si256(sum, sum) == 1 {
@@ -106,6 +106,6 @@ pub(super) fn classify(around: &Around<'_>, count: usize, out: &mut Contexts) {
             Activity::Large
         };
         store(&mut out.sums, at, sum);
-        store(&mut out.numbers, at, number);
+        store(&mut out.indices, at, index);
     }
 }

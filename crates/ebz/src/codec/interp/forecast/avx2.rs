@@ -1,5 +1,4 @@
-//! Sums of squares with vectors; the arithmetic is that of [`super::sums_of_squares`], operation by
-//! operation.
+//! Vectorized sums of squares, with the same order of operations as [`super::sums_of_squares`].
 
 use super::Each;
 use crate::codec::interp::pack::Pack;
@@ -32,7 +31,7 @@ pub(super) fn sums_of_squares<T: Real>(
                 _mm256_extractf128_ps::<1>(eight),
             );
         }
-        // Neighbours are added, then their sums: (0 + 1) + (2 + 3) of each.
+        // Pairwise sums: (0 + 1) + (2 + 3) of each.
         let [a, b, c, d] = fours;
         let totals = _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d));
         // SAFETY: four of the eight numbers are 16 writable bytes.
@@ -45,6 +44,6 @@ pub(super) fn sums_of_squares<T: Real>(
 #[target_feature(enable = "avx2")]
 fn square(steps: __m256) -> __m256 {
     let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), steps);
-    let counts = _mm256_cmp_ps::<_CMP_LT_OQ>(size, _mm256_set1_ps(super::SPIKE));
+    let counts = _mm256_cmp_ps::<_CMP_LT_OQ>(size, _mm256_set1_ps(super::SPIKE_STEPS));
     _mm256_and_ps(counts, _mm256_mul_ps(steps, steps))
 }

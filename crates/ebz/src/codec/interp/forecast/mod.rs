@@ -1,11 +1,11 @@
-//! What each mode would cost, from original values at a sample of places, without coding anything.
+//! Estimates the cost of each mode from a sample of original values, without encoding anything.
 //!
-//! At a window of adjacent values, the variance of a prediction's error tells the bits of its
-//! residuals. What matters besides is that the decoder predicts from reconstructed values: their errors
-//! add a noise that cannot be sampled and is put in by formula. Forecasts are exact to a third or so;
-//! [`super::choose`] tries what they leave open.
+//! The variance of the prediction error in a window of adjacent values gives the entropy of the
+//! residuals. The decoder predicts from reconstructed values, whose errors add noise that cannot be
+//! sampled and is modelled by a formula. Forecasts are accurate to about a third; [`super::choose`]
+//! decides by trial what they leave open.
 //!
-//! Plain multiplications, additions and square roots only: every machine must make the same choice.
+//! Only multiplications, additions and square roots: every machine must make the same choice.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -17,31 +17,31 @@ use super::plan::{Source, arrange};
 use super::real::{Real, Step};
 use crate::simd::{Avx2, Level as Isa};
 
-/// Windows at distances 1, 2, 4, … of neighbours. Few values are predicted from far.
+/// Number of windows for neighbours at distance 1, 2, 4, …: few values are predicted from far.
 const WINDOWS: [usize; 5] = [48, 32, 24, 16, 8];
-/// Windows for differences.
+/// Number of windows for Lorenzo mode.
 const LORENZO_WINDOWS: usize = 96;
-/// Finer planes than this are not forecast level by level.
+/// Number of levels within planes that are forecast separately.
 const PLANE_LEVELS: usize = 3;
-/// Mean square of a reconstruction's error, in steps.
+/// Mean squared error of a reconstruction, in squared steps.
 const ROUNDING: f32 = 1.0 / 12.0;
 /// Sum of the squared weights of linear and cubic interpolation.
 const NOISE: [f32; 2] = [0.5, 0.640_625];
-/// Residuals of at least so many steps do not count.
-const SPIKE: f32 = 1e6;
+/// Residuals of at least this many steps are ignored.
+const SPIKE_STEPS: f32 = 1e6;
 
 /// Forecast sizes in bits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Forecast {
     pub(super) isotropic: f32,
-    /// By axis; infinite where there is nothing to interpolate between.
+    /// By axis; infinite if there are no planes to interpolate between.
     pub(super) packet: [f32; 3],
     pub(super) lorenzo: f32,
-    /// The best axes for differences, as bits of a class.
+    /// The best axes of Lorenzo mode, as bits of a class.
     pub(super) lorenzo_axes: u8,
 }
 
-/// Makes a [`Forecast`] for values arranged in some order; the last axis has at least [`WIDTH`] values.
+/// Computes a [`Forecast`] for an axis order; the last axis has at least [`WIDTH`] values.
 pub(super) struct Sampler<'a, 'b, T> {
     source: &'a Source<'b, T>,
     extents: Extents,
@@ -51,7 +51,7 @@ pub(super) struct Sampler<'a, 'b, T> {
 }
 
 impl<'a, 'b, T: Real> Sampler<'a, 'b, T> {
-    /// For values in an order; nothing if rows are too short or steps too small.
+    /// A sampler for an axis order; `None` if rows are too short or steps too small.
     pub(super) fn new(isa: Isa, source: &'a Source<'b, T>, order: usize) -> Option<Self> {
         let (extents, strides) = arrange(order, source.dims);
         let step = Step::new(source.bound, 1.0)?;
@@ -74,7 +74,7 @@ impl<T: Real> Kernel for Sampler<'_, '_, T> {
         let mut packet = [Packet::default(); 3];
         for (level, &windows) in WINDOWS.iter().enumerate().rev() {
             let reach = self.extents.map(|n| Reach::new(n, 1 << level));
-            // The last axis must have room for the window as well.
+            // Windows must fit into the last axis.
             let last = Reach::new(self.extents[2].saturating_sub(WIDTH - 1), 1 << level);
             let scale = Scale {
                 level,
@@ -105,11 +105,11 @@ struct Scale {
     reach: [Reach; 3],
 }
 
-/// How far from both ends of an axis windows stay.
+/// Distance that windows keep from both ends of an axis.
 #[derive(Clone, Copy)]
 struct Reach {
     margin: usize,
-    /// 0: no neighbours; 1: linear interpolation; 2: cubic too.
+    /// Available interpolations: 0: none; 1: linear; 2: also cubic.
     kinds: usize,
     inside: usize,
 }
@@ -136,17 +136,17 @@ impl Reach {
 struct Packet {
     bits: f32,
     begun: bool,
-    /// Mean square error of the planes so far.
+    /// Mean squared error of the planes so far.
     error: f32,
 }
 
-/// Predictors that are compared at once.
-const TOGETHER: usize = 8;
+/// Number of predictors evaluated together.
+const PREDICTORS: usize = 8;
 
-/// A number for each of some predictors.
-type Each<T> = [T; TOGETHER];
+/// One value per predictor.
+type Each<T> = [T; PREDICTORS];
 
-/// Bits and errors of some predictors, added up over windows.
+/// Bits and errors of each predictor, summed over windows.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     bits: Each<f32>,
@@ -154,8 +154,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// Adds a window whose residuals have these sums of squares, with `noise` from the reconstruction of
-    /// the neighbours.
+    /// Adds a window, given the sums of squared residuals and the `noise` from the reconstruction
+    /// of neighbours.
     #[inline(always)]
     fn add(&mut self, squares: Each<f32>, tightening: f32, noise: Each<f32>) {
         let variance = each(squares, |s| s * (tightening * tightening / WIDTH as f32));
@@ -165,8 +165,8 @@ impl Tally {
     }
 }
 
-/// For each prediction, the sum of squared residuals to a share of it, in steps of which each is
-/// 1 / `inverse`. What is no number, or a spike, counts as 0.
+/// For each prediction, scaled by its share, the sum of squared residuals in steps of 1 /
+/// `inverse`. NaN and spikes count as 0.
 #[inline(always)]
 fn sums_of_squares<T: Real>(
     target: &Pack<T>,
@@ -177,14 +177,14 @@ fn sums_of_squares<T: Real>(
     build(|k| {
         let residuals = zip(*target, predictions[k], |t, p| t - p * shares[k]);
         let steps = each(residuals, |r| (r * inverse).to_f32());
-        let squares = each(steps, |s| if s.abs() < SPIKE { s * s } else { 0.0 });
+        let squares = each(steps, |s| if s.abs() < SPIKE_STEPS { s * s } else { 0.0 });
         let eight: [f32; 8] = build(|i| squares[i] + squares[i + 8]);
         let four: [f32; 4] = build(|i| eight[i] + eight[i + 4]);
         (four[0] + four[1]) + (four[2] + four[3])
     })
 }
 
-/// Entropy of a residual. The noise is bounded: if it is small, it alone never leaves the step.
+/// Entropy of a residual. Small noise alone never causes a nonzero residual.
 #[inline(always)]
 fn bits(variance: f32, noise: f32) -> f32 {
     let v = variance + noise * f32::min(1.0, 9.0 * noise);
@@ -192,7 +192,7 @@ fn bits(variance: f32, noise: f32) -> f32 {
     0.5 * log2(1.0 + 17.08 * v) * (square / (square + 0.004))
 }
 
-/// About the binary logarithm of a positive number.
+/// Approximate binary logarithm of a positive number.
 #[inline(always)]
 fn log2(x: f32) -> f32 {
     let bits = x.to_bits();
@@ -201,7 +201,7 @@ fn log2(x: f32) -> f32 {
     exponent as f32 + (mantissa * (2.0 - mantissa / 3.0) - 5.0 / 3.0)
 }
 
-/// Even and odd positions of `count` values, of which every 2^level-th counts.
+/// Number of even and odd positions among every 2^level-th of `count` values.
 #[inline(always)]
 fn halves(count: usize, level: usize) -> [usize; 2] {
     let rest = count.div_ceil(1 << level);
@@ -229,16 +229,16 @@ fn weigh<T: Real>(near: Pack<T>, far: Pack<T>) -> [Pack<T>; 2] {
     ]
 }
 
-/// A window: where its first value is.
+/// A window: the index of its first value.
 type Place = usize;
 
 impl<T: Real> Sampler<'_, '_, T> {
-    /// The place of one of the windows of a scale.
+    /// The position of a window of a scale.
     #[inline(always)]
     fn place(&self, reach: &[Reach; 3], number: usize) -> Place {
         let mut at = 0;
         for (axis, reach) in reach.iter().enumerate() {
-            // Multiples of irrational numbers are spread evenly.
+            // Multiples of an irrational number are evenly distributed.
             let factor = [0x9e37_79b9u32, 0xc13f_a9a9, 0x91e1_0da5][axis];
             let fraction = (2 * number as u32 + 1).wrapping_mul(factor);
             let within = (u64::from(fraction) * reach.inside as u64) >> 32;
@@ -247,7 +247,7 @@ impl<T: Real> Sampler<'_, '_, T> {
         at
     }
 
-    /// The values of a window where they are adjacent in memory, without a copy.
+    /// The values of a window without a copy, if they are contiguous.
     #[inline(always)]
     fn adjacent(&self, place: Place) -> Option<&Pack<T>> {
         let values = self.source.values.get(place..)?;
@@ -285,7 +285,7 @@ impl<T: Real> Sampler<'_, '_, T> {
         }
     }
 
-    /// The sum of the windows `distance` before and behind. (A closure would not be inlined.)
+    /// The sum of the windows `distance` before and after. (A closure would not be inlined.)
     #[inline(always)]
     fn around(&self, place: Place, distance: usize) -> Pack<T> {
         let (before, behind) = (place - distance, place + distance);
@@ -295,7 +295,7 @@ impl<T: Real> Sampler<'_, '_, T> {
         }
     }
 
-    /// Linear and cubic interpolation between the windows `distance` and three times as far away.
+    /// Linear and cubic interpolation between the windows at `distance` and three times `distance`.
     #[inline(always)]
     fn interpolate(&self, place: Place, distance: usize, kinds: usize) -> [Pack<T>; 2] {
         let near = self.around(place, distance);
@@ -328,7 +328,7 @@ impl<T: Real> Sampler<'_, '_, T> {
     #[inline(always)]
     fn isotropic(&self, scale: &Scale) -> f32 {
         let tightening = capped(1.15, scale.level, 1.4);
-        // By kind; predictors are sets of axes, of which the first is empty and does not count.
+        // By kind; predictors are sets of axes; the empty set is not used.
         let mut tallies = [Tally::default(); 2];
         let weights: Each<f32> = build(|set| 1.0 / set.count_ones().max(1) as f32);
         let shares = each(weights, |w| T::from_f64(f64::from(w)));
@@ -352,7 +352,7 @@ impl<T: Real> Sampler<'_, '_, T> {
                 tallies[kind].add(squares, tightening, noise);
             }
         }
-        // Each class takes the best set of its axes.
+        // Each class uses the best subset of its axes.
         let possible = (0..3).filter(|&a| scale.reach[a].kinds > 0);
         let possible: usize = possible.map(|a| 4 >> a).sum();
         let sizes = self.extents.map(|n| halves(n, scale.level));
@@ -380,7 +380,7 @@ impl<T: Real> Sampler<'_, '_, T> {
         let [even, odd] = halves(self.extents[axis], scale.level);
         let mut planes = odd;
         if !packet.begun {
-            // All planes that are further apart count here.
+            // This level accounts for all coarser planes.
             *packet = Packet {
                 bits: 0.0,
                 begun: true,
@@ -390,12 +390,12 @@ impl<T: Real> Sampler<'_, '_, T> {
         }
         let base_noise = packet.error * NOISE[kinds - 1];
         let others = [(axis + 1) % 3, (axis + 2) % 3];
-        // By level within planes and kind; predictors are sets of axes, set 0 being zero, with whole
-        // weight and then with half.
+        // By level within planes and kind; predictors are sets of axes (set 0 predicts zero), with
+        // full weight and then with half.
         let mut tallies = [[Tally::default(); 2]; PLANE_LEVELS];
         let weights: Each<f32> = build(|slot| if slot < 4 { 1.0 } else { 0.5 });
         let shares = each(weights, |w| T::from_f64(f64::from(w)));
-        // No axes are the same for both kinds.
+        // The empty set is the same for both kinds.
         let possible = |level: usize, kind: usize, set: usize| {
             let margin = (1 + 2 * kind) << level;
             (kind == 0 || set > 0)
@@ -412,7 +412,7 @@ impl<T: Real> Sampler<'_, '_, T> {
                 for (k, part) in parts.iter_mut().enumerate() {
                     if possible(level, 0, 1 << k) {
                         let distance = self.strides[others[k]] << level;
-                        // At the distance itself and, for cubic interpolation, at three times it.
+                        // At `distance` and, for cubic interpolation, at three times `distance`.
                         let mut pairs = [[T::default(); WIDTH]; 2];
                         let far = usize::from(possible(level, 1, 1 << k));
                         for (i, pair) in pairs.iter_mut().enumerate().take(1 + far) {
@@ -438,7 +438,7 @@ impl<T: Real> Sampler<'_, '_, T> {
                         let axes = set.count_ones() as f32;
                         let noise = NOISE[kind] * weight * weight / f32::max(axes, 1.0);
                         let inner = if set == 0 { 0.0 } else { noise };
-                        // Errors of neighbouring differences cancel in part.
+                        // Errors of neighbouring differences cancel partly.
                         base_noise + packet.error * 0.5 * inner
                     });
                     tally.add(squares, tightening, noise);
@@ -450,7 +450,7 @@ impl<T: Real> Sampler<'_, '_, T> {
             let [a, b] = others.map(|q| halves(self.extents[q], level));
             let sizes = [0usize, a[1] * b[0], a[0] * b[1], a[1] * b[1]];
             let odd: usize = sizes.iter().sum();
-            // Everything coarser counts with the coarsest level.
+            // The last level accounts for all coarser ones.
             let coarser = if level + 1 == PLANE_LEVELS {
                 a[0] * b[0]
             } else {
@@ -459,7 +459,7 @@ impl<T: Real> Sampler<'_, '_, T> {
             for (class, &class_size) in sizes.iter().enumerate().skip(1) {
                 let mut best = (f32::INFINITY, 0.0);
                 for (kind, tally) in tallies.iter().enumerate() {
-                    for slot in (0..TOGETHER).filter(|slot| (slot % 4) & !class == 0) {
+                    for slot in (0..PREDICTORS).filter(|slot| (slot % 4) & !class == 0) {
                         if possible(level, kind, slot % 4) && tally.bits[slot] < best.0 {
                             best = (tally.bits[slot], tally.error[slot]);
                         }
@@ -482,10 +482,10 @@ impl<T: Real> Sampler<'_, '_, T> {
         }
     }
 
-    /// Bits of the best differences, and their axes.
+    /// Bits of the best Lorenzo predictor, and its axes.
     #[inline(always)]
     fn lorenzo(&self) -> (f32, u8) {
-        // Windows whose values have neighbours before them, wherever there are any.
+        // Windows whose values have preceding neighbours, except along axes of length 1.
         let mut reach = self.extents.map(|n| Reach {
             margin: usize::from(n > 1),
             kinds: 0,
@@ -495,8 +495,8 @@ impl<T: Real> Sampler<'_, '_, T> {
         let mut totals = [0.0f32; 8];
         for number in 0..LORENZO_WINDOWS {
             let place = self.place(&reach, number);
-            // The corners of the cubes that end here, by the axes along which they lie back; then
-            // differences along one axis after the other.
+            // The corners of the cube that ends at each value, indexed by the axes along which they
+            // precede it; then differences along one axis after the other.
             let mut sums = [[0i32; WIDTH]; 8];
             for (back, sum) in sums.iter_mut().enumerate() {
                 let moved = |a: usize| match back & 4 >> a {
@@ -507,7 +507,7 @@ impl<T: Real> Sampler<'_, '_, T> {
                 *sum = each(window, |v| self.step.quantize(v).unwrap_or(0));
             }
             for bit in [1, 2, 4] {
-                // Where the axis does not count, the corner in front stays.
+                // Sets without this axis keep their value.
                 for set in (0..8).filter(|set| set & bit != 0) {
                     let front = sums[set & !bit];
                     sums[set] = zip(front, sums[set], i32::wrapping_sub);

@@ -1,11 +1,11 @@
-//! Sixteen values at a time; the arithmetic is that of [`super::portable`], operation by operation.
+//! Sixteen values at a time, with the same order of operations as [`super::portable`].
 
 use super::{Buffers, Prediction, Row};
 use crate::codec::interp::pack::{Taps, WIDTH};
-use crate::codec::interp::real::{LARGEST, Real, Step};
+use crate::codec::interp::real::{MAX_RESIDUAL, Real, Step};
 use std::arch::x86_64::*;
 
-/// All ones for lanes that count, from the place that leaves as many of them as wanted.
+/// Lane masks: sixteen entries starting at 16 − n have their first n lanes set.
 const VALID: [i16; 2 * WIDTH] = {
     let mut lanes = [0; 2 * WIDTH];
     let mut i = 0;
@@ -16,16 +16,16 @@ const VALID: [i16; 2 * WIDTH] = {
     lanes
 };
 
-/// Where a row and what it is predicted from lie: all of it has been checked to be in its buffer.
+/// Pointers to a row and its neighbours, checked to be within their buffers.
 struct Places<T> {
     axes: [([*const T; 4], [T; 4]); 3],
     base: ([*const T; 4], [T; 4]),
     inner: *mut T,
     outer: *mut T,
-    /// In packet mode, values are written beside differences.
+    /// Packet mode: values are written besides differences.
     both: bool,
     magnitudes: *mut u8,
-    /// Whole groups that hold the row.
+    /// Number of groups that cover the row.
     groups: usize,
 }
 
@@ -66,10 +66,10 @@ impl<T: Real> Places<T> {
     /// The prediction of sixteen values.
     ///
     /// # Safety
-    /// As for the functions of `lanes.rs`; `at` is the start of a group.
+    /// As for the functions of `lanes.rs`; `at` must be the start of a group.
     #[inline(always)]
     unsafe fn predict<const AXES: usize>(&self, at: usize) -> T::Sixteen {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if AXES == 0 {
                 return T::splat(T::default());
@@ -82,11 +82,11 @@ impl<T: Real> Places<T> {
         }
     }
 
-    /// Writes sixteen reconstructions and the magnitudes of their residuals; returns what the decoder
-    /// gives out.
+    /// Writes sixteen reconstructions and the magnitudes of their residuals; returns the decoded
+    /// values.
     ///
     /// # Safety
-    /// As for the functions of `lanes.rs`; `at` is the start of a group.
+    /// As for the functions of `lanes.rs`; `at` must be the start of a group.
     #[inline(always)]
     unsafe fn write<const BASE: bool>(
         &self,
@@ -95,7 +95,7 @@ impl<T: Real> Places<T> {
         base: T::Sixteen,
         residuals: __m256i,
     ) -> T::Sixteen {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let outer = if BASE { T::plus(base, inner) } else { inner };
             T::store(self.inner.add(at), inner);
@@ -145,8 +145,8 @@ pub(super) fn quantize<T: Real, const AXES: usize, const BASE: bool>(
     let mut some_wrong = 0;
     // SAFETY: the machine has AVX2, and all rows have room for whole groups, as has been checked.
     unsafe {
-        let most = T::splat(T::from_i32(i32::from(LARGEST)));
-        let least = T::splat(T::from_i32(-i32::from(LARGEST)));
+        let most = T::splat(T::from_i32(i32::from(MAX_RESIDUAL)));
+        let least = T::splat(T::from_i32(-i32::from(MAX_RESIDUAL)));
         let (size, inverse) = (T::splat(step.size), T::splat(step.inverse));
         let (rounding, limit) = (T::splat(T::ROUNDING), T::splat(step.limit));
         let mut wrong = T::splat(T::default());

@@ -1,4 +1,4 @@
-//! Quantization of one row against its prediction, and back, in place.
+//! In-place quantization of a row against its prediction, and its inverse.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -9,13 +9,13 @@ use super::pack::Taps;
 use super::real::{Real, Step};
 use crate::simd::Level as Isa;
 
-/// What a row is predicted from, and where it lies.
+/// The prediction and the position of a row.
 #[derive(Clone, Copy)]
 pub(super) struct Prediction<T> {
-    /// Interpolations to add up, in [`Buffers::inner`]; the first `axis_count` count.
+    /// Interpolations to sum, from [`Buffers::inner`]; the first `axis_count` are used.
     pub(super) axes: [Taps<T>; 3],
     pub(super) axis_count: usize,
-    /// In packet mode, what the row is a difference to, in [`Buffers::outer`].
+    /// Packet mode: the interpolation between planes, from [`Buffers::outer`].
     pub(super) base: Option<Taps<T>>,
     pub(super) start: usize,
     pub(super) count: usize,
@@ -23,9 +23,9 @@ pub(super) struct Prediction<T> {
 
 /// The buffers of a pyramid that a row is read from and written to.
 pub(super) struct Buffers<'a, T> {
-    /// What rows are predicted from: values, or in packet mode differences.
+    /// Values, or in packet mode differences, that rows are predicted from.
     pub(super) inner: &'a mut [T],
-    /// In packet mode, the values: original before, reconstructed after.
+    /// Packet mode: the values, original before and reconstructed after coding.
     pub(super) outer: Option<&'a mut [T]>,
     pub(super) magnitudes: &'a mut [u8],
 }
@@ -41,7 +41,7 @@ impl<T> Buffers<'_, T> {
     }
 }
 
-/// A row on its way: its residuals, and the values that the encoder replaced.
+/// The row being coded: its residuals, and the original values in the encoder.
 #[derive(Default)]
 pub(super) struct Row<T> {
     pub(super) residuals: Vec<i16>,
@@ -49,14 +49,14 @@ pub(super) struct Row<T> {
 }
 
 impl<T: Real> Row<T> {
-    /// Makes room for a row.
+    /// Resizes the buffers for a row.
     pub(super) fn resize(&mut self, lanes: usize) {
         self.residuals.resize(lanes, 0);
         self.original.resize(lanes, T::default());
     }
 }
 
-/// Calls the kernel that is compiled for the number of axes, and for a base or none.
+/// Calls the kernel compiled for the number of axes, with or without a base.
 #[cfg(target_arch = "x86_64")]
 macro_rules! for_axes {
     ($prediction:ident, $kernel:ident($($argument:expr),*)) => {
@@ -73,7 +73,7 @@ macro_rules! for_axes {
 }
 
 impl<T: Real> Prediction<T> {
-    /// Quantizes the row; says whether every value satisfies the bound.
+    /// Quantizes the row; returns whether every value satisfies the bound.
     #[inline(always)]
     pub(super) fn quantize(
         &self,
@@ -107,7 +107,7 @@ impl<T: Real> Prediction<T> {
         }
     }
 
-    /// Puts an escaped value into its row, in which lane `i` holds the bare prediction.
+    /// Inserts an escaped value into its row, in which lane `i` contains the prediction.
     pub(super) fn escape(&self, i: usize, escape: Escape<T>, buffers: &mut Buffers<'_, T>) {
         let finite = |v: T| if v.is_finite() { v } else { T::default() };
         let at = self.start + i;

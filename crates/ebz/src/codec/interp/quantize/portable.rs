@@ -3,9 +3,9 @@
 use super::{Buffers, Prediction, Row};
 use crate::codec::interp::context::magnitude;
 use crate::codec::interp::pack::{Pack, Taps, WIDTH, each, load, store, zip};
-use crate::codec::interp::real::{LARGEST, Real, Step};
+use crate::codec::interp::real::{MAX_RESIDUAL, Real, Step};
 
-/// The sum over all axes, always added up in the same order.
+/// The sum over all axes, in a fixed order of additions.
 fn predict<T: Real>(prediction: &Prediction<T>, inner: &[T], at: usize) -> Pack<T> {
     let axes = &prediction.axes[..prediction.axis_count];
     let parts = axes.iter().map(|taps| taps.group(inner, at));
@@ -17,7 +17,7 @@ fn base<T: Real>(base: Option<Taps<T>>, buffers: &Buffers<'_, T>, at: usize) -> 
     base.map(|taps| taps.group(buffers.values(), at))
 }
 
-/// Writes a group of reconstructions; returns what the decoder gives out.
+/// Writes a group of reconstructions; returns the decoded values.
 fn write<T: Real>(
     buffers: &mut Buffers<'_, T>,
     at: usize,
@@ -41,8 +41,8 @@ pub(super) fn quantize<T: Real>(
     buffers: &mut Buffers<'_, T>,
     row: &mut Row<T>,
 ) -> bool {
-    let most = T::from_i32(i32::from(LARGEST));
-    let least = T::from_i32(-i32::from(LARGEST));
+    let most = T::from_i32(i32::from(MAX_RESIDUAL));
+    let least = T::from_i32(-i32::from(MAX_RESIDUAL));
     let mut good = true;
     for at in (0..prediction.count).step_by(WIDTH) {
         let place = prediction.start + at;

@@ -1,9 +1,9 @@
-//! Streams to residuals. [`super::encode`] mirrors the steps.
+//! Decoder of residuals. [`super::encode`] mirrors the steps.
 
 use super::segment::{lanes, lanes_above, merge};
 use crate::bits::BitReader;
 use crate::bits::varint;
-use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_thresholds};
 use crate::codec::interp::kernel::{Kernel, launch_wide};
 use crate::codec::interp::pack::each;
 use crate::error::{Error, Result};
@@ -11,17 +11,17 @@ use crate::simd::Level as Isa;
 use crate::stage::rans::symbol::{self, DIRECT};
 use crate::stage::rans::{self, LANES};
 
-/// Memory of a decoder, kept between chunks.
+/// Scratch buffers of a decoder, reused between chunks.
 #[derive(Default)]
 pub(in crate::codec::interp) struct Memory {
     rans: rans::Decoder,
-    numbers: Vec<u8>,
+    indices: Vec<u8>,
     symbols: Vec<u8>,
-    /// Which segments of the row are coded.
+    /// Indices of the coded segments of the row.
     coded: Vec<usize>,
 }
 
-/// Gives residuals back.
+/// Decodes residuals.
 pub(in crate::codec::interp) struct Decoder<'a> {
     memory: &'a mut Memory,
     gap: u32,
@@ -32,7 +32,7 @@ pub(in crate::codec::interp) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads what the encoder finished.
+    /// Parses the output of the encoder.
     pub(in crate::codec::interp) fn new(
         isa: Isa,
         memory: &'a mut Memory,
@@ -52,20 +52,20 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// The next row: whole segments.
+    /// Decodes the next row (whole segments).
     pub(in crate::codec::interp) fn pull(
         &mut self,
         isa: Isa,
         contexts: &Contexts,
         row: &mut [i16],
     ) -> Result<()> {
-        // 1. Which segments are coded at all.
+        // 1. Which segments are coded.
         let memory = &mut *self.memory;
-        let mut numbers = &contexts.numbers;
+        let mut indices = &contexts.indices;
         memory.coded.clear();
         if contexts.activity.contains(&Activity::Quiet) {
-            memory.numbers.clear();
-            for (i, segment) in contexts.numbers.as_chunks::<LANES>().0.iter().enumerate() {
+            memory.indices.clear();
+            for (i, segment) in contexts.indices.as_chunks::<LANES>().0.iter().enumerate() {
                 if contexts.activity[i] == Activity::Quiet {
                     if self.gap > 0 {
                         self.gap -= 1;
@@ -74,10 +74,10 @@ impl<'a> Decoder<'a> {
                     }
                     self.gap = self.gaps.get_gamma()? - 1;
                 }
-                memory.numbers.extend_from_slice(segment);
+                memory.indices.extend_from_slice(segment);
                 memory.coded.push(i);
             }
-            numbers = &memory.numbers;
+            indices = &memory.indices;
         } else {
             memory.coded.extend(0..contexts.activity.len());
         }
@@ -85,10 +85,10 @@ impl<'a> Decoder<'a> {
             return Ok(());
         }
         // 3. Symbols.
-        memory.symbols.resize(numbers.len(), 0);
+        memory.symbols.resize(indices.len(), 0);
         memory
             .rans
-            .decode(self.words, numbers, &mut memory.symbols)?;
+            .decode(self.words, indices, &mut memory.symbols)?;
         let valid = launch_wide(
             isa,
             Expand {
@@ -104,14 +104,16 @@ impl<'a> Decoder<'a> {
         if valid {
             Ok(())
         } else {
-            Err(Error::corrupt("a symbol that no residual has"))
+            Err(Error::corrupt("invalid residual symbol"))
         }
     }
 
-    /// Checks that everything was used.
+    /// An error if data is left over.
     pub(in crate::codec::interp) fn finish(&self) -> Result<()> {
         if self.gap > 0 {
-            return Err(Error::corrupt("quiet segments are left over"));
+            return Err(Error::corrupt(
+                "unread quiet segments at the end of a chunk",
+            ));
         }
         self.gaps.finish()?;
         self.low.finish()?;
@@ -136,7 +138,7 @@ impl Kernel for Expand<'_, '_> {
     #[inline(always)]
     fn run(self) -> bool {
         let contexts = self.contexts;
-        let floors = low_bit_floors(contexts.kind);
+        let thresholds = low_bit_thresholds(contexts.kind);
         let sums = contexts.sums.as_chunks::<LANES>().0;
         let rows = self.row.as_chunks_mut::<LANES>().0;
         for (&i, symbols) in self.coded.iter().zip(self.symbols.as_chunks::<LANES>().0) {
@@ -149,7 +151,7 @@ impl Kernel for Expand<'_, '_> {
             }
             // 2. Low bits of large residuals.
             if contexts.activity[i] == Activity::Large {
-                merge(self.isa, &mut residuals, &sums[i], floors, self.low);
+                merge(self.isa, &mut residuals, &sums[i], thresholds, self.low);
             }
             rows[i] = residuals;
         }

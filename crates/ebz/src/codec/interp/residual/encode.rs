@@ -1,16 +1,16 @@
-//! Residuals to streams. [`super::decode`] mirrors the steps.
+//! Encoder of residuals. [`super::decode`] mirrors the steps.
 
 use super::segment::{lanes, lanes_above, split};
 use crate::bits::BitWriter;
 use crate::bits::varint;
-use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_floors};
+use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_thresholds};
 use crate::codec::interp::kernel::{Kernel, launch_wide};
 use crate::codec::interp::pack::{each, store, zip};
 use crate::simd::Level as Isa;
 use crate::stage::rans::symbol::{self, DIRECT};
 use crate::stage::rans::{self, LANES, place};
 
-/// Collects residuals.
+/// Encodes residuals.
 #[derive(Default)]
 pub(in crate::codec::interp) struct Encoder {
     /// Symbols and contexts, up to `end`.
@@ -24,7 +24,7 @@ pub(in crate::codec::interp) struct Encoder {
 }
 
 impl Encoder {
-    /// Starts with nothing.
+    /// Removes everything but keeps the memory.
     pub(in crate::codec::interp) fn clear(&mut self) {
         self.end = 0;
         self.gap = 0;
@@ -33,7 +33,7 @@ impl Encoder {
         }
     }
 
-    /// Adds a row: whole segments, zeros in idle lanes.
+    /// Appends a row (whole segments, zeros in idle lanes).
     pub(in crate::codec::interp) fn push(&mut self, isa: Isa, contexts: &Contexts, row: &[i16]) {
         let encoder = self;
         launch_wide(
@@ -47,7 +47,7 @@ impl Encoder {
         );
     }
 
-    /// Appends everything to `out`.
+    /// Appends all streams to `out`.
     pub(in crate::codec::interp) fn finish(&mut self, isa: Isa, out: &mut Vec<u8>) {
         self.gaps.put_gamma(self.gap + 1);
         for bits in [&mut self.gaps, &mut self.low, &mut self.extra] {
@@ -57,7 +57,7 @@ impl Encoder {
             .encode(isa, CONTEXTS, &self.places[..self.end], out);
     }
 
-    /// Estimated size in bits of everything so far, without coding it.
+    /// Estimated size in bits so far, without entropy coding.
     pub(in crate::codec::interp) fn estimate(&mut self) -> u64 {
         let bits = [&mut self.gaps, &mut self.low, &mut self.extra];
         let plain: usize = bits.into_iter().map(|b| b.finish().len()).sum();
@@ -65,8 +65,8 @@ impl Encoder {
     }
 }
 
-/// Symbols that there is room for beyond those of a row.
-const ROOM: usize = 1 << 16;
+/// Symbols to allocate beyond those of a row.
+const SPARE_SYMBOLS: usize = 1 << 16;
 
 struct Push<'a> {
     isa: Isa,
@@ -86,15 +86,15 @@ impl Kernel for Push<'_> {
             contexts,
             row,
         } = self;
-        let floors = low_bit_floors(contexts.kind);
-        let numbers = contexts.numbers.as_chunks::<LANES>().0;
+        let thresholds = low_bit_thresholds(contexts.kind);
+        let indices = contexts.indices.as_chunks::<LANES>().0;
         let sums = contexts.sums.as_chunks::<LANES>().0;
         let mut end = encoder.end;
         if encoder.places.len() < end + row.len() {
-            encoder.places.resize(end + row.len() + ROOM, 0);
+            encoder.places.resize(end + row.len() + SPARE_SYMBOLS, 0);
         }
         for (i, residuals) in row.as_chunks::<LANES>().0.iter().enumerate() {
-            // 1. Quiet segments of zeros are only counted.
+            // 1. Quiet zero segments are only counted.
             if contexts.activity[i] == Activity::Quiet {
                 if lanes_above(isa, residuals, 0) == 0 {
                     encoder.gap += 1;
@@ -106,14 +106,14 @@ impl Kernel for Push<'_> {
             let mut residuals = *residuals;
             // 2. Low bits of large residuals.
             if contexts.activity[i] == Activity::Large {
-                split(isa, &mut residuals, &sums[i], floors, &mut encoder.low);
+                split(isa, &mut residuals, &sums[i], thresholds, &mut encoder.low);
             }
             // 3. Symbols, and extra bits of the rare large ones.
             let mut symbols = each(residuals, symbol::narrow);
             for lane in lanes(lanes_above(isa, &residuals, DIRECT)) {
                 symbols[lane] = symbol::put_wide(residuals[lane], &mut encoder.extra);
             }
-            store(&mut encoder.places, end, zip(numbers[i], symbols, place));
+            store(&mut encoder.places, end, zip(indices[i], symbols, place));
             end += LANES;
         }
         encoder.end = end;

@@ -1,9 +1,9 @@
-//! Rows of residuals to and from streams of bytes.
+//! Coding of rows of residuals.
 //!
-//! In: 16-bit residuals in segments of 32 lanes, and their contexts. Out: three streams.
+//! Input: 16-bit residuals in segments of 32 lanes, and their contexts. Output: three streams.
 //!
-//! * gaps: segments without anything around them are mostly zero and are counted rather than coded;
-//! * low bits: of residuals whose neighbours are large, as they are;
+//! * gaps: segments with only zeros around them are mostly zero, and are counted rather than coded;
+//! * low bits: those of residuals with large neighbours, raw;
 //! * symbols with their extra bits: the rest, through [`crate::stage::rans`].
 
 mod decode;

@@ -1,14 +1,14 @@
-//! Sixteen values at a time; the arithmetic is that of [`super::portable`], operation by operation.
+//! Sixteen values at a time, with the same order of operations as [`super::portable`].
 
 use super::{WEIGHTS, Weigh};
 use crate::codec::interp::pack::{Taps, WIDTH};
 use crate::codec::interp::real::Real;
 use std::arch::x86_64::*;
 
-/// Values whose costs, each below 2¹⁷, can be added up in the eight lanes of a vector.
-const MOST_TO_ADD_UP: usize = 1 << 16;
+/// Number of values whose costs, each below 2¹⁷, can be summed in the eight lanes of a vector.
+const MAX_VALUES_PER_SUM: usize = 1 << 16;
 
-/// Rows of neighbours, of which at least `width` values have been checked to be in the buffer.
+/// Pointers to rows of neighbours, checked to have at least `width` values in the buffer.
 fn rows<T: Copy>(taps: &Taps<T>, buffer: &[T], width: usize) -> ([*const T; 4], [T; 4]) {
     let row = |start: usize| buffer[start..start + width].as_ptr();
     (taps.starts.map(row), taps.weights)
@@ -52,9 +52,9 @@ pub(super) fn run<T: Real>(weigh: Weigh<'_, T>) {
     }
     let base = weigh.base.map(|(taps, from)| rows(&taps, from, width));
     let scales = if base.is_some() { 2 } else { 1 };
-    for first in (0..width).step_by(MOST_TO_ADD_UP) {
+    for first in (0..width).step_by(MAX_VALUES_PER_SUM) {
         let mut sums = [[[_mm256_setzero_si256(); 8]; 2]; 2];
-        let end = width.min(first + MOST_TO_ADD_UP);
+        let end = width.min(first + MAX_VALUES_PER_SUM);
         // SAFETY: the machine has AVX2, and all rows have at least `width` values.
         unsafe {
             let inverse = T::splat(weigh.inverse);

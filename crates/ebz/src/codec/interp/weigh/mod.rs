@@ -1,4 +1,4 @@
-//! What the predictors of a class would cost on a row.
+//! Estimated cost of the predictors of a class on a row.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -8,13 +8,13 @@ use super::pack::Taps;
 use super::real::Real;
 use crate::simd::Level as Isa;
 
-/// Adds to `costs` what predictions of a row would cost: one entry per set of axes and kind of
-/// interpolation, see [`super::choose`].
+/// Adds the cost of predicting a row to `costs`: one entry per set of axes and kind of
+/// interpolation.
 pub(super) struct Weigh<'a, T> {
-    /// Linear and cubic interpolation along each axis, with weight 1, in `source`.
+    /// Linear and cubic interpolation along each axis, with weight 1, from `source`.
     pub(super) taps: &'a [[Taps<T>; 2]],
     pub(super) source: &'a [T],
-    /// What the row is a difference to, and the buffer that it is in.
+    /// Packet mode: the interpolation between planes, and its buffer.
     pub(super) base: Option<(Taps<T>, &'a [T])>,
     pub(super) values: &'a [T],
     pub(super) inverse: T,
@@ -34,5 +34,5 @@ impl<T: Real> Weigh<'_, T> {
     }
 }
 
-/// What a sum over a set of axes is multiplied with; scale 1 is half of scale 0.
+/// Weight of a sum over a set of axes, by its size; scale 1 is half of scale 0.
 const WEIGHTS: [[f64; 4]; 2] = [[1.0, 1.0, 0.5, 1.0 / 3.0], [0.5, 0.5, 0.25, 1.0 / 6.0]];

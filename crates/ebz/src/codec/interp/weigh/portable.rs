@@ -36,7 +36,7 @@ pub(super) fn run<T: Real>(weigh: Weigh<'_, T>) {
     }
 }
 
-/// About log2(1 + 4e²) for a residual of e steps, in 2⁻¹¹ bits, from the bits of the number.
+/// Approximation of log2(1 + 4e²) for a residual of e steps, in 2⁻¹¹ bits, from the bit pattern.
 fn cost(steps: f32) -> u32 {
     let square = steps * steps;
     let square = if square < 1e9 { square } else { 1e9 };

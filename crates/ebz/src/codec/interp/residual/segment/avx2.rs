@@ -1,11 +1,11 @@
-//! A segment per vector: bits of lanes become numbers by moving masks and packing them.
+//! One segment per vector; bits of lanes are collected with movemask and PEXT.
 
-use super::Floors;
+use super::Thresholds;
 use crate::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
 use std::arch::x86_64::*;
 
-/// Half of 2ʷ by w, and 2ʷ by w.
+/// 2ʷ / 2 and 2ʷ by width w.
 const HALVES: [u8; 16] = [0, 1, 2, 4, 8, 16, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const POWERS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
@@ -34,7 +34,7 @@ fn store_halves(residuals: &mut [i16; LANES], halves: [__m256i; 2]) {
     }
 }
 
-/// Table entries by lane, from indices below 16.
+/// Looks up a table entry per lane; indices are below 16.
 #[target_feature(enable = "avx2")]
 fn look_up(table: &[u8; 16], indices: __m256i) -> __m256i {
     // SAFETY: the reference is to 16 readable bytes.
@@ -42,7 +42,7 @@ fn look_up(table: &[u8; 16], indices: __m256i) -> __m256i {
     _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), indices)
 }
 
-/// Bytes as 16-bit numbers, in order.
+/// Widens bytes to 16 bits, in order.
 #[target_feature(enable = "avx2")]
 fn widen(bytes: __m256i) -> [__m256i; 2] {
     [
@@ -51,7 +51,7 @@ fn widen(bytes: __m256i) -> [__m256i; 2] {
     ]
 }
 
-/// The low bytes of 16-bit numbers, in order.
+/// The low bytes of 16-bit lanes, in order.
 #[target_feature(enable = "avx2")]
 fn low_bytes(halves: [__m256i; 2]) -> __m256i {
     let byte = _mm256_set1_epi16(0xff);
@@ -59,15 +59,15 @@ fn low_bytes(halves: [__m256i; 2]) -> __m256i {
     _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(a, b))
 }
 
-/// For each bit the lanes that have it, and how many bits each lane has.
+/// For each low bit, the lanes that store it; and the number of low bits of each lane.
 #[target_feature(enable = "avx2")]
-fn lanes_with_bits(sums: &[u8; LANES], floors: &Floors) -> ([u32; 6], __m256i) {
+fn lanes_with_bits(sums: &[u8; LANES], thresholds: &Thresholds) -> ([u32; 6], __m256i) {
     let sums = load(sums);
     let mut masks = [0; 6];
     let mut widths = _mm256_setzero_si256();
-    for (mask, &floor) in masks.iter_mut().zip(floors) {
-        let floor = _mm256_set1_epi8(floor as i8);
-        let reached = _mm256_cmpeq_epi8(_mm256_max_epu8(sums, floor), sums);
+    for (mask, &threshold) in masks.iter_mut().zip(thresholds) {
+        let threshold = _mm256_set1_epi8(threshold as i8);
+        let reached = _mm256_cmpeq_epi8(_mm256_max_epu8(sums, threshold), sums);
         *mask = _mm256_movemask_epi8(reached) as u32;
         widths = _mm256_sub_epi8(widths, reached);
     }
@@ -80,10 +80,10 @@ fn lanes_with_bits(sums: &[u8; LANES], floors: &Floors) -> ([u32; 6], __m256i) {
 pub(super) fn split(
     residuals: &mut [i16; LANES],
     sums: &[u8; LANES],
-    floors: &Floors,
+    thresholds: &Thresholds,
     out: &mut BitWriter,
 ) {
-    let (masks, widths) = lanes_with_bits(sums, floors);
+    let (masks, widths) = lanes_with_bits(sums, thresholds);
     let wide = widen(widths);
     let [a, b] = load_halves(residuals);
     let [half_a, half_b] = widen(look_up(&HALVES, widths));
@@ -93,7 +93,7 @@ pub(super) fn split(
         if mask == 0 {
             break;
         }
-        // The bit at the top of each byte.
+        // Move the bit to the top of each byte.
         let up = _mm256_sll_epi16(low, _mm_cvtsi32_si128(7 - bit as i32));
         let number = _mm256_movemask_epi8(up) as u32;
         out.put(_pext_u32(number, mask), mask.count_ones());
@@ -112,10 +112,10 @@ pub(super) fn split(
 pub(super) fn merge(
     residuals: &mut [i16; LANES],
     sums: &[u8; LANES],
-    floors: &Floors,
+    thresholds: &Thresholds,
     bits: &mut BitReader<'_>,
 ) {
-    let (masks, widths) = lanes_with_bits(sums, floors);
+    let (masks, widths) = lanes_with_bits(sums, thresholds);
     // Byte i of a mask's four bytes to the eight lanes of group i, and the bit of each lane.
     let groups = _mm256_setr_epi64x(
         0,

@@ -1,6 +1,6 @@
-//! A segment of residuals in one vector, and sets of lanes as masks.
+//! One segment per vector, lane sets as masks.
 
-use super::Floors;
+use super::Thresholds;
 use crate::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
 use std::arch::x86_64::*;
@@ -17,16 +17,16 @@ fn store(residuals: &mut [i16; LANES], value: __m512i) {
     unsafe { _mm512_storeu_si512(residuals.as_mut_ptr().cast(), value) }
 }
 
-/// For each bit the lanes that have it; how many bits each lane has, and half of 2 to that power.
+/// For each low bit, the lanes that store it; the number w of low bits of each lane; and 2ʷ / 2.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl")]
-fn lanes_with_bits(sums: &[u8; LANES], floors: &Floors) -> ([u32; 6], __m512i, __m512i) {
+fn lanes_with_bits(sums: &[u8; LANES], thresholds: &Thresholds) -> ([u32; 6], __m512i, __m512i) {
     // SAFETY: the reference is to 32 readable bytes.
     let sums = unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) };
     let mut masks = [0; 6];
     let mut widths = _mm256_setzero_si256();
     let one = _mm256_set1_epi8(1);
-    for (mask, &floor) in masks.iter_mut().zip(floors) {
-        *mask = _mm256_cmpge_epu8_mask(sums, _mm256_set1_epi8(floor as i8));
+    for (mask, &threshold) in masks.iter_mut().zip(thresholds) {
+        *mask = _mm256_cmpge_epu8_mask(sums, _mm256_set1_epi8(threshold as i8));
         widths = _mm256_mask_add_epi8(widths, *mask, widths, one);
     }
     let widths = _mm512_cvtepu8_epi16(widths);
@@ -40,10 +40,10 @@ fn lanes_with_bits(sums: &[u8; LANES], floors: &Floors) -> ([u32; 6], __m512i, _
 pub(super) fn split(
     residuals: &mut [i16; LANES],
     sums: &[u8; LANES],
-    floors: &Floors,
+    thresholds: &Thresholds,
     out: &mut BitWriter,
 ) {
-    let (masks, widths, halves) = lanes_with_bits(sums, floors);
+    let (masks, widths, halves) = lanes_with_bits(sums, thresholds);
     let shifted = _mm512_add_epi16(load(residuals), halves);
     let low = _mm512_cvtepi16_epi8(shifted);
     for (bit, mask) in masks.into_iter().enumerate() {
@@ -62,10 +62,10 @@ pub(super) fn split(
 pub(super) fn merge(
     residuals: &mut [i16; LANES],
     sums: &[u8; LANES],
-    floors: &Floors,
+    thresholds: &Thresholds,
     bits: &mut BitReader<'_>,
 ) {
-    let (masks, widths, halves) = lanes_with_bits(sums, floors);
+    let (masks, widths, halves) = lanes_with_bits(sums, thresholds);
     let mut low = _mm256_setzero_si256();
     for (bit, mask) in masks.into_iter().enumerate() {
         if mask == 0 {

@@ -1,12 +1,17 @@
-//! Lane by lane.
+//! Portable implementation, lane by lane.
 
-use super::Floors;
+use super::Thresholds;
 use crate::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
 
-/// How many low bits each lane sends.
-fn widths(sums: &[u8; LANES], floors: &Floors) -> [u32; LANES] {
-    sums.map(|sum| floors.iter().filter(|&&floor| sum >= floor).count() as u32)
+/// Number of low bits of each lane.
+fn widths(sums: &[u8; LANES], thresholds: &Thresholds) -> [u32; LANES] {
+    sums.map(|sum| {
+        thresholds
+            .iter()
+            .filter(|&&threshold| sum >= threshold)
+            .count() as u32
+    })
 }
 
 /// Half a step, which makes the quotient round to nearest.
@@ -18,17 +23,17 @@ fn half(width: u32) -> i32 {
 pub(super) fn split(
     residuals: &mut [i16; LANES],
     sums: &[u8; LANES],
-    floors: &Floors,
+    thresholds: &Thresholds,
     out: &mut BitWriter,
 ) {
-    let widths = widths(sums, floors);
+    let widths = widths(sums, thresholds);
     let mut low = [0u32; LANES];
     for ((residual, low), &width) in residuals.iter_mut().zip(&mut low).zip(&widths) {
         let shifted = i32::from(*residual) + half(width);
         *residual = (shifted >> width) as i16;
         *low = shifted as u32;
     }
-    for bit in 0..floors.len() as u32 {
+    for bit in 0..thresholds.len() as u32 {
         let (mut number, mut count) = (0, 0);
         for (low, _) in low.iter().zip(&widths).filter(|(_, width)| **width > bit) {
             number |= (low >> bit & 1) << count;
@@ -42,12 +47,12 @@ pub(super) fn split(
 pub(super) fn merge(
     residuals: &mut [i16; LANES],
     sums: &[u8; LANES],
-    floors: &Floors,
+    thresholds: &Thresholds,
     bits: &mut BitReader<'_>,
 ) {
-    let widths = widths(sums, floors);
+    let widths = widths(sums, thresholds);
     let mut low = [0u32; LANES];
-    for bit in 0..floors.len() as u32 {
+    for bit in 0..thresholds.len() as u32 {
         let lanes = || widths.iter().filter(|width| **width > bit);
         let mut number = bits.get(lanes().count() as u32);
         for (low, _) in low.iter_mut().zip(&widths).filter(|(_, w)| **w > bit) {
