@@ -1,12 +1,12 @@
-//! Sixteen values at once: the same operations, in the same order, on every instruction set.
+//! Vectors of sixteen values: the same operations in the same order on every instruction set.
 
-/// Values per step of the inner loops: a cache line.
+/// Values per iteration of the inner loops: a cache line.
 pub const LANES: usize = 16;
 
-/// Sixteen values. They can only be made with the proof that the machine has the instructions, and so
-/// are a proof themselves.
+/// Sixteen values. Only a token of the instruction set can create them, so they are a proof that the
+/// CPU supports it.
 pub trait Lanes: Copy {
-    /// The proof.
+    /// The token of the instruction set.
     type Token: Copy;
 
     /// Reads 16 values.
@@ -21,7 +21,7 @@ pub trait Lanes: Copy {
     /// All 16 must be writable.
     unsafe fn store(self, to: *mut f32);
 
-    /// The same value 16 times.
+    /// Sixteen copies of a value.
     fn splat(token: Self::Token, value: f32) -> Self;
 
     fn add(self, other: Self) -> Self;
@@ -80,7 +80,7 @@ impl Lanes for [f32; LANES] {
     }
 }
 
-/// Asks for what will be needed soon; any address will do.
+/// Prefetches a cache line; any address is allowed.
 #[inline(always)]
 pub fn prefetch(place: *const f32) {
     #[cfg(target_arch = "x86_64")]
@@ -99,11 +99,11 @@ pub mod x86 {
     use ebz::simd::{Avx2, Avx512};
     use std::arch::x86_64::*;
 
-    /// Two vectors of AVX2.
+    /// Two AVX2 vectors.
     #[derive(Clone, Copy)]
     pub struct Pair(__m256, __m256);
 
-    /// One vector of AVX-512.
+    /// One AVX-512 vector.
     #[derive(Clone, Copy)]
     pub struct Single(__m512);
 

@@ -1,4 +1,4 @@
-//! Reverse time migration: an image of the underground from a recorded shot.
+//! Reverse time migration: an image of the subsurface from a recorded shot.
 //!
 //! ```text
 //! true velocities ──► record ──► what the receivers hear
