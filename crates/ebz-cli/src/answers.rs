@@ -1,8 +1,8 @@
-//! Options of other compressors, answered with what they could mean here.
+//! Hints for options of other compressors.
 
 use clap::error::{ContextKind, ContextValue};
 
-/// What people write who come from zfp, SZ or PFPL, and what they may have meant.
+/// Options of zfp, SZ and PFPL, and their counterparts.
 const ANSWERS: [(&str, &str); 9] = [
     ("--rel", RELATIVE),
     ("--relative", RELATIVE),
@@ -24,10 +24,10 @@ const ANSWERS: [(&str, &str); 9] = [
     ),
 ];
 
-const RELATIVE: &str = "relative to what? Of max - min of the array it is --range E (REL of SZ and cuSZ, NOA of PFPL), \
+const RELATIVE: &str = "relative to what? To max - min of the array: --range E (REL of SZ and cuSZ, NOA of PFPL), \
                         of each value --pointwise E (REL of PFPL and LC)";
 
-/// The answer to an option that others have.
+/// The hint for an option of another compressor.
 pub fn foreign_option(error: &clap::Error) -> Option<String> {
     let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else {
         return None;

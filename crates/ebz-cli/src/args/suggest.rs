@@ -1,11 +1,11 @@
-//! What users may write after `ebz suggest`.
+//! The arguments of `ebz suggest`.
 
 use super::{Layout, Talk};
 use crate::wish::Wish;
 use clap::Args as Group;
 use std::path::PathBuf;
 
-/// Suggest a bound, from what the values say and from what is to be kept
+/// Suggest a bound from the values and from quality criteria
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz suggest temperature.npy
@@ -25,7 +25,7 @@ pub struct Suggest {
     pub input: PathBuf,
     #[command(flatten)]
     pub layout: Layout,
-    /// Something to keep, as in ssim=0.995; may be repeated
+    /// A quality criterion, as in ssim=0.995; may be repeated
     #[arg(long, value_name = "WHAT=THRESHOLD")]
     pub keep: Vec<Wish>,
     /// Missing data: auto, none or values (see `ebz compress --help`)

@@ -114,7 +114,7 @@ impl Shot {
         if time_step > stable {
             return Err(Error::invalid(format!(
                 "a time step of {time_step:.3e} s is unstable: with {fastest:.0} m/s and points \
-                 {} m apart it may be at most {stable:.3e} s; use a smaller step or a larger spacing",
+                 {} m apart it may be at most {stable:.3e} s; use smaller steps or a larger spacing",
                 setup.spacing
             )));
         }

@@ -1,7 +1,7 @@
-//! `ebz suggest`: bounds for people who have none.
+//! `ebz suggest`: suggests a bound.
 //!
-//! Steps: 1 load the array, 2 what its values say themselves, 3 try bounds on a part of it until the
-//! largest that keeps all wishes is found, 4 a table, and one line to use.
+//! Steps: 1 load the array, 2 examine its values, 3 try bounds on a sample to find the largest one that
+//! meets all criteria, 4 print a table and a command line.
 
 mod data;
 
@@ -16,13 +16,13 @@ use anyhow::{Context, Result, ensure};
 use ebz::{Bound, Element, ElementType, Fill, ValueScan, codec, with_type};
 use serde_json::{Value, json};
 
-/// Bytes of the part of the array that bounds are tried on.
-const SAMPLE: usize = 4 << 20;
-/// Bounds relative to the range, one in a decade; between the last that fails and the first that keeps all
-/// wishes, others are tried.
+/// Size of the sample that bounds are tried on.
+const SAMPLE_BYTES: usize = 4 << 20;
+/// Bounds relative to the range, one per decade; BETWEEN refines the step between the last failure and the
+/// first success.
 const DECADES: [f64; 7] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 const BETWEEN: [f64; 2] = [5.0, 2.0];
-/// The codecs that are tried: fast, balanced, small.
+/// The codecs to try: fast, balanced, small.
 const CODECS: [&str; 3] = ["fz", "ceaz", "interp"];
 
 pub fn run(args: &Suggest) -> Result<Outcome> {
@@ -40,7 +40,7 @@ pub fn run(args: &Suggest) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// What `ebz suggest --json` prints of an array, without a name.
+/// The JSON output of `ebz suggest` for an array, without a name.
 pub fn suggest<T: Element>(
     values: &[T],
     shape: &[usize],
@@ -56,37 +56,37 @@ pub fn suggest<T: Element>(
     Ok(found)
 }
 
-/// A bound with what every codec makes of it and keeps.
+/// A bound with the results of every codec.
 struct Step {
     bound: f64,
     trials: Vec<Trial>,
     kept: Vec<Kept>,
-    /// The codec with the best ratio of those that keep all wishes.
+    /// The codec with the best ratio of those that meet all criteria.
     best: Option<usize>,
 }
 
 impl Step {
-    /// Whether some codec keeps all wishes.
+    /// Whether some codec meets all criteria.
     fn holds(&self) -> bool {
         self.best.is_some()
     }
 
-    /// The codec to show: the best one, or that for small files where none keeps all.
+    /// The codec to show: the best one, or the one for small files if none meets all criteria.
     fn shown(&self) -> usize {
         self.best.unwrap_or(CODECS.len() - 1)
     }
 }
 
-/// Everything that is suggested for an array.
+/// All suggestions for an array.
 struct Suggested {
     element: ElementType,
     shape: Vec<usize>,
-    /// What is to be kept, and whether somebody asked for it.
+    /// The criteria, and whether the user gave them.
     wishes: Vec<Wish>,
     asked: bool,
-    /// What the values say.
+    /// Suggestions from the values.
     said: Vec<data::Suggestion>,
-    /// Bytes of the part that bounds were tried on.
+    /// Size of the sample.
     tried: usize,
     steps: Vec<Step>,
 }
@@ -94,7 +94,7 @@ struct Suggested {
 impl Suggested {
     fn of<T: Element>(values: &[T], shape: &[usize], keep: &[Wish], fill: Fill) -> Result<Self> {
         // 1. The array.
-        ensure!(!values.is_empty(), "there are no values to look at");
+        ensure!(!values.is_empty(), "there are no values");
         let scan = ValueScan::of(values, fill);
         let fill = scan.fill();
         ensure!(
@@ -102,18 +102,18 @@ impl Suggested {
             "all values are the same or missing: --lossless costs nothing"
         );
 
-        // 2. What the values say.
+        // 2. The values.
         let missing = fill.values();
         let is_missing =
             |x: T| !x.is_finite() || missing.as_slice().iter().any(|&f| T::from_f64(f) == x);
         let said = data::suggestions(&data::runs(values, is_missing));
 
-        // 3. What wishes ask for.
+        // 3. The criteria.
         let wishes = match keep {
             [] => wish::USUAL.to_vec(),
             given => given.to_vec(),
         };
-        let sample = Sample::of(values, shape, SAMPLE);
+        let sample = Sample::of(values, shape, SAMPLE_BYTES);
         let ssim = wishes.iter().any(|wish| wish.kind == wish::Kind::Ssim);
         let mut bench = Bench::<T>::new(scan.range(), fill, ssim);
         let mut step = |bound: f64| -> Result<Step> {
@@ -165,7 +165,7 @@ impl Suggested {
         })
     }
 
-    /// The largest bound that keeps all.
+    /// The largest bound that meets all criteria.
     fn chosen(&self) -> Option<&Step> {
         self.steps.iter().find(|step| step.holds())
     }
