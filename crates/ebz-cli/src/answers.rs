@@ -25,7 +25,7 @@ const ANSWERS: [(&str, &str); 9] = [
 ];
 
 const RELATIVE: &str = "relative to what? To max - min of the array: --range E (REL of SZ and cuSZ, NOA of PFPL), \
-                        of each value --pointwise E (REL of PFPL and LC)";
+                        to each value: --pointwise E (REL of PFPL and LC)";
 
 /// The hint for an option of another compressor.
 pub fn foreign_option(error: &clap::Error) -> Option<String> {
