@@ -1,6 +1,6 @@
-//! A communicator: what this crate uses of MPI, and nothing else.
+//! A communicator: the MPI calls that this crate uses.
 //!
-//! All calls go to the `PMPI_` names, so that a library that replaces the `MPI_` ones can use this crate.
+//! All calls use the `PMPI_` names, so that a library that replaces the `MPI_` ones can use this crate.
 
 use crate::error::{Error, Result};
 use crate::speed::Speeds;
@@ -10,13 +10,13 @@ use std::cell::RefCell;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
-/// Bytes of a single message or file access at most; counts of MPI are 32-bit.
-pub(crate) const MAX_MESSAGE: usize = 1 << 28;
+/// Maximum size of a single message or file access in bytes; MPI counts are 32-bit.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 1 << 28;
 
 /// `MPI_IN_PLACE` of Open MPI.
 pub const IN_PLACE: *const c_void = ptr::without_provenance(1);
 
-/// What a message is for; messages of one purpose between two ranks stay in order.
+/// Purpose of a message; messages of one purpose between two ranks stay in order.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub(crate) enum Tag {
@@ -30,19 +30,19 @@ pub(crate) enum Tag {
     Pair,
 }
 
-/// A communicator of this crate's own: a duplicate of the one that it was made from.
+/// A duplicate of the communicator that it was created from.
 #[derive(Debug)]
 pub struct Comm {
     raw: ffi::MPI_Comm,
     rank: usize,
     size: usize,
-    /// What was measured so far.
+    /// Measurements so far.
     pub(crate) speeds: RefCell<Speeds>,
-    /// Memory of sums, kept for the next one: faults of new pages took a third of its time.
+    /// Memory of sums, kept for the next one: page faults of new memory took a third of the time.
     pub(crate) residuals: RefCell<Vec<i32>>,
 }
 
-/// Fails if MPI did.
+/// Converts an MPI error code to an error.
 pub(crate) fn check(call: &'static str, code: c_int) -> Result<()> {
     if code == ffi::MPI_SUCCESS as c_int {
         return Ok(());
@@ -78,7 +78,7 @@ impl Comm {
         unsafe {
             let mut raw = ffi::RSMPI_COMM_NULL;
             check("MPI_Comm_dup", ffi::PMPI_Comm_dup(from, &mut raw))?;
-            // Errors are ours to report, whatever the program does with its own.
+            // We report errors ourselves, regardless of the program's error handler.
             ffi::PMPI_Comm_set_errhandler(raw, ffi::RSMPI_ERRORS_RETURN);
             check("MPI_Comm_rank", ffi::PMPI_Comm_rank(raw, &mut rank))?;
             check("MPI_Comm_size", ffi::PMPI_Comm_size(raw, &mut size))?;
@@ -92,7 +92,7 @@ impl Comm {
         }
     }
 
-    /// Number of this rank.
+    /// This rank.
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -102,7 +102,7 @@ impl Comm {
         self.size
     }
 
-    /// Sends bytes, and waits until they may be changed.
+    /// Sends bytes; returns once the buffer can be reused.
     pub(crate) fn send(&self, to: usize, tag: Tag, bytes: &[u8]) -> Result<()> {
         // SAFETY: the bytes are there until the call returns.
         let code = unsafe {
@@ -118,19 +118,19 @@ impl Comm {
         check("MPI_Send", code)
     }
 
-    /// Sends bytes of any length, in messages that MPI can count.
+    /// Sends bytes of any length, split into messages of at most [`MAX_MESSAGE_BYTES`].
     pub(crate) fn send_long(&self, to: usize, tag: Tag, bytes: &[u8]) -> Result<()> {
-        let mut pieces = bytes.chunks(MAX_MESSAGE);
+        let mut pieces = bytes.chunks(MAX_MESSAGE_BYTES);
         pieces.try_for_each(|piece| self.send(to, tag, piece))
     }
 
-    /// Waits for what [`Self::send_long`] sends, of exactly this length.
+    /// Receives what [`Self::send_long`] sends, with exactly this length.
     pub(crate) fn receive_long(&self, from: usize, tag: Tag, into: &mut [u8]) -> Result<()> {
-        let mut pieces = into.chunks_mut(MAX_MESSAGE);
+        let mut pieces = into.chunks_mut(MAX_MESSAGE_BYTES);
         pieces.try_for_each(|piece| self.ireceive(from, tag, piece)?.wait())
     }
 
-    /// Begins to send bytes.
+    /// Starts to send bytes.
     pub(crate) fn isend(&self, to: usize, tag: Tag, bytes: Vec<u8>) -> Result<Sending> {
         // SAFETY: the request is set by the call.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
@@ -190,7 +190,7 @@ impl Comm {
         Ok(status.MPI_SOURCE as usize)
     }
 
-    /// Begins to receive a message of exactly this length.
+    /// Starts to receive a message of exactly this length.
     pub(crate) fn ireceive(&self, from: usize, tag: Tag, into: &mut [u8]) -> Result<Receiving> {
         // SAFETY: a constant of MPI.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
@@ -210,7 +210,7 @@ impl Comm {
         Ok(Receiving(request))
     }
 
-    /// The same words of every rank, one behind the other.
+    /// The words of all ranks, in rank order.
     pub(crate) fn allgather(&self, words: &[u64]) -> Result<Vec<u64>> {
         let mut all = vec![0; words.len() * self.size];
         let length = count(words.len())?;
@@ -248,7 +248,7 @@ impl Comm {
             total += n as usize;
         }
         if total == 0 {
-            // Empty memory has no address of its own, which MPI takes for an alias.
+            // An empty buffer has no unique address, and MPI may report aliasing.
             return Ok(vec![Vec::new(); self.size]);
         }
         let mut all = vec![0u8; total];
@@ -275,7 +275,7 @@ impl Comm {
         Ok(parts.collect())
     }
 
-    /// The largest of each word.
+    /// The element-wise maximum.
     pub(crate) fn max(&self, words: &mut [u64]) -> Result<()> {
         let mine = words.to_vec();
         // SAFETY: both hold the same number of words.
@@ -292,7 +292,7 @@ impl Comm {
         check("MPI_Allreduce", code)
     }
 
-    /// Bytes of one rank to all, of any length below 2³¹.
+    /// Broadcasts bytes of any length below 2³¹.
     pub(crate) fn broadcast(&self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
         let mut length = bytes.len() as u64;
         let pointer: *mut c_void = ptr::from_mut(&mut length).cast();
@@ -304,12 +304,12 @@ impl Comm {
         self.broadcast_in_place(root, bytes)
     }
 
-    /// Every rank's part of the same memory to all ranks.
+    /// Gathers every rank's part of the same memory on all ranks.
     pub(crate) fn allgather_in_place(&self, bytes: &mut [u8], lengths: &[usize]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
-        if bytes.len() > MAX_MESSAGE {
+        if bytes.len() > MAX_MESSAGE_BYTES {
             let mut rest = bytes;
             for (rank, &length) in lengths.iter().enumerate() {
                 let (part, after) = rest.split_at_mut(length);
@@ -344,9 +344,9 @@ impl Comm {
         check("MPI_Allgatherv", code)
     }
 
-    /// Bytes of one rank to all, which have room for exactly that many.
+    /// Broadcasts bytes; the others have room for exactly that many.
     pub(crate) fn broadcast_in_place(&self, root: usize, bytes: &mut [u8]) -> Result<()> {
-        for piece in bytes.chunks_mut(MAX_MESSAGE) {
+        for piece in bytes.chunks_mut(MAX_MESSAGE_BYTES) {
             // SAFETY: every rank has room for so many bytes.
             let code = unsafe {
                 ffi::PMPI_Bcast(
@@ -368,8 +368,8 @@ impl Comm {
         check("MPI_Barrier", unsafe { ffi::PMPI_Barrier(self.raw) })
     }
 
-    /// Every rank's result is the same: one that fails makes all fail. Ends what may fail on single
-    /// ranks; collective.
+    /// Exchanges results: if one rank failed, all fail. Collective; ends a section in which single ranks
+    /// may fail.
     pub fn settle<T>(&self, result: Result<T>) -> Result<T> {
         let size = self.size as u64;
         // The lowest rank that failed.
@@ -417,7 +417,7 @@ impl Drop for Comm {
     }
 }
 
-/// Bytes on their way.
+/// A send in flight.
 #[derive(Debug)]
 pub(crate) struct Sending {
     request: ffi::MPI_Request,
@@ -425,7 +425,7 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// Lets MPI work, and says whether the bytes have been taken.
+    /// Lets MPI make progress, and returns whether the send is complete.
     pub fn is_done(&mut self) -> Result<bool> {
         let mut done = 0;
         // SAFETY: the request is ours; MPI makes it null once it is done.
@@ -435,7 +435,7 @@ impl Sending {
         Ok(done != 0)
     }
 
-    /// Waits until the bytes have been taken; they can be used again.
+    /// Waits for completion, and returns the buffer.
     pub fn wait(mut self) -> Result<Vec<u8>> {
         // SAFETY: as above; waiting for the null request returns at once.
         let code = unsafe { ffi::PMPI_Wait(&mut self.request, ffi::RSMPI_STATUS_IGNORE) };
@@ -451,12 +451,12 @@ impl Drop for Sending {
     }
 }
 
-/// A message that is awaited.
+/// A receive in flight.
 #[derive(Debug)]
 pub(crate) struct Receiving(ffi::MPI_Request);
 
 impl Receiving {
-    /// Waits until it is there.
+    /// Waits for the message.
     pub fn wait(mut self) -> Result<()> {
         // SAFETY: the request is ours.
         let code = unsafe { ffi::PMPI_Wait(&mut self.0, ffi::RSMPI_STATUS_IGNORE) };

@@ -1,4 +1,4 @@
-//! MPI's own operations, to compare with.
+//! MPI's own operations, for comparison.
 
 use ebz_mpi::Comm;
 use ebz_mpi::mpi::ffi;
@@ -28,7 +28,7 @@ pub fn gather(values: &[f32], out: &mut [f32]) {
     });
 }
 
-/// Bytes on their way to rank 0.
+/// A send to rank 0 in flight.
 pub struct Sending {
     request: ffi::MPI_Request,
     _bytes: Vec<u8>,
@@ -62,7 +62,7 @@ impl Drop for Sending {
     }
 }
 
-/// Waits for bytes of any rank, and returns which.
+/// Waits for bytes from any rank, and returns its number.
 pub fn receive(bytes: &mut Vec<u8>) -> usize {
     // SAFETY: there is room for the message, whose length is asked first.
     unsafe {
@@ -85,8 +85,8 @@ pub fn receive(bytes: &mut Vec<u8>) -> usize {
     }
 }
 
-/// Writes the bytes of all ranks to one file, one behind the other: `MPI_File_write_at_all`, and
-/// `MPI_File_sync`.
+/// Writes the bytes of all ranks to one file, in the order of the ranks: `MPI_File_write_at_all`
+/// and `MPI_File_sync`.
 pub fn write(comm: &Comm, path: &str, bytes: &[u8]) {
     let lengths = comm
         .allgather_pair([bytes.len() as u64, 0])

@@ -1,4 +1,4 @@
-//! One file by all ranks; the disk is waited for.
+//! One file written by all ranks, synced to disk.
 
 use crate::field::{Field, SIDE};
 use crate::gathers::ZFP_PLANES;

@@ -1,4 +1,4 @@
-//! The functions that C programs, and Python with mpi4py, call.
+//! The functions called by C programs and by Python with mpi4py.
 
 use crate::files;
 use crate::gathers::{Gather, Places};

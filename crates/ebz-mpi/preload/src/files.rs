@@ -1,8 +1,9 @@
-//! `MPI_File_write(_at)(_all)`: numbers go to `.ebz` files beside the one that the program names.
+//! `MPI_File_write(_at)(_all)`: floating-point values go to `.ebz` files next to the file that the program
+//! names.
 //!
-//! A collective write whose parts follow each other in the file becomes a frame of `NAME.ebz`; a write of a
-//! single rank a frame of `NAME.RANK.ebz`. Each frame says where its values begin in the file. All else is
-//! written as it is.
+//! A collective write whose parts are contiguous in the file becomes a frame of `NAME.ebz`; a write of a single
+//! rank becomes a frame of `NAME.RANK.ebz`. Each frame records the offset of its values in the file. Everything
+//! else is written unchanged.
 
 use crate::settings::ENVIRONMENT;
 use crate::types::{Float, all_can, failed, float, say, values};
@@ -17,13 +18,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// A file that the program has opened to write.
+/// A file that the program has opened for writing.
 struct Opened {
-    /// A communicator of its own, because the program may free the one that it opened the file with. Given back
-    /// by `close`.
+    /// A duplicate, because the program may free the communicator that it opened the file with. Freed by
+    /// `close`.
     comm: &'static Comm,
     path: PathBuf,
-    /// It has a view of its own: where values go is not ours to say.
+    /// The program has set a view, so offsets are not contiguous byte positions.
     viewed: bool,
     collective: Option<FileWriter<'static>>,
     own: Option<Writer<File>>,
@@ -40,7 +41,7 @@ fn with<R>(file: ffi::MPI_File, f: impl FnOnce(&mut Opened) -> R) -> Option<R> {
 }
 
 /// # Safety
-/// The arguments are what MPI asks for.
+/// The arguments are valid for MPI.
 pub unsafe fn open(
     comm: ffi::MPI_Comm,
     name: *const c_char,
@@ -74,7 +75,7 @@ pub unsafe fn open(
 }
 
 /// # Safety
-/// The arguments are what MPI asks for.
+/// The arguments are valid for MPI.
 pub unsafe fn set_view(
     file: ffi::MPI_File,
     start: ffi::MPI_Offset,
@@ -89,7 +90,7 @@ pub unsafe fn set_view(
 }
 
 /// # Safety
-/// The argument is what MPI asks for.
+/// The argument is valid for MPI.
 pub unsafe fn close(file: *mut ffi::MPI_File) -> c_int {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: a handle of the program.
@@ -114,7 +115,7 @@ pub unsafe fn close(file: *mut ffi::MPI_File) -> c_int {
 #[derive(Clone, Copy)]
 pub struct Write {
     pub file: ffi::MPI_File,
-    /// Where the file's own pointer is, if none.
+    /// `None` for the individual file pointer.
     pub offset: Option<ffi::MPI_Offset>,
     pub from: *const c_void,
     pub count: c_int,
@@ -125,7 +126,7 @@ pub struct Write {
 
 impl Write {
     /// # Safety
-    /// The arguments are what MPI asks for.
+    /// The arguments are valid for MPI.
     pub unsafe fn run(self) -> c_int {
         let kind = float(self.kind);
         let bytes = self.count.max(0) as usize * if kind == Some(Float::Single) { 4 } else { 8 };
@@ -134,7 +135,7 @@ impl Write {
             // SAFETY: the arguments of the program.
             return unsafe { self.plain() };
         };
-        // Views are set by all ranks.
+        // Setting a view is collective.
         let can = kind.filter(|_| !viewed);
         let place = self.place();
         let decided = match self.collective {
@@ -186,7 +187,7 @@ impl Write {
     }
 
     /// # Safety
-    /// The arguments are what MPI asks for.
+    /// The arguments are valid for MPI.
     unsafe fn plain(self) -> c_int {
         let Self {
             file,
@@ -209,7 +210,7 @@ impl Write {
         }
     }
 
-    /// The file's pointer and the status become what they would be.
+    /// Sets file pointer and status as MPI would.
     ///
     /// # Safety
     /// The handles are valid.
@@ -261,7 +262,7 @@ impl Write {
 }
 
 impl Opened {
-    /// Ends the files that were begun. Collective.
+    /// Finishes the files. Collective.
     fn finish(self) -> Result<(), Error> {
         let mut result = Ok(());
         if let Some(writer) = self.collective {
@@ -313,8 +314,7 @@ impl Opened {
     }
 }
 
-/// Where the parts of all ranks begin, and how many bytes they are, if they follow each other without
-/// gaps. Collective.
+/// Offsets and sizes of the parts of all ranks, if they are contiguous. Collective.
 fn contiguous(comm: &Comm, place: u64, bytes: usize, size: u64) -> Option<(u64, usize)> {
     let all = comm.allgather_pair([place, bytes as u64]).ok()?;
     let mut parts: Vec<[u64; 2]> = all.into_iter().filter(|part| part[1] > 0).collect();

@@ -1,5 +1,5 @@
-//! The functions that Fortran programs call: Open MPI's own go past the names of C. Those of `mpif.h` and
-//! of `use mpi`, and those that `use mpi_f08` is made of.
+//! The functions called by Fortran programs, since Open MPI's Fortran bindings bypass the C names: those
+//! of `mpif.h` and `use mpi`, and those behind `use mpi_f08`.
 
 use crate::files;
 use crate::gathers::{Gather, Places};
@@ -156,7 +156,7 @@ both!(mpi_file_close_ ompi_file_close_f (file: *mut MPI_Fint, error: *mut MPI_Fi
     }
 });
 
-/// A write with arguments of Fortran; the offset is null where the file's own position counts.
+/// A write with Fortran arguments; the offset is null for the individual file pointer.
 ///
 /// # Safety
 /// As above.

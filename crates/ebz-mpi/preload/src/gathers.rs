@@ -20,18 +20,18 @@ pub struct Gather {
     pub comm: ffi::MPI_Comm,
 }
 
-/// Where the values of each rank go at the root.
+/// Destination of each rank's values at the root.
 #[derive(Clone, Copy)]
 pub enum Places {
-    /// As many of each rank, one behind the other.
+    /// Equal counts, contiguous.
     Even(c_int),
-    /// Counts and places of each rank.
+    /// Counts and displacements.
     Each(*const c_int, *const c_int),
 }
 
 impl Gather {
     /// # Safety
-    /// The arguments are what MPI asks for.
+    /// The arguments are valid for MPI.
     pub unsafe fn run(self) -> c_int {
         let Self {
             from,
@@ -68,7 +68,7 @@ impl Gather {
             return plain();
         }
         let is_root = rank == root;
-        // The root's receiving type decides there; its own values may be in place already.
+        // The root's receive type decides there; its own values may be in place already.
         let kind = match is_root {
             true if from != IN_PLACE && float(kind) != float(to_kind) => None,
             true => float(to_kind),

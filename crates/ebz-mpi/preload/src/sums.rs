@@ -20,7 +20,7 @@ pub struct Allreduce {
 
 impl Allreduce {
     /// # Safety
-    /// The arguments are what MPI asks for.
+    /// The arguments are valid for MPI.
     pub unsafe fn run(self) -> c_int {
         let Self {
             from,
@@ -35,7 +35,7 @@ impl Allreduce {
         let Some(settings) = &ENVIRONMENT.settings else {
             return plain();
         };
-        // Operation, type and count are the same on every rank, by the rules of MPI.
+        // MPI requires operation, type and count to be the same on every rank.
         // SAFETY: a constant of MPI.
         let sum = op == unsafe { ffi::RSMPI_SUM };
         let Some(kind) = float(kind).filter(|_| sum) else {
