@@ -76,7 +76,7 @@ impl Run {
         let Some(Tolerance::Abs(bound)) = self.tolerance else {
             return None;
         };
-        (bound > MAX_BOUND_OF_CHANGE * self.change).then(|| {
+        (bound > MAX_BOUND_TO_CHANGE * self.change).then(|| {
             format!(
                 "the bound {bound:.1e} is not well below the change of {:.1e} between two stored \
                  grids, which may freeze what changes slowly: use a smaller bound or more steps per \
