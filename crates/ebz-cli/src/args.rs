@@ -64,8 +64,8 @@ pub enum Command {
   ebz compress *.npy --range 0.1% -o compressed/
   ebz compress step*.npy --abs 1e-6 -o series.ebz --append
 
-The output appears under its name when it is complete. Until then it is a hidden file beside it,
-.OUT.ebz.XXXXXX.part; if the command is killed, the next one with the same output removes it.")]
+The output appears under its name when it is complete. Until then it is a hidden file in the same
+folder, .OUT.ebz.XXXXXX.part; if the command is killed, the next one with the same output removes it.")]
 pub struct Compress {
     /// Raw little-endian values, or .npy; - is standard input
     #[arg(required = true, value_name = "IN")]
@@ -110,7 +110,7 @@ pub struct Compress {
   ebz decompress series.ebz --frame 7 -o - | analyse
 
 A file of several frames becomes one array with the frames along a new slowest axis,
-unless one is chosen with --frame.")]
+unless --frame selects one.")]
 pub struct Decompress {
     /// .ebz files; - is standard input
     #[arg(required = true, value_name = "IN")]
@@ -160,8 +160,8 @@ pub struct Info {
   ebz verify wave.ebz
   ebz verify wave.ebz --against wave.raw
 
-Every checksum is compared and every chunk decoded. With the original, every value is compared
-with the bound of the file, in exact arithmetic. Exit code 1 if anything is wrong.")]
+Checks every checksum and decodes every chunk. With the original, checks every value against the
+bound of the file, in exact arithmetic. Exit code 1 if a check fails.")]
 pub struct Verify {
     /// .ebz files; - is standard input
     #[arg(required = true, value_name = "IN")]
@@ -169,7 +169,7 @@ pub struct Verify {
     /// The original, raw values or .npy
     #[arg(long, value_name = "ORIGINAL")]
     pub against: Option<PathBuf>,
-    /// The frame of ORIGINAL, counted from 0; -1 is the last
+    /// The frame to compare with ORIGINAL, counted from 0; -1 is the last
     #[arg(
         long,
         value_name = "N",
@@ -192,9 +192,9 @@ pub struct Verify {
   ebz compare wave_100x500x500.f32 wave.ebz --plot wave.png
   ebz compare -t f64 -s 512x512 a.raw b.raw --json
 
-A and B are raw values, .npy or .ebz (its first frame); A counts as the original. What one of
-them says of type and shape holds for both. The names in --json are libpressio's; numbers that
-are not finite, such as the PSNR of equal arrays, are null.")]
+A and B are raw values, .npy or .ebz (its first frame); A is the original. Raw values take type and
+shape from the other file. The names in --json are those of libpressio; non-finite numbers, such as
+the PSNR of equal arrays, are null.")]
 pub struct Compare {
     /// The original
     pub a: PathBuf,
@@ -248,7 +248,7 @@ pub struct Devices {
 #[command(after_help = "Example:
   ebz recover killed.ebz -o saved.ebz
 
-Chunks that are lost become NaN. Frames of which next to nothing is left are left out.")]
+Lost chunks become NaN. Frames that are almost entirely lost are left out.")]
 pub struct Recover {
     /// The damaged file
     pub input: PathBuf,
@@ -269,8 +269,8 @@ pub struct Recover {
   h5repack -f temperature:$(ebz hdf5-args --range 1e-3) in.h5 out.h5
   nccopy -F temperature,$(ebz hdf5-args --range 1e-3 --for nccopy) in.nc out.nc
 
-Both find the filter, libh5ebz.so, in the folders of HDF5_PLUGIN_PATH. A filter sees one chunk at a
-time: range is that of the chunk, and ratio is reached by every chunk.")]
+Both look for the filter, libh5ebz.so, in the folders of HDF5_PLUGIN_PATH. A filter processes one chunk
+at a time: range refers to the chunk, and every chunk reaches the ratio.")]
 pub struct Hdf5Args {
     #[command(flatten)]
     pub coding: Coding,

@@ -1,12 +1,13 @@
 //! The command `ebz` as a function, for the executable and the Python package.
 
-mod answers;
 mod append;
 mod args;
 mod cleanup;
 mod command;
+mod criteria;
 mod device;
 mod foreign;
+mod hints;
 mod input;
 mod npy;
 mod output;
@@ -18,7 +19,6 @@ mod spectrum;
 mod table;
 mod temporary;
 mod trial;
-mod wish;
 
 pub use command::suggest::suggest;
 

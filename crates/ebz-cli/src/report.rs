@@ -1,6 +1,6 @@
 //! Output: results on standard output, messages and errors on standard error.
 
-use crate::answers;
+use crate::hints;
 use anyhow::{Error, Result};
 use std::io::{ErrorKind, Write};
 
@@ -98,8 +98,8 @@ pub fn usage(error: &clap::Error) -> u8 {
         let _ = error.print();
         return 2;
     }
-    if let Some(answer) = answers::foreign_option(error) {
-        complain(&answer);
+    if let Some(hint) = hints::foreign_option(error) {
+        complain(&hint);
         return 2;
     }
     // Everything before the usage: the message, and possibly what was missing.

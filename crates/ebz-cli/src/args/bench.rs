@@ -14,9 +14,9 @@ use std::path::PathBuf;
   ebz bench wave_100x500x500.f32 --codec interp --param mode=isotropic --range 1e-3
   ebz bench -t f32 -s 256x256x256 wave.raw --abs 0.01 --threads 2 --json
 
-How it is measured: everything is in memory and buffers are reused. Range bounds are resolved to
-absolute ones before the clock starts, for every compressor. Times are the least over the
-repeats: CPU time with one thread, wall time otherwise. `x memcpy` is relative to a copy of the
+Method: everything is in memory and buffers are reused. Range bounds are resolved to absolute ones
+outside of the timed section, for every compressor. Times are the minimum over the repeats: CPU time
+with one thread, wall time otherwise. `x memcpy` is relative to a copy of the
 same buffer in the same run. Small inputs are repeated along their slowest axis.")]
 pub struct Bench {
     /// Arrays, raw values or .npy

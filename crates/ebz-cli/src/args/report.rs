@@ -10,8 +10,8 @@ use std::path::PathBuf;
   ebz report temperature.npy
   ebz report wave_100x500x500.f32 --range 0.01% --codec interp -o wave.html
 
-The page needs no network: slices before and after, errors, spectra, and ratio, quality and speed of
-every codec on a part of the array. Without a bound it is --range 0.1%.")]
+The page is self-contained: slices before and after, errors, spectra, and ratio, quality and speed of
+every codec on a sample. The default bound is --range 0.1%.")]
 pub struct Report {
     /// An array, raw values or .npy
     pub input: PathBuf,

@@ -57,7 +57,7 @@ pub struct Moving {
   ebz sim rtm --policy memory --policy compressed-disk-servants:frames --codec fre --precision 6
 
 Grids are given slowest axis first; the first axis is depth. --range is relative to the range of
-the frame that was stored before (of the frame itself where whole frames are handed over).")]
+the previously stored frame (of the frame itself with --hand-over frames).")]
 pub struct Rtm {
     /// Grid points, absorbing boundaries included, depth first [default: that of the velocity file, or 128x128x128]
     #[arg(long, value_name = "ZxYxX", value_parser = extents)]

@@ -226,7 +226,7 @@ impl Job<'_> {
                 false => ("auto", "name a codec"),
             };
             return Err(ebz::Error::LimitExceeded(format!(
-                "{what} needs the whole array in memory, where it does not fit: {instead}"
+                "{what} needs the whole array in memory, but it does not fit: {instead}"
             )));
         }
         values.resize(count, T::default());
@@ -369,7 +369,7 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
     if let Bound::Range(e) = bound
         && *e >= 0.5
     {
-        let text = "a bound of half the range or more allows all values to become one";
+        let text = "a bound of half the range or more allows all values to become equal";
         report::note(args.talk.quiet, text);
     }
     if let Some(text) = stats
@@ -395,7 +395,7 @@ fn missing(found: FoundFill, values: f64) -> Option<String> {
     };
     let share = 100.0 * found.count as f64 / values;
     Some(format!(
-        "fill value{plural} {} found ({share:.3} % of the values): kept exactly, not counted in the \
+        "fill value{plural} {} found ({share:.3} % of the values): stored exactly, excluded from the \
          range; --fill none turns this off",
         found.values
     ))
@@ -429,13 +429,13 @@ fn outcome(search: &SearchStats, bound: Bound, tolerance: Tolerance) -> Option<S
         }
         SearchOutcome::Least => format!("{asked} is exceeded by every bound: {found} is the least"),
         SearchOutcome::Jump => format!(
-            "{asked} is not hit closely, since the curve jumps over it: {}; nothing in between was \
-             found in {} codings",
+            "{asked} is not hit closely, since the curve jumps over it: {}; no bound in between was \
+             found in {} trials",
             sides(),
             search.codings
         ),
         SearchOutcome::Open => format!(
-            "{asked} is not hit closely: {}; the search was given up after {} codings, another \
+            "{asked} is not hit closely: {}; the search stopped after {} trials, another \
              bound may come closer",
             sides(),
             search.codings

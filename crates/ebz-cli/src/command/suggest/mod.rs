@@ -7,11 +7,11 @@ mod data;
 
 use crate::Outcome;
 use crate::args::Suggest;
+use crate::criteria::{self, Criterion, Kept};
 use crate::input::Field;
 use crate::report;
 use crate::table::table;
 use crate::trial::{Bench, Sample, Trial};
-use crate::wish::{self, Kept, Wish};
 use anyhow::{Context, Result, ensure};
 use ebz::{Bound, Element, ElementType, Fill, ValueScan, codec, with_type};
 use serde_json::{Value, json};
@@ -47,9 +47,9 @@ pub fn suggest<T: Element>(
     keep: &[String],
     fill: Fill,
 ) -> Result<Value> {
-    let keep: Vec<Wish> = keep
+    let keep: Vec<Criterion> = keep
         .iter()
-        .map(|wish| wish.parse())
+        .map(|criterion| criterion.parse())
         .collect::<Result<_>>()?;
     let mut found = Suggested::of(values, shape, &keep, fill)?.json("");
     found.as_object_mut().map(|found| found.remove("input"));
@@ -82,7 +82,7 @@ struct Suggested {
     element: ElementType,
     shape: Vec<usize>,
     /// The criteria, and whether the user gave them.
-    wishes: Vec<Wish>,
+    criteria: Vec<Criterion>,
     asked: bool,
     /// Suggestions from the values.
     said: Vec<data::Suggestion>,
@@ -92,7 +92,12 @@ struct Suggested {
 }
 
 impl Suggested {
-    fn of<T: Element>(values: &[T], shape: &[usize], keep: &[Wish], fill: Fill) -> Result<Self> {
+    fn of<T: Element>(
+        values: &[T],
+        shape: &[usize],
+        keep: &[Criterion],
+        fill: Fill,
+    ) -> Result<Self> {
         // 1. The array.
         ensure!(!values.is_empty(), "there are no values");
         let scan = ValueScan::of(values, fill);
@@ -109,12 +114,14 @@ impl Suggested {
         let said = data::suggestions(&data::runs(values, is_missing));
 
         // 3. The criteria.
-        let wishes = match keep {
-            [] => wish::USUAL.to_vec(),
+        let criteria = match keep {
+            [] => criteria::DEFAULT.to_vec(),
             given => given.to_vec(),
         };
         let sample = Sample::of(values, shape, SAMPLE_BYTES);
-        let ssim = wishes.iter().any(|wish| wish.kind == wish::Kind::Ssim);
+        let ssim = criteria
+            .iter()
+            .any(|criterion| criterion.kind == criteria::Kind::Ssim);
         let mut bench = Bench::<T>::new(scan.range(), fill, ssim);
         let mut step = |bound: f64| -> Result<Step> {
             let (mut trials, mut kept) = (Vec::new(), Vec::new());
@@ -123,10 +130,12 @@ impl Suggested {
                 let (trial, _) = bench.run(&sample, entry, Bound::Range(bound))?;
                 let (parts, decoded) = (sample.values, &bench.decoded);
                 let shape = &sample.shape;
-                kept.push(Kept::of(&wishes, &trial, shape, parts, decoded, is_missing));
+                kept.push(Kept::of(
+                    &criteria, &trial, shape, parts, decoded, is_missing,
+                ));
                 trials.push(trial);
             }
-            let holds = |i: &usize| wishes.iter().all(|wish| kept[*i].holds(wish));
+            let holds = |i: &usize| criteria.iter().all(|criterion| kept[*i].holds(criterion));
             let ratio = |i: &usize| trials[*i].ratio;
             let able = (0..CODECS.len()).filter(holds);
             let best = able.max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
@@ -157,7 +166,7 @@ impl Suggested {
         Ok(Self {
             element: T::TYPE,
             shape: shape.to_vec(),
-            wishes,
+            criteria,
             asked: !keep.is_empty(),
             said,
             tried,
@@ -186,8 +195,11 @@ impl Suggested {
         let mut header = vec!["bound".to_string()];
         header.extend(CODECS.map(|name| format!("{name}\nratio, GB/s")));
         header.extend(["best", "PSNR\ndB"].map(String::from));
-        let thresholds = self.wishes.iter();
-        header.extend(thresholds.map(|wish| format!("{}\n{}", wish.kind.name(), wish.threshold)));
+        let thresholds = self.criteria.iter();
+        header.extend(
+            thresholds
+                .map(|criterion| format!("{}\n{}", criterion.kind.name(), criterion.threshold)),
+        );
         let header: Vec<_> = header.iter().map(String::as_str).collect();
         let rows = self.steps.iter().map(|step| {
             let mut row = vec![format!("--range {:e}", step.bound)];
@@ -196,9 +208,9 @@ impl Suggested {
             let kept = &step.kept[step.shown()];
             row.push(step.best.map_or("-", |i| CODECS[i]).into());
             row.push(format!("{:.1}", step.trials[step.shown()].psnr));
-            row.extend(self.wishes.iter().map(|wish| {
-                let mark = if kept.holds(wish) { "yes" } else { "no" };
-                match kept.get(wish.kind) {
+            row.extend(self.criteria.iter().map(|criterion| {
+                let mark = if kept.holds(criterion) { "yes" } else { "no" };
+                match kept.get(criterion.kind) {
                     Some(value) => format!("{} {mark}", report::number(value)),
                     None => "-".into(),
                 }
@@ -206,11 +218,11 @@ impl Suggested {
             row
         });
         text += &format!(
-            "\n\nFrom what is to be kept, on {} of the array ({}):\n{}",
+            "\n\nFrom quality criteria, on {} of the array ({}):\n{}",
             report::bytes(self.tried as u64),
             match self.asked {
                 false => "thresholds of ldcpy for climate data, and spectra within 1 %",
-                true => "as asked",
+                true => "as requested",
             },
             table(1, &header, rows)
         );
@@ -218,13 +230,12 @@ impl Suggested {
             Some(step) => {
                 let best = &step.trials[step.shown()];
                 format!(
-                    "\n\nAll of it is kept with\n  ebz compress {name} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
+                    "\n\nAll criteria are met with\n  ebz compress {name} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
                     step.bound, best.codec, best.ratio, best.compress
                 )
             }
-            None => {
-                "\n\nNo bound from 0.1 to 1e-7 of the range keeps all of it: use --lossless".into()
-            }
+            None => "\n\nNo bound from 0.1 to 1e-7 of the range meets all criteria: use --lossless"
+                .into(),
         };
         text
     }
@@ -237,19 +248,19 @@ impl Suggested {
             .collect();
         let steps = self.steps.iter().map(|step| {
             let kept = &step.kept[step.shown()];
-            let wishes = self.wishes.iter().map(|wish| {
+            let criteria = self.criteria.iter().map(|criterion| {
                 let value = json!({
-                    "threshold": wish.threshold,
-                    "value": kept.get(wish.kind),
-                    "holds": kept.holds(wish),
+                    "threshold": criterion.threshold,
+                    "value": kept.get(criterion.kind),
+                    "holds": kept.holds(criterion),
                 });
-                (wish.kind.name().to_string(), value)
+                (criterion.kind.name().to_string(), value)
             });
             json!({
                 "range": step.bound,
                 "codec": step.best.map(|i| CODECS[i]),
                 "trials": step.trials,
-                "wishes": wishes.collect::<serde_json::Map<_, _>>(),
+                "wishes": criteria.collect::<serde_json::Map<_, _>>(),
             })
         });
         let chosen = self.chosen();

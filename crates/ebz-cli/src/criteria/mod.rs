@@ -14,7 +14,7 @@ const MAX_SPECTRUM_ROWS: usize = 256;
 
 /// A criterion with its threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wish {
+pub struct Criterion {
     pub kind: Kind,
     pub threshold: f64,
 }
@@ -55,18 +55,18 @@ impl Kind {
 }
 
 /// Common criteria for climate data (ldcpy; Baker et al. 2014, 2019), and spectra within 1 %.
-pub const USUAL: [Wish; 4] = [
-    wish(Kind::Correlation, 0.99999),
-    wish(Kind::Ssim, 0.995),
-    wish(Kind::Spectrum, 0.01),
-    wish(Kind::Ks, 0.05),
+pub const DEFAULT: [Criterion; 4] = [
+    criterion(Kind::Correlation, 0.99999),
+    criterion(Kind::Ssim, 0.995),
+    criterion(Kind::Spectrum, 0.01),
+    criterion(Kind::Ks, 0.05),
 ];
 
-const fn wish(kind: Kind, threshold: f64) -> Wish {
-    Wish { kind, threshold }
+const fn criterion(kind: Kind, threshold: f64) -> Criterion {
+    Criterion { kind, threshold }
 }
 
-impl std::str::FromStr for Wish {
+impl std::str::FromStr for Criterion {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -94,7 +94,7 @@ pub struct Kept(Vec<(Kind, Option<f64>)>);
 impl Kept {
     /// Compares a sample with its decompressed values, without missing data.
     pub fn of<T: Element>(
-        wishes: &[Wish],
+        criteria: &[Criterion],
         trial: &Trial,
         shape: &[usize],
         values: &[T],
@@ -115,7 +115,7 @@ impl Kept {
             Kind::Spectrum => spectra(shape, values, decoded, &is_missing),
             Kind::Ks => Some(ks(pairs)),
         };
-        let kinds = wishes.iter().map(|wish| wish.kind);
+        let kinds = criteria.iter().map(|criterion| criterion.kind);
         Self(kinds.map(|kind| (kind, found(kind))).collect())
     }
 
@@ -126,11 +126,11 @@ impl Kept {
     }
 
     /// Whether a criterion is met; undefined metrics count as met.
-    pub fn holds(&self, wish: &Wish) -> bool {
-        let value = self.get(wish.kind);
-        value.is_none_or(|value| match wish.kind {
-            Kind::Spectrum | Kind::Gradient => value <= wish.threshold,
-            _ => value >= wish.threshold,
+    pub fn holds(&self, criterion: &Criterion) -> bool {
+        let value = self.get(criterion.kind);
+        value.is_none_or(|value| match criterion.kind {
+            Kind::Spectrum | Kind::Gradient => value <= criterion.threshold,
+            _ => value >= criterion.threshold,
         })
     }
 }
@@ -246,15 +246,15 @@ mod tests {
     #[test]
     fn wishes_are_read() {
         assert_eq!(
-            "ssim=0.995".parse::<Wish>().unwrap(),
-            wish(Kind::Ssim, 0.995)
+            "ssim=0.995".parse::<Criterion>().unwrap(),
+            criterion(Kind::Ssim, 0.995)
         );
         assert_eq!(
-            "spectrum=1%".parse::<Wish>().unwrap(),
-            wish(Kind::Spectrum, 0.01)
+            "spectrum=1%".parse::<Criterion>().unwrap(),
+            criterion(Kind::Spectrum, 0.01)
         );
         for text in ["", "ssim", "ssim=2", "ssim=-1", "taste=1", "psnr=x"] {
-            assert!(text.parse::<Wish>().is_err(), "{text}");
+            assert!(text.parse::<Criterion>().is_err(), "{text}");
         }
     }
 

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue};
 
 /// Options of zfp, SZ and PFPL, and their counterparts.
-const ANSWERS: [(&str, &str); 9] = [
+const HINTS: [(&str, &str); 9] = [
     ("--rel", RELATIVE),
     ("--relative", RELATIVE),
     ("--noa", "it is --range here: |error| <= E (max - min)"),
@@ -32,6 +32,6 @@ pub fn foreign_option(error: &clap::Error) -> Option<String> {
     let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else {
         return None;
     };
-    let (_, answer) = ANSWERS.iter().find(|(name, _)| name == option)?;
-    Some(format!("there is no {option}: {answer}"))
+    let (_, hint) = HINTS.iter().find(|(name, _)| name == option)?;
+    Some(format!("there is no {option}: {hint}"))
 }
