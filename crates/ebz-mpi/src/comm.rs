@@ -49,7 +49,7 @@ pub(crate) fn check(call: &'static str, code: c_int) -> Result<()> {
     }
     let mut text = [0; ffi::MPI_MAX_ERROR_STRING as usize + 1];
     let mut length = 0;
-    // SAFETY: the buffer has room for the longest text, and stays terminated by zero.
+    // SAFETY: the buffer has room for the longest text, and stays null-terminated.
     let text = unsafe {
         ffi::PMPI_Error_string(code, text.as_mut_ptr(), &mut length);
         CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
@@ -74,7 +74,7 @@ impl Comm {
     /// MPI is initialized, and `from` is a valid intracommunicator.
     pub unsafe fn from_raw(from: ffi::MPI_Comm) -> Result<Self> {
         let (mut rank, mut size) = (0, 0);
-        // SAFETY: the caller says that `from` is valid.
+        // SAFETY: the caller guarantees that `from` is valid.
         unsafe {
             let mut raw = ffi::RSMPI_COMM_NULL;
             check("MPI_Comm_dup", ffi::PMPI_Comm_dup(from, &mut raw))?;
@@ -104,7 +104,7 @@ impl Comm {
 
     /// Sends bytes; returns once the buffer can be reused.
     pub(crate) fn send(&self, to: usize, tag: Tag, bytes: &[u8]) -> Result<()> {
-        // SAFETY: the bytes are there until the call returns.
+        // SAFETY: the bytes outlive the call.
         let code = unsafe {
             ffi::PMPI_Send(
                 bytes.as_ptr().cast(),
@@ -134,7 +134,7 @@ impl Comm {
     pub(crate) fn isend(&self, to: usize, tag: Tag, bytes: Vec<u8>) -> Result<Sending> {
         // SAFETY: the request is set by the call.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
-        // SAFETY: the bytes move into the result, which waits before it frees them.
+        // SAFETY: the result owns the bytes, and waits before it frees them.
         let code = unsafe {
             ffi::PMPI_Isend(
                 bytes.as_ptr().cast(),
@@ -176,7 +176,7 @@ impl Comm {
         check("MPI_Get_count", code)?;
         into.clear();
         into.resize(length as usize, 0);
-        // SAFETY: there is room for so many bytes.
+        // SAFETY: there is room for this many bytes.
         let code = unsafe {
             ffi::PMPI_Mrecv(
                 into.as_mut_ptr().cast(),
@@ -214,7 +214,7 @@ impl Comm {
     pub(crate) fn allgather(&self, words: &[u64]) -> Result<Vec<u64>> {
         let mut all = vec![0; words.len() * self.size];
         let length = count(words.len())?;
-        // SAFETY: every rank gives as many words, and there is room for all.
+        // SAFETY: every rank sends the same number of words, and there is room for all.
         let code = unsafe {
             ffi::PMPI_Allgather(
                 words.as_ptr().cast(),
@@ -252,7 +252,7 @@ impl Comm {
             return Ok(vec![Vec::new(); self.size]);
         }
         let mut all = vec![0u8; total];
-        // SAFETY: counts and displacements cut `all` into parts.
+        // SAFETY: counts and displacements partition `all`.
         let code = unsafe {
             ffi::PMPI_Allgatherv(
                 bytes.as_ptr().cast(),
@@ -328,7 +328,7 @@ impl Comm {
         let counts = counts.collect::<Result<Vec<c_int>>>()?;
         let own = &bytes[starts[self.rank] as usize..][..lengths[self.rank]];
         let own = own.to_vec();
-        // SAFETY: counts and displacements cut the memory into parts.
+        // SAFETY: counts and displacements partition the memory.
         let code = unsafe {
             ffi::PMPI_Allgatherv(
                 own.as_ptr().cast(),
@@ -347,7 +347,7 @@ impl Comm {
     /// Broadcasts bytes; the others have room for exactly that many.
     pub(crate) fn broadcast_in_place(&self, root: usize, bytes: &mut [u8]) -> Result<()> {
         for piece in bytes.chunks_mut(MAX_MESSAGE_BYTES) {
-            // SAFETY: every rank has room for so many bytes.
+            // SAFETY: every rank has room for this many bytes.
             let code = unsafe {
                 ffi::PMPI_Bcast(
                     piece.as_mut_ptr().cast(),
@@ -407,7 +407,7 @@ unsafe impl AsRaw for Comm {
 impl Drop for Comm {
     fn drop(&mut self) {
         let mut ended = 0;
-        // SAFETY: the communicator is ours; none is freed behind the end of MPI.
+        // SAFETY: the communicator is ours; none is freed after MPI is finalized.
         unsafe {
             ffi::PMPI_Finalized(&mut ended);
             if ended == 0 {
@@ -437,7 +437,7 @@ impl Sending {
 
     /// Waits for completion, and returns the buffer.
     pub fn wait(mut self) -> Result<Vec<u8>> {
-        // SAFETY: as above; waiting for the null request returns at once.
+        // SAFETY: as above; waiting for the null request returns immediately.
         let code = unsafe { ffi::PMPI_Wait(&mut self.request, ffi::RSMPI_STATUS_IGNORE) };
         check("MPI_Wait", code)?;
         Ok(std::mem::take(&mut self.bytes))
@@ -446,7 +446,7 @@ impl Sending {
 
 impl Drop for Sending {
     fn drop(&mut self) {
-        // SAFETY: the memory may be freed only behind this.
+        // SAFETY: the memory may be freed only after this.
         unsafe { ffi::PMPI_Wait(&mut self.request, ffi::RSMPI_STATUS_IGNORE) };
     }
 }

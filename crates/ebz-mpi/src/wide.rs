@@ -9,7 +9,7 @@ pub(crate) fn wide<R>(f: impl FnOnce() -> R) -> R {
         fn run<R>(f: impl FnOnce() -> R) -> R {
             f()
         }
-        // SAFETY: the machine has it.
+        // SAFETY: the CPU supports AVX2.
         return unsafe { run(f) };
     }
     f()

@@ -173,16 +173,16 @@ fn is_there_already(error: &anyhow::Error) -> bool {
 }
 
 fn output_path(args: &Compress, input: &Path) -> Result<PathBuf> {
-    let mut beside = input.to_path_buf().into_os_string();
+    let mut default = input.to_path_buf().into_os_string();
     if input != Path::new("-") {
-        beside.push(".ebz");
+        default.push(".ebz");
     }
-    let beside = PathBuf::from(beside);
+    let default = PathBuf::from(default);
     match &args.output {
         // The arrays become frames of one file.
         Some(path) if args.append => Ok(path.clone()),
-        Some(path) => output_in(path, &beside, args.inputs.len() > 1),
-        None => Ok(beside),
+        Some(path) => output_in(path, &default, args.inputs.len() > 1),
+        None => Ok(default),
     }
 }
 

@@ -38,19 +38,19 @@ fn one(args: &Decompress, input: &Path) -> Result<Outcome> {
 }
 
 fn output_path(args: &Decompress, input: &Path) -> Result<PathBuf> {
-    let beside = match has_extension(input, "ebz") {
+    let default = match has_extension(input, "ebz") {
         true => input.with_extension(""),
         false => input.to_path_buf(),
     };
     match &args.output {
-        Some(path) => output_in(path, &beside, args.inputs.len() > 1),
+        Some(path) => output_in(path, &default, args.inputs.len() > 1),
         None => {
             ensure!(
-                input == Path::new("-") || beside != input,
+                input == Path::new("-") || default != input,
                 "{} does not end in .ebz: name the output with -o",
                 input.display()
             );
-            Ok(beside)
+            Ok(default)
         }
     }
 }

@@ -75,9 +75,9 @@ fn each(inputs: &[PathBuf], mut act: impl FnMut(&Path) -> Result<Outcome>) -> Re
 
 /// The output for one of several inputs: `output` is then a folder, and the file name is that of the
 /// default output.
-fn output_in(output: &Path, beside: &Path, several: bool) -> Result<PathBuf> {
+fn output_in(output: &Path, default: &Path, several: bool) -> Result<PathBuf> {
     if output.is_dir() {
-        let name = beside.file_name().context("the input has no name")?;
+        let name = default.file_name().context("the input has no name")?;
         return Ok(output.join(name));
     }
     ensure!(

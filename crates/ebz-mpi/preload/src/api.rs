@@ -56,7 +56,7 @@ unsafe fn text<'a>(pointer: *const c_char) -> Result<&'a str, Error> {
     if pointer.is_null() {
         return Err(invalid("a string is missing"));
     }
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let text = unsafe { CStr::from_ptr(pointer) }.to_str();
     text.map_err(|_| invalid("a string is not UTF-8"))
 }
@@ -72,7 +72,7 @@ impl Array {
     /// # Safety
     /// The memory has room for the array.
     unsafe fn values<'a, T>(&self) -> &'a mut [T] {
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { values_mut(self.values, self.shape().iter().product()) }
     }
 }
@@ -154,7 +154,7 @@ macro_rules! by_size {
 macro_rules! collective {
     ($comm:ident, $array:ident, $options:ident, $T:ident,
      |$own:ident, $values:ident, $shape:ident, $settings:ident| $body:expr) => {
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let array = &*$array;
             let $shape = &array.shape()[..];
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn ebz_mpi_write(
     options: *const CallOptions,
     report: *mut CallReport,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe {
         let block = &*block;
         let extents = block.shape();
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn ebz_mpi_read(
     start: *const usize,
     block: *const Array,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe {
         let block = &*block;
         let region = region(start, &block.shape());
@@ -414,7 +414,7 @@ pub unsafe extern "C" fn ebz_mpi_send(
     options: *const CallOptions,
     report: *mut CallReport,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe {
         let array = &*array;
         let shape = array.shape();
@@ -441,7 +441,7 @@ pub unsafe extern "C" fn ebz_mpi_recv(
     options: *const CallOptions,
     report: *mut CallReport,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe {
         let array = &*array;
         let shape = array.shape();

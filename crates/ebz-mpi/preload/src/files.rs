@@ -59,7 +59,7 @@ pub unsafe fn open(
     let Ok(own) = (unsafe { Comm::from_raw(comm) }) else {
         return code;
     };
-    // SAFETY: the name ends with zero, by the rules of MPI.
+    // SAFETY: MPI requires a null-terminated name.
     let name = unsafe { CStr::from_ptr(name) };
     let opened = Opened {
         comm: Box::leak(Box::new(own)),
@@ -97,7 +97,7 @@ pub unsafe fn close(file: *mut ffi::MPI_File) -> c_int {
     let opened = files.remove(&(unsafe { *file } as usize));
     drop(files);
     let result = opened.map_or(Ok(()), Opened::finish);
-    // SAFETY: the argument of the program; the handler of all files decides what an error does.
+    // SAFETY: the argument of the program; the default file error handler handles the error.
     unsafe {
         let code = ffi::PMPI_File_close(file);
         match result {
@@ -169,7 +169,7 @@ impl Write {
             }
             Err(error) => {
                 let code = failed("MPI_File_write", &error);
-                // SAFETY: a file of the program; its handler decides what comes next.
+                // SAFETY: a file of the program; its error handler takes over.
                 unsafe { ffi::PMPI_File_call_errhandler(self.file, code) };
                 code
             }
@@ -179,7 +179,7 @@ impl Write {
     fn place(&self) -> u64 {
         let here = self.offset.unwrap_or_else(|| {
             let mut here = 0;
-            // SAFETY: a file of the program, without a view of its own: in bytes.
+            // SAFETY: a file of the program without a view: offsets in bytes.
             unsafe { ffi::PMPI_File_get_position(self.file, &mut here) };
             here
         });
@@ -197,7 +197,7 @@ impl Write {
             status,
             ..
         } = self;
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match (self.offset, self.collective) {
                 (Some(at), true) => {
@@ -215,7 +215,7 @@ impl Write {
     /// # Safety
     /// The handles are valid.
     unsafe fn pretend(self, bytes: usize) {
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if self.offset.is_none() {
                 let by = bytes as ffi::MPI_Offset;
@@ -237,7 +237,7 @@ impl Write {
         all: usize,
     ) -> Result<Report, Error> {
         let count = self.count.max(0) as usize;
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         let values = unsafe { values::<T>(self.from, count) };
         let offset = [("offset".to_string(), serde_json::Value::from(first))];
         let options = settings

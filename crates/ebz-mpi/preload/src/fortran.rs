@@ -39,7 +39,7 @@ both!(mpi_allreduce_ ompi_allreduce_f (
     from: *const c_void, to: *mut c_void, count: *const MPI_Fint, kind: *const MPI_Fint,
     op: *const MPI_Fint, comm: *const MPI_Fint, error: *mut MPI_Fint
 ) {
-    // SAFETY: arguments of Fortran are addresses; `error` may be missing in newer modules.
+    // SAFETY: Fortran passes addresses; `error` may be missing in newer modules.
     unsafe {
         let code = Allreduce {
             from: place(from),
@@ -85,7 +85,7 @@ both!(mpi_gatherv_ ompi_gatherv_f (
     counts: *const MPI_Fint, places: *const MPI_Fint, to_kind: *const MPI_Fint,
     root: *const MPI_Fint, comm: *const MPI_Fint, error: *mut MPI_Fint
 ) {
-    // SAFETY: as above; an integer of Fortran is one of C here.
+    // SAFETY: as above; Fortran integers are C ints here.
     unsafe {
         let code = Gather {
             from: place(from),
@@ -108,7 +108,7 @@ both!(mpi_file_open_ ompi_file_open_f (
     comm: *const MPI_Fint, name: *const c_char, mode: *const MPI_Fint, info: *const MPI_Fint,
     file: *mut MPI_Fint, error: *mut MPI_Fint, length: c_int
 ) {
-    // SAFETY: as above; a name of Fortran has a length, and blanks behind it.
+    // SAFETY: as above; a Fortran string has a length, and is padded with blanks.
     unsafe {
         let name = std::slice::from_raw_parts(name.cast::<u8>(), length.max(0) as usize);
         let name = CString::new(name.trim_ascii()).unwrap_or_default();
@@ -168,7 +168,7 @@ unsafe fn write(
     (status, error): (*mut MPI_Fint, *mut MPI_Fint),
     collective: bool,
 ) {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut told = std::mem::zeroed();
         let call = files::Write {

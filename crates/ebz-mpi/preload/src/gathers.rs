@@ -104,14 +104,14 @@ impl Gather {
         let root = self.root as usize;
         let count = self.count.max(0) as usize;
         if rank != self.root {
-            // SAFETY: by the caller.
+            // SAFETY: guaranteed by the caller.
             let own = unsafe { values::<T>(self.from, count) };
             return gather_into(comm, own, &[count], root, Vec::new(), settings);
         }
         let place = |rank: usize| -> (usize, isize) {
             match self.places {
                 Places::Even(each) => (each.max(0) as usize, rank as isize * each as isize),
-                // SAFETY: one count and one place for each rank, by the rules of MPI.
+                // SAFETY: MPI requires one count and one displacement per rank.
                 Places::Each(counts, places) => unsafe {
                     (
                         (*counts.add(rank)).max(0) as usize,
@@ -123,12 +123,12 @@ impl Gather {
         let part = |rank: usize| {
             let (count, place) = place(rank);
             let start = self.to.cast::<T>().wrapping_offset(place);
-            // SAFETY: the parts of ranks do not overlap, by the rules of MPI.
+            // SAFETY: MPI forbids overlapping parts.
             unsafe { values_mut::<T>(start.cast(), count) }
         };
         let own = match self.from == IN_PLACE {
             true => part(root).to_vec(),
-            // SAFETY: by the caller.
+            // SAFETY: guaranteed by the caller.
             false => unsafe { values::<T>(self.from, count) }.to_vec(),
         };
         let parts = (0..size).map(part).collect();

@@ -45,7 +45,7 @@ impl Allreduce {
         if bytes < ENVIRONMENT.min_bytes || all_can(comm, Some(kind), bytes).is_none() {
             return plain();
         }
-        // SAFETY: the caller's memory holds so many values.
+        // SAFETY: the caller's memory holds this many values.
         let result = unsafe {
             match kind {
                 Float::Single => self.sum::<f32>(settings),
@@ -60,7 +60,7 @@ impl Allreduce {
     unsafe fn sum<T: Element>(self, settings: &Settings) -> Result<Report, Error> {
         let comm = own_comm(self.comm)?;
         let count = self.count.max(0) as usize;
-        // SAFETY: by the caller; the two do not overlap, by the rules of MPI.
+        // SAFETY: guaranteed by the caller; MPI forbids overlap.
         let out = unsafe { values_mut::<T>(self.to, count) };
         if self.from == IN_PLACE {
             return allreduce(comm, out, &[count], Algorithm::Ring, settings);

@@ -18,7 +18,7 @@ pub enum Float {
 pub fn float(kind: ffi::MPI_Datatype) -> Option<Float> {
     let mut name = [0; ffi::MPI_MAX_OBJECT_NAME as usize + 1];
     let mut length = 0;
-    // SAFETY: the buffer has room for the longest name, and stays terminated by zero.
+    // SAFETY: the buffer has room for the longest name, and stays null-terminated.
     let name = unsafe {
         if ffi::PMPI_Type_get_name(kind, name.as_mut_ptr(), &mut length) != 0 {
             return None;
@@ -64,7 +64,7 @@ static KEY: LazyLock<c_int> = LazyLock::new(|| {
         _: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        // SAFETY: MPI gives a place for the flag.
+        // SAFETY: MPI passes a valid pointer to the flag.
         unsafe { *flag = 0 };
         0
     }
@@ -74,12 +74,12 @@ static KEY: LazyLock<c_int> = LazyLock::new(|| {
         ours: *mut c_void,
         _: *mut c_void,
     ) -> c_int {
-        // SAFETY: what was put there below.
+        // SAFETY: the pointer was stored below.
         drop(unsafe { Box::from_raw(ours.cast::<Comm>()) });
         0
     }
     let mut key = 0;
-    // SAFETY: functions of the right types.
+    // SAFETY: functions with the right signatures.
     unsafe {
         ffi::PMPI_Comm_create_keyval(Some(copy), Some(delete), &mut key, std::ptr::null_mut());
     }
@@ -90,7 +90,7 @@ static KEY: LazyLock<c_int> = LazyLock::new(|| {
 pub fn known_comm<'a>(comm: ffi::MPI_Comm) -> Option<&'a Comm> {
     let mut found = 0;
     let mut ours: *mut Comm = std::ptr::null_mut();
-    // SAFETY: the attribute is a pointer that `own_comm` put there, and lives as long as `comm`.
+    // SAFETY: the attribute is a pointer stored by `own_comm`, and valid as long as `comm`.
     unsafe {
         let place: *mut *mut Comm = &mut ours;
         ffi::PMPI_Comm_get_attr(comm, *KEY, place.cast(), &mut found);
@@ -144,7 +144,7 @@ pub fn end(comm: ffi::MPI_Comm, call: &str, result: Result<Report, Error>) -> c_
         }
         Err(error) => {
             let code = failed(call, &error);
-            // SAFETY: a communicator of the program; its handler decides what comes next.
+            // SAFETY: a communicator of the program; its error handler takes over.
             unsafe { ffi::PMPI_Comm_call_errhandler(comm, code) };
             code
         }
@@ -158,7 +158,7 @@ pub fn end(comm: ffi::MPI_Comm, call: &str, result: Result<Report, Error>) -> c_
 pub unsafe fn values<'a, T>(memory: *const c_void, count: usize) -> &'a [T] {
     match count {
         0 => &[],
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         _ => unsafe { std::slice::from_raw_parts(memory.cast(), count) },
     }
 }
@@ -170,7 +170,7 @@ pub unsafe fn values<'a, T>(memory: *const c_void, count: usize) -> &'a [T] {
 pub unsafe fn values_mut<'a, T>(memory: *mut c_void, count: usize) -> &'a mut [T] {
     match count {
         0 => &mut [],
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         _ => unsafe { std::slice::from_raw_parts_mut(memory.cast(), count) },
     }
 }

@@ -31,7 +31,7 @@ impl SharedFile {
     fn with_mode(comm: &Comm, path: &Path, mode: c_int) -> Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes());
         let name = name.map_err(|_| ebz::Error::invalid("paths must not contain zero bytes"))?;
-        // SAFETY: the name ends with zero; the handle is set by the call.
+        // SAFETY: the name is null-terminated; the handle is set by the call.
         let (file, code) = unsafe {
             let mut file = ffi::RSMPI_FILE_NULL;
             let info = ffi::RSMPI_INFO_NULL;
@@ -46,7 +46,7 @@ impl SharedFile {
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         for (piece, bytes) in bytes.chunks(MAX_MESSAGE_BYTES).enumerate() {
             let at = offset + (piece * MAX_MESSAGE_BYTES) as u64;
-            // SAFETY: the bytes are there until the call returns.
+            // SAFETY: the bytes outlive the call.
             let (code, written) = unsafe {
                 let mut status = std::mem::zeroed();
                 let code = ffi::PMPI_File_write_at(
@@ -67,7 +67,7 @@ impl SharedFile {
 
     /// Reads bytes independently.
     pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
-        // SAFETY: there is room for so many bytes, which are few.
+        // SAFETY: there is room for this many bytes, below 2³¹.
         let (code, read) = unsafe {
             let mut status = std::mem::zeroed();
             let code = ffi::PMPI_File_read_at(
@@ -88,7 +88,7 @@ impl SharedFile {
     pub fn write_all(&self, comm: &Comm, runs: &[(u64, usize)], bytes: &[u8]) -> Result<()> {
         self.batches(comm, runs, |offset, part: Range<usize>| {
             let bytes = &bytes[part];
-            // SAFETY: the bytes are there until the call returns.
+            // SAFETY: the bytes outlive the call.
             let (code, written) = unsafe {
                 let mut status = std::mem::zeroed();
                 let code = ffi::PMPI_File_write_at_all(
@@ -161,7 +161,7 @@ impl SharedFile {
             .flat_map(|p| p.iter())
             .map(|p| p.0 as ffi::MPI_Aint)
             .collect();
-        // SAFETY: lengths and offsets are as many as is said; the type is freed behind its use.
+        // SAFETY: the arrays have the given length; the type is freed after use.
         unsafe {
             let byte = ffi::RSMPI_UINT8_T;
             let mut kind = byte;

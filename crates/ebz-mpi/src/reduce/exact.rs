@@ -182,7 +182,7 @@ pub(super) fn raw<T: Element>(
     for piece in values.chunks_mut(most) {
         let length = piece.len() as c_int;
         let here: *mut c_void = piece.as_mut_ptr().cast();
-        // SAFETY: both have room for so many values, or the result replaces them.
+        // SAFETY: both have room for this many values, or the result replaces them.
         let (call, code) = unsafe {
             match goal {
                 Goal::Root(root) => {

@@ -87,9 +87,9 @@ pub struct Field {
     _buffer: AlignedBuffer,
 }
 
-// SAFETY: the buffer goes with the field.
+// SAFETY: the buffer is owned by the field.
 unsafe impl Send for Field {}
-// SAFETY: what is shared is reached through unsafe functions only, whose callers keep threads apart.
+// SAFETY: shared access goes through unsafe functions only, whose callers keep threads apart.
 unsafe impl Sync for Field {}
 
 impl Field {
@@ -126,7 +126,7 @@ impl Field {
 
     /// All values, halo included.
     pub fn all_mut(&mut self) -> &mut [f32] {
-        // SAFETY: in the buffer, and borrowed by the caller alone.
+        // SAFETY: within the buffer, and exclusively borrowed.
         unsafe { std::slice::from_raw_parts_mut(self.first, self.used()) }
     }
 
@@ -135,7 +135,7 @@ impl Field {
     /// # Safety
     /// No thread may write to the field while the result is borrowed.
     pub unsafe fn all(&self) -> &[f32] {
-        // SAFETY: in the buffer; the rest as promised by the caller.
+        // SAFETY: within the buffer; the rest is guaranteed by the caller.
         unsafe { std::slice::from_raw_parts(self.first, self.used()) }
     }
 
@@ -150,7 +150,7 @@ impl Field {
     pub unsafe fn planes_mut(&self, planes: Range<usize>) -> &mut [f32] {
         let range = self.layout.planes(planes);
         assert!(range.end <= self.used());
-        // SAFETY: in the buffer; the rest as promised by the caller.
+        // SAFETY: within the buffer; the rest is guaranteed by the caller.
         unsafe { std::slice::from_raw_parts_mut(self.first.add(range.start), range.len()) }
     }
 }

@@ -38,13 +38,13 @@ impl Lanes for [f32; LANES] {
 
     #[inline(always)]
     unsafe fn load((): (), from: *const f32) -> Self {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { from.cast::<Self>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<Self>().write_unaligned(self) }
     }
 
@@ -107,20 +107,20 @@ pub mod x86 {
     #[derive(Clone, Copy)]
     pub struct Single(__m512);
 
-    // SAFETY of all below: loads and splats have the token, and other functions values that were made
+    // SAFETY of all below: loads and splats take the token, and other functions take values created
     // with it.
     impl Lanes for Pair {
         type Token = Avx2;
 
         #[inline(always)]
         unsafe fn load(_: Avx2, from: *const f32) -> Self {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { Self(_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8))) }
         }
 
         #[inline(always)]
         unsafe fn store(self, to: *mut f32) {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 _mm256_storeu_ps(to, self.0);
                 _mm256_storeu_ps(to.add(8), self.1);
@@ -183,13 +183,13 @@ pub mod x86 {
 
         #[inline(always)]
         unsafe fn load(_: Avx512, from: *const f32) -> Self {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { Self(_mm512_loadu_ps(from)) }
         }
 
         #[inline(always)]
         unsafe fn store(self, to: *mut f32) {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm512_storeu_ps(to, self.0) }
         }
 

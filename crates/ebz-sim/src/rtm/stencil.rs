@@ -110,7 +110,7 @@ impl Job<'_> {
                         strides: [1, self.layout.row, self.layout.plane],
                     };
                     for x in (0..self.layout.width()).step_by(LANES) {
-                        // SAFETY: the point and its neighbours are in the fields, margins included.
+                        // SAFETY: the point and its neighbours are in the fields, halo included.
                         let new = unsafe { row.step::<V>(token, x, keep) };
                         if self.largest {
                             largest = largest.max(new.max(V::splat(token, 0.0).sub(new)));
@@ -120,7 +120,7 @@ impl Job<'_> {
             }
         }
         let mut lanes = [0.0f32; LANES];
-        // SAFETY: as many lanes as there are.
+        // SAFETY: the array has LANES values.
         unsafe { largest.store(lanes.as_mut_ptr()) };
         lanes.into_iter().fold(0.0, f32::max)
     }
@@ -151,7 +151,7 @@ impl Row {
         );
         prefetch(self.old.wrapping_add(x + PREFETCH_ROWS * row));
         prefetch(self.speed.wrapping_add(x + PREFETCH_ROWS * row));
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let here = self.now.add(x);
             let p = V::load(token, here);

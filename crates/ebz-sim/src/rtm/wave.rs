@@ -100,7 +100,7 @@ impl<'a> Wave<'a> {
     ) -> Result<f32> {
         let layout = &self.shot.layout;
         let depth = layout.extents[0];
-        // SAFETY: nobody writes to it while a wave borrows it.
+        // SAFETY: no thread writes to it while a wave borrows it.
         let speed = unsafe { self.speed.all() };
         let medium = Medium {
             speed,
@@ -113,11 +113,11 @@ impl<'a> Wave<'a> {
             for number in start..start + steps {
                 let last = number + 1 == start + steps;
                 let [now, old] = [number % 2, (number + 1) % 2].map(|i| &self.fields[i]);
-                // SAFETY: in this step nobody writes to `now`; all meet before the next.
+                // SAFETY: no thread writes to `now` in this step; a barrier ends it.
                 let now = unsafe { now.all() };
                 while let Some(slab) = team.take(depth.div_ceil(self.slab)) {
                     let planes = slab * self.slab..depth.min((slab + 1) * self.slab);
-                    // SAFETY: nobody else takes this slab in this step.
+                    // SAFETY: no other thread takes this slab in this step.
                     let values = unsafe { old.planes_mut(planes.clone()) };
                     let part = planes.clone();
                     let most = step(self.level, layout, &medium, now, values, part, last);
@@ -157,12 +157,12 @@ pub fn roof(shot: &Shot, speed: &Field, threads: usize) -> Result<f64> {
     for _ in 0..PASSES {
         let start = Instant::now();
         Team::run(threads, |team| {
-            // SAFETY: nobody writes to these two.
+            // SAFETY: no thread writes to these two.
             let (now, speed) = unsafe { (fields[0].all(), speed.all()) };
             while let Some(slab) = team.take(depth.div_ceil(SLAB)) {
                 let planes = slab * SLAB..depth.min((slab + 1) * SLAB);
                 let range = layout.planes(planes.clone());
-                // SAFETY: nobody else takes this slab.
+                // SAFETY: no other thread takes this slab.
                 let old = unsafe { fields[1].planes_mut(planes) };
                 let others = now[range.clone()].iter().zip(&speed[range]);
                 for (old, (now, speed)) in old.iter_mut().zip(others) {

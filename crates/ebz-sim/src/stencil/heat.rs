@@ -178,9 +178,9 @@ impl Kernel for Heat {
 
 /// One row from the row itself and its four neighbours.
 #[inline(always)]
-fn heat_row(r: f64, row: &[f64], beside: [&[f64]; 4], out: &mut [f64]) {
+fn heat_row(r: f64, row: &[f64], neighbours: [&[f64]; 4], out: &mut [f64]) {
     let last = row.len() - 1;
-    let [north, south, below, above] = beside.map(|b| &b[..=last]);
+    let [north, south, below, above] = neighbours.map(|b| &b[..=last]);
     let out = &mut out[..=last];
     let keep = 1.0 - 6.0 * r;
     let cell = |x: usize, west: f64, east: f64| {
