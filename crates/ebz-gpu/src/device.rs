@@ -280,7 +280,7 @@ impl Gpu {
         }
     }
 
-    /// The binding layout of a kernel's buffers.
+    /// Binds buffers to a kernel.
     pub(crate) fn bind(
         &self,
         kernel: &Kernel,

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 const COMPRESSED: usize = 1;
 const LOSSLESS: usize = 2;
 
-/// The properties that sender and receiver must agree on.
+/// A hash of the properties that sender and receiver must agree on.
 fn fingerprint<T: Element>(shape: &[usize], settings: &Settings) -> u64 {
     let options = &settings.options;
     let bound = options.bound;
