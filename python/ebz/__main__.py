@@ -1,4 +1,4 @@
-"""The command `ebz`: `python -m ebz` is the same."""
+"""The command `ebz`, also as `python -m ebz`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import _core
 
 
 def main() -> int:
-    """Run the command with the arguments of this process; the exit code."""
+    """Run the command with the arguments of this process; returns the exit code."""
     return _core.command(["ebz", *sys.argv[1:]])
 
 

@@ -1,8 +1,8 @@
-"""The engine `ebz` of xarray: `xarray.open_dataset("field.ebz")`.
+"""The xarray engine `ebz`: `xarray.open_dataset("field.ebz")`.
 
 Every frame of a file is a variable. Its `name`, `dims` and `attrs` come from the frame's metadata, as
-`ebz.xarray.save` writes it; a frame without a name is called after the file and its number. A frame with one axis that is
-named after its dimension is a coordinate. Values are read when they are needed, chunk by chunk.
+`ebz.xarray.save` writes it; a frame without a name is named after the file and its number. A 1-D frame
+named after its dimension is a coordinate. Values are read lazily, chunk by chunk.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class EbzBackend(BackendEntrypoint):
         drop_variables: str | Iterable[str] | None = None,
         threads: int = 1,
     ) -> xarray.Dataset:
-        """A dataset of all frames."""
+        """Open all frames as a dataset."""
         dropped = {drop_variables} if isinstance(drop_variables, str) else set(drop_variables or ())
         first = File(filename_or_obj, threads=threads)
         variables: dict[str, xarray.Variable] = {}
@@ -50,7 +50,7 @@ class EbzBackend(BackendEntrypoint):
         return dataset
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """By the name."""
+        """Whether the name ends in `.ebz`."""
         is_name = isinstance(filename_or_obj, (str, os.PathLike))
         return is_name and str(filename_or_obj).endswith(".ebz")
 

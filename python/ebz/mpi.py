@@ -1,4 +1,4 @@
-"""Files and collectives of MPI programs, with mpi4py.
+"""Compressed parallel I/O and collectives for MPI programs with mpi4py.
 
     >>> import ebz.mpi, numpy                                       # doctest: +SKIP
     >>> from mpi4py import MPI
@@ -7,13 +7,13 @@
     >>> ebz.mpi.write(comm, "all.ebz", local, start=(10 * comm.rank, 0), shape=(10 * comm.size, 20), abs=1e-3)
     >>> everything = ebz.mpi.gather(comm, local, abs=1e-3)
 
-All functions but `send` and `recv` are collective: every rank of the communicator calls them, and where one
-fails, all do. They use the library of the crate `ebz-mpi`, which is built for the MPI of the machine:
-`EBZ_MPI_LIBRARY` names the file, `libebz_mpi_preload.so`. The bytes are those of the Rust crate.
+All functions except `send` and `recv` are collective: every rank of the communicator calls them, and if one
+fails, all do. They use the shared library of the crate `ebz-mpi`, built against the local MPI:
+`EBZ_MPI_LIBRARY` is the path of `libebz_mpi_preload.so`. The bytes are those of the Rust crate.
 
 Messages take exactly one bound, `abs`, `range`, `ratio` or `lossless=True`; a `codec`, `"fz"` by default; and a
-`mode`: with `"adaptive"`, the default, arrays are compressed where that is faster, by the measured speeds of links
-and codec; `"always"` and `"never"` do as they say.
+`mode`: `"adaptive"`, the default, compresses if that is faster, judging by the measured speeds of links and
+codec; `"always"`; or `"never"`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 class Compression(TypedDict, total=False):
-    """How to compress messages: see the module."""
+    """Options for messages: see the module."""
 
     abs: float
     range: float
@@ -66,7 +66,7 @@ class Compression(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Report:
-    """What became of an operation."""
+    """Report of an operation."""
 
     compressed: bool
     raw_bytes: int
@@ -136,7 +136,7 @@ def _values(a: ArrayLike) -> NDArray[Any]:
 
 def _writable(values: NDArray[Any]) -> NDArray[Any]:
     if _values(values) is not values or not values.flags.writeable:
-        raise InvalidArgument("a writable array in C order is needed")
+        raise InvalidArgument("the array must be writable and in C order")
     return values
 
 
@@ -152,7 +152,7 @@ def _options(compression: Compression, chunk: Sequence[int] | None = None) -> _O
     unknown = set(asked) - {"abs", "range", "ratio", "lossless"}
     if unknown or mode not in MODES:
         wrong = ", ".join(sorted(unknown)) or f"mode {mode}"
-        raise InvalidArgument(f"there is no {wrong}; modes are {', '.join(MODES)}")
+        raise InvalidArgument(f"unknown option {wrong}; modes are {', '.join(MODES)}")
     if len(asked) != 1:
         raise InvalidArgument("give exactly one of abs, range, ratio, lossless")
     [(bound, value)] = asked.items()
@@ -161,7 +161,7 @@ def _options(compression: Compression, chunk: Sequence[int] | None = None) -> _O
 
 
 def _all(comm: Any, make: Callable[[], T]) -> tuple[T, list[Any]]:
-    """What this rank makes of its arguments, and the shapes of all ranks' values; where one fails, all do."""
+    """Parse this rank's arguments, and exchange the shapes of all ranks' values; if one fails, all do."""
     made, error = None, None
     try:
         made = make()
@@ -214,10 +214,10 @@ def write(
     codec: str = "fz",
     chunk: Sequence[int] | None = None,
 ) -> Report:
-    """Write one array that is spread over the ranks to one `.ebz` file.
+    """Write an array that is distributed over the ranks to one `.ebz` file.
 
-    `local` are this rank's values, a block that begins at index `start` of the array, whose shape is
-    `shape`; blocks of all ranks together are the array, and may be empty. With the same `chunk`, the
+    `local` is this rank's block, which starts at index `start` of the array of shape `shape`; the blocks
+    of all ranks together cover the array, and may be empty. With the same `chunk`, the
     file is the same for any number of ranks.
     """
 
@@ -251,7 +251,7 @@ def read(
     dtype: Any,
     frame: int = 0,
 ) -> NDArray[Any]:
-    """Read a block of an array in a file: every rank its own, which begins at `start` and has `shape`."""
+    """Read a block of an array in a file: every rank its own, at index `start` with shape `shape`."""
 
     def arguments() -> tuple[NDArray[Any]]:
         if len(start) != len(shape):
@@ -278,7 +278,7 @@ def _total(shapes: list[tuple[int, ...]]) -> int:
 def gather(
     comm: Any, local: ArrayLike, *, root: int = 0, **compression: Unpack[Compression]
 ) -> list[NDArray[Any]] | None:
-    """The arrays of all ranks at the root, as a list; `None` elsewhere. Shapes may differ."""
+    """Gather the arrays of all ranks at the root, as a list; `None` elsewhere. Shapes may differ."""
     (values, options), shapes = _all(comm, lambda: (_values(local), _options(compression)))
     out = np.empty(_total(shapes) if comm.rank == root else 0, values.dtype)
     _call("ebz_mpi_gather", comm, _array(values), root, out, out.size, options, None)
@@ -288,7 +288,7 @@ def gather(
 def allgather(
     comm: Any, local: ArrayLike, **compression: Unpack[Compression]
 ) -> list[NDArray[Any]]:
-    """The arrays of all ranks on every rank, with the same bits everywhere."""
+    """Gather the arrays of all ranks on every rank, with the same bits everywhere."""
     (values, options), shapes = _all(comm, lambda: (_values(local), _options(compression)))
     out = np.empty(_total(shapes), values.dtype)
     _call("ebz_mpi_allgather", comm, _array(values), out, out.size, options, None)
@@ -303,14 +303,14 @@ def scatter(
     root: int = 0,
     **compression: Unpack[Compression],
 ) -> Report:
-    """One array of the root to each rank, into `out`; only the root gives `parts`."""
+    """Send one array of the root to each rank, into `out`; only the root gives `parts`."""
 
     def arguments() -> tuple[NDArray[Any], _Options, NDArray[Any]]:
         mine: list[NDArray[Any]] = []
         if comm.rank == root:
             mine = [_values(part) for part in parts or []]
             if len(mine) != comm.size or any(part.dtype != out.dtype for part in mine):
-                raise InvalidArgument("one part for each rank is needed, of the type of the output")
+                raise InvalidArgument("scatter needs one part per rank, of the type of the output")
         everything = [part.ravel() for part in mine] or [np.empty(0, out.dtype)]
         return _writable(out), _options(compression), np.concatenate(everything)
 
@@ -325,15 +325,15 @@ def scatter(
 def bcast(
     comm: Any, values: NDArray[Any], *, root: int = 0, **compression: Unpack[Compression]
 ) -> Report:
-    """The root's values to all ranks, in place; the root, too, holds the decoded ones behind it."""
+    """Broadcast the root's values in place; the root also ends up with the decoded values."""
     return _in_place("ebz_mpi_bcast", comm, values, compression, root)
 
 
 def allreduce(comm: Any, values: NDArray[Any], **compression: Unpack[Compression]) -> Report:
     """Sum arrays over all ranks, in place; the bound is `abs` or `range`.
 
-    Each rank's values are rounded once to a lattice that all share, and whole numbers are added: the result
-    is off by at most the number of ranks times the bound, and has the same bits on every rank.
+    Each rank's values are rounded once to a common lattice, and integers are added: the error is at most the
+    number of ranks times the bound, and the result has the same bits on every rank.
     """
     return _in_place("ebz_mpi_allreduce", comm, values, compression)
 
@@ -341,14 +341,14 @@ def allreduce(comm: Any, values: NDArray[Any], **compression: Unpack[Compression
 def reduce(
     comm: Any, values: NDArray[Any], *, root: int = 0, **compression: Unpack[Compression]
 ) -> Report:
-    """The same sums at the root alone; the values of other ranks are undefined behind it."""
+    """Sum arrays at the root only; the values on other ranks are undefined afterwards."""
     return _in_place("ebz_mpi_reduce", comm, values, compression, root)
 
 
 def reduce_scatter(
     comm: Any, values: NDArray[Any], **compression: Unpack[Compression]
 ) -> tuple[Report, slice]:
-    """The same sums, a part at each rank: the slice of the flattened array that this rank has."""
+    """Sum arrays, and leave a part on each rank: the returned slice of the flattened array."""
     start, count = _sizes([0]), _sizes([0])
     report = _in_place("ebz_mpi_reduce_scatter", comm, values, compression, start, count)
     return report, slice(start[0], start[0] + count[0])
@@ -364,12 +364,12 @@ def _in_place(
 
 
 def prepare(comm: Any) -> None:
-    """What `send` and `recv` need of a communicator before: every rank calls it once, or any function above."""
+    """Prepare a communicator for `send` and `recv`: every rank calls it once, or any function above."""
     _call("ebz_mpi_prepare", comm)
 
 
 def send(comm: Any, values: ArrayLike, to: int, **compression: Unpack[Compression]) -> Report:
-    """Send an array to a rank, which calls `recv`; returns once it is there."""
+    """Send an array to a rank, which calls `recv`; returns once it has arrived."""
     array, report = _values(values), _Report()
     _call("ebz_mpi_send", comm, _array(array), to, _options(compression), report)
     return _told(report)
@@ -378,7 +378,7 @@ def send(comm: Any, values: ArrayLike, to: int, **compression: Unpack[Compressio
 def recv(
     comm: Any, out: NDArray[Any], source: int, **compression: Unpack[Compression]
 ) -> Report:
-    """Receive an array, of the shape and with the options of the sender."""
+    """Receive an array, with the shape and options of the sender."""
     report = _Report()
     _call("ebz_mpi_recv", comm, _array(_writable(out)), source, _options(compression), report)
     return _told(report)

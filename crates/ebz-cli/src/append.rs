@@ -1,4 +1,4 @@
-//! A file that gets one more frame, and becomes what it was if that fails.
+//! A file that gets one more frame, and is restored if that fails.
 
 use crate::cleanup::{self, Guard, Undo};
 use crate::output::explain;
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long another writer is waited for without a word.
-const SILENCE: Duration = Duration::from_millis(500);
+/// Time to wait for another writer before saying so.
+const SILENT_WAIT: Duration = Duration::from_millis(500);
 
-/// A file that is being appended to. Nobody else writes to it for as long as this lives.
+/// A file being appended to, locked against other writers.
 pub struct Append {
     path: PathBuf,
     locked: Arc<LockedFile>,
@@ -23,7 +23,7 @@ pub struct Append {
 }
 
 impl Append {
-    /// Locks a complete file; waits for other writers, or fails if that is not wanted.
+    /// Locks a complete file; waits for other writers, or fails if asked not to wait.
     pub fn open(path: &Path, wait: bool, quiet: bool) -> Result<Self> {
         let name = path.display();
         let failed = || format!("cannot append to {name}");
@@ -35,8 +35,8 @@ impl Append {
             if !wait {
                 bail!("{name} is being written by another process: try again later");
             }
-            if start.elapsed() < SILENCE {
-                std::thread::sleep(SILENCE / 20);
+            if start.elapsed() < SILENT_WAIT {
+                std::thread::sleep(SILENT_WAIT / 20);
                 continue;
             }
             report::note(quiet, &format!("waiting for another writer of {name}"));
@@ -59,12 +59,12 @@ impl Append {
         &self.path
     }
 
-    /// Makes the frame visible, though not yet for good.
+    /// Makes the frame visible; it can still be undone.
     pub fn show(&self) -> Result<()> {
         Ok(self.locked.complete()?)
     }
 
-    /// Makes the frame stay.
+    /// Commits the frame.
     pub fn commit(self, sync: bool) -> Result<()> {
         let Self {
             path, file, guard, ..
@@ -81,7 +81,7 @@ impl Append {
 
 impl Write for Append {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        // Not while Ctrl-C makes the file what it was.
+        // Not while Ctrl-C restores the file.
         cleanup::undisturbed(|| self.file.write(bytes))
             .map_err(|error| explain(&self.path.display().to_string(), error))
     }

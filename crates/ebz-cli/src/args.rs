@@ -1,4 +1,4 @@
-//! What users may write: subcommands, options, and their help.
+//! The command line: subcommands, options, and their help.
 
 mod bench;
 mod coding;
@@ -28,7 +28,7 @@ use std::path::PathBuf;
     version,
     about = "Error-bounded compression of floating-point arrays",
     after_help = "Shapes are given slowest axis first, as in C and NumPy (zfp and sz3 list the fastest first).\n\
-                  `-` is standard input or output. Exit codes: 0 fine, 1 a check failed, 2 wrong use or bad input."
+                  `-` is standard input or output. Exit codes: 0 success, 1 a check failed, 2 usage error or bad input."
 )]
 pub struct Args {
     #[command(subcommand)]
@@ -64,8 +64,8 @@ pub enum Command {
   ebz compress *.npy --range 0.1% -o compressed/
   ebz compress step*.npy --abs 1e-6 -o series.ebz --append
 
-The output appears under its name when it is complete. Until then it is a hidden file beside it,
-.OUT.ebz.XXXXXX.part; if the command is killed, the next one with the same output removes it.")]
+The output appears under its name when it is complete. Until then it is a hidden file in the same
+folder, .OUT.ebz.XXXXXX.part; if the command is killed, the next one with the same output removes it.")]
 pub struct Compress {
     /// Raw little-endian values, or .npy; - is standard input
     #[arg(required = true, value_name = "IN")]
@@ -77,19 +77,19 @@ pub struct Compress {
     pub layout: Layout,
     #[command(flatten)]
     pub coding: Coding,
-    /// Extents of the chunks, which are what region reads decode [default: about 2 MiB each]
+    /// Extents of the chunks, the units of region reads [default: about 2 MiB each]
     #[arg(long, value_name = "AxBxC", value_parser = extents)]
     pub chunk: Option<Extents>,
-    /// Something to keep with the array: key=value, or a JSON object; may be repeated
+    /// Metadata to store with the array: key=value, or a JSON object; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub meta: Vec<String>,
-    /// Add the array to the output as its next frame, after any other command that does the same
+    /// Append the array to the output as its next frame; waits for other writers
     #[arg(long)]
     pub append: bool,
-    /// With --append: fail if another command is writing to the output
+    /// With --append: fail instead of waiting if another command is writing to the output
     #[arg(long, requires = "append")]
     pub no_wait: bool,
-    /// Decode the result again and report errors and quality
+    /// Decompress the result and report errors and quality
     #[arg(long)]
     pub stats: bool,
     #[command(flatten)]
@@ -110,12 +110,13 @@ pub struct Compress {
   ebz decompress series.ebz --frame 7 -o - | analyse
 
 A file of several frames becomes one array with the frames along a new slowest axis,
-unless one is chosen with --frame.")]
+unless --frame selects one.")]
 pub struct Decompress {
     /// .ebz files; - is standard input
     #[arg(required = true, value_name = "IN")]
     pub inputs: Vec<PathBuf>,
-    /// Output, as .npy if its name ends so, else raw values; or a folder [default: IN without .ebz; standard output if IN is -]
+    /// Output, .npy if its name ends so, else raw values; or a folder [default: IN without .ebz; standard output if IN
+    /// is -]
     #[arg(short, long)]
     pub output: Option<PathBuf>,
     /// Part of each axis, as in NumPy: START:END, either may be missing, or one index; -1 is the last
@@ -132,12 +133,12 @@ pub struct Decompress {
     pub memory: Memory,
     #[command(flatten)]
     pub force: Force,
-    /// No remarks and no progress bar
+    /// No messages and no progress bar
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-/// Show what is inside an .ebz file
+/// Show the contents of an .ebz file
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz info wave.ebz
@@ -146,29 +147,29 @@ pub struct Info {
     /// .ebz files; - is standard input
     #[arg(required = true, value_name = "IN")]
     pub inputs: Vec<PathBuf>,
-    /// Machine-readable output
+    /// JSON output
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub memory: Memory,
 }
 
-/// Check an .ebz file: that it is whole, and that its bound holds
+/// Check that an .ebz file is intact, and that its bound holds
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz verify wave.ebz
   ebz verify wave.ebz --against wave.raw
 
-Every checksum is compared and every chunk decoded. With the original, every value is compared
-with the bound of the file, in exact arithmetic. Exit code 1 if anything is wrong.")]
+Checks every checksum and decodes every chunk. With the original, checks every value against the
+bound of the file, in exact arithmetic. Exit code 1 if a check fails.")]
 pub struct Verify {
     /// .ebz files; - is standard input
     #[arg(required = true, value_name = "IN")]
     pub inputs: Vec<PathBuf>,
-    /// What it was made from, raw values or .npy
+    /// The original, raw values or .npy
     #[arg(long, value_name = "ORIGINAL")]
     pub against: Option<PathBuf>,
-    /// The frame that ORIGINAL became, counted from 0; -1 is the last
+    /// The frame to compare with ORIGINAL, counted from 0; -1 is the last
     #[arg(
         long,
         value_name = "N",
@@ -184,28 +185,28 @@ pub struct Verify {
     pub talk: Talk,
 }
 
-/// Tell how far two arrays are from each other
+/// Compare two arrays: errors and quality metrics
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz compare original.npy decoded.npy
   ebz compare wave_100x500x500.f32 wave.ebz --plot wave.png
   ebz compare -t f64 -s 512x512 a.raw b.raw --json
 
-A and B are raw values, .npy or .ebz (its first frame); A counts as the original. What one of
-them says of type and shape holds for both. The names in --json are libpressio's; numbers that
-are not finite, such as the PSNR of equal arrays, are null.")]
+A and B are raw values, .npy or .ebz (its first frame); A is the original. Raw values take type and
+shape from the other file. The names in --json are those of libpressio; non-finite numbers, such as
+the PSNR of equal arrays, are null.")]
 pub struct Compare {
     /// The original
     pub a: PathBuf,
-    /// What became of it
+    /// The decompressed array
     pub b: PathBuf,
     #[command(flatten)]
     pub layout: Layout,
-    /// Missing data, left out of errors and range: auto, none or values (see `ebz compress --help`)
-    /// [default: what an .ebz file records, else auto]
+    /// Missing data, excluded from errors and range: auto, none or values (see `ebz compress --help`)
+    /// [default: as recorded in an .ebz file, else auto]
     #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
     pub fill: Vec<String>,
-    /// Draw the middle slices of A, B and their difference, as PNG or SVG
+    /// Plot the middle slices of A, B and their difference, as PNG or SVG
     #[arg(long, value_name = "OUT.png|svg")]
     pub plot: Option<PathBuf>,
     #[command(flatten)]
@@ -218,18 +219,18 @@ pub struct Compare {
     pub talk: Talk,
 }
 
-/// List the codecs, the bounds they offer and their parameters
+/// List the codecs with their bounds and parameters
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz codecs
   ebz codecs --json")]
 pub struct Codecs {
-    /// Machine-readable output
+    /// JSON output
     #[arg(long)]
     pub json: bool,
 }
 
-/// List the GPUs that --device can name
+/// List the GPUs for --device
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz devices --json
@@ -237,21 +238,21 @@ pub struct Codecs {
 
 Needs a build with `--features gpu`, and a driver for Vulkan, Metal or Direct3D 12.")]
 pub struct Devices {
-    /// Machine-readable output
+    /// JSON output
     #[arg(long)]
     pub json: bool,
 }
 
-/// Save what is left of a damaged or unfinished .ebz file
+/// Recover what is intact in a damaged or unfinished .ebz file
 #[derive(Debug, Group)]
 #[command(after_help = "Example:
   ebz recover killed.ebz -o saved.ebz
 
-Chunks that are lost become NaN. Frames of which next to nothing is left are left out.")]
+Lost chunks become NaN. Frames that are almost entirely lost are left out.")]
 pub struct Recover {
     /// The damaged file
     pub input: PathBuf,
-    /// Where to write what can be read
+    /// Output for the recovered frames
     #[arg(short, long, value_name = "OUT.ebz")]
     pub output: PathBuf,
     #[command(flatten)]
@@ -262,23 +263,23 @@ pub struct Recover {
     pub talk: Talk,
 }
 
-/// Print the argument that makes h5repack or nccopy compress with ebz
+/// Print the argument for h5repack or nccopy to compress with ebz
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   h5repack -f temperature:$(ebz hdf5-args --range 1e-3) in.h5 out.h5
   nccopy -F temperature,$(ebz hdf5-args --range 1e-3 --for nccopy) in.nc out.nc
 
-Both find the filter, libh5ebz.so, in the folders of HDF5_PLUGIN_PATH. A filter sees one chunk at a
-time: range is that of the chunk, and ratio is reached by every chunk.")]
+Both look for the filter, libh5ebz.so, in the folders of HDF5_PLUGIN_PATH. A filter processes one chunk
+at a time: range refers to the chunk, and every chunk reaches the ratio.")]
 pub struct Hdf5Args {
     #[command(flatten)]
     pub coding: Coding,
-    /// The program that gets the argument
+    /// The program to print the argument for
     #[arg(long = "for", value_name = "PROGRAM", value_enum, default_value_t = Program::H5repack)]
     pub program: Program,
 }
 
-/// Print a script that lets a shell complete commands and options
+/// Print a completion script for a shell
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz completions bash > ~/.local/share/bash-completion/completions/ebz
@@ -289,26 +290,26 @@ pub struct Completions {
     pub shell: clap_complete::Shell,
 }
 
-/// Write manual pages, one for each command
+/// Write manual pages, one per command
 #[derive(Debug, Group)]
 #[command(after_help = "Example:
   ebz man ~/.local/share/man/man1 && man ebz-compress")]
 pub struct Man {
-    /// The folder that they go to; it is created if it is missing
+    /// Output folder; created if missing
     pub folder: PathBuf,
 }
 
 /// Programs that apply filters to files.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub enum Program {
-    /// HDF5's, option -f
+    /// HDF5, option -f
     H5repack,
-    /// netCDF's, option -F
+    /// netCDF, option -F
     Nccopy,
 }
 
 impl Compress {
-    /// Everything that the library needs to know, checked as far as possible without the data.
+    /// The library's options, validated as far as possible without the data.
     pub fn options(&self) -> Result<Options> {
         let mut options = self.coding.options()?;
         options.threads = self.threads.count();

@@ -1,4 +1,4 @@
-//! Nothing half-written stays behind, whether a command fails or is stopped by Ctrl-C.
+//! Removes or restores unfinished files when a command fails or is stopped by Ctrl-C.
 
 use anyhow::{Context, Result};
 use ebz::LockedFile;
@@ -6,23 +6,23 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What to do with a file that is not finished.
+/// How to clean up an unfinished file.
 #[derive(Debug)]
 pub enum Undo {
-    /// It is temporary.
+    /// Remove a temporary file.
     Remove(PathBuf),
-    /// It was there before, and is locked against other writers until it is what it was.
+    /// Restore an existing file, which stays locked against other writers until then.
     Append(Arc<LockedFile>),
 }
 
-/// What is to be undone, and by whom.
+/// Pending cleanups.
 static PENDING: Mutex<Vec<(u64, Undo)>> = Mutex::new(Vec::new());
 
 fn pending() -> MutexGuard<'static, Vec<(u64, Undo)>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a step that does not mix with cleaning up.
+/// Runs a step that must not run during a cleanup.
 pub fn undisturbed<R>(step: impl FnOnce() -> R) -> R {
     let _pending = pending();
     step()
@@ -31,7 +31,7 @@ pub fn undisturbed<R>(step: impl FnOnce() -> R) -> R {
 /// Cleans up when the user stops the command.
 pub fn install() -> Result<()> {
     ctrlc::set_handler(|| {
-        // Held until the end, so that nothing is finished or started any more.
+        // Held until the process ends, so that no other step starts or finishes.
         let pending = pending();
         pending.iter().for_each(|(_, undo)| undo.run());
         std::process::exit(130);
@@ -41,7 +41,7 @@ pub fn install() -> Result<()> {
 
 impl Undo {
     fn run(&self) {
-        // There is nobody left to tell if this fails.
+        // Errors cannot be reported any more.
         let _ = match self {
             Self::Remove(path) => std::fs::remove_file(path).map_err(ebz::Error::from),
             Self::Append(file) => file.undo(),
@@ -49,12 +49,12 @@ impl Undo {
     }
 }
 
-/// Undoes something unless it is finished.
+/// Cleans up unless it is finished.
 #[derive(Debug)]
 pub struct Guard(u64);
 
 impl Guard {
-    /// From now on, failing and stopping undo it.
+    /// From now on, errors and Ctrl-C clean up.
     pub fn new(undo: Undo) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -62,7 +62,7 @@ impl Guard {
         Self(id)
     }
 
-    /// Runs the last step, which Ctrl-C does not interrupt; if it succeeds, all is well.
+    /// Runs the last step, uninterrupted by Ctrl-C; if it succeeds, there is nothing to clean up.
     pub fn finish<R>(self, step: impl FnOnce() -> Result<R>) -> Result<R> {
         let mut pending = pending();
         let result = step();

@@ -1,11 +1,11 @@
-//! Who encodes and decodes chunks: the CPU, or a GPU where the command was built for it.
+//! The device that encodes and decodes chunks: the CPU, or a GPU if the command was built with it.
 
 use anyhow::{Result, bail};
 use ebz::engine::{Cpu, Engine};
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What `--device` says.
+/// The value of `--device`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Device {
     Cpu,
@@ -26,7 +26,7 @@ impl FromStr for Device {
     }
 }
 
-/// A device that is ready to work.
+/// An open device.
 pub struct Opened {
     #[cfg(feature = "gpu")]
     pub gpu: Option<Arc<ebz_gpu::Gpu>>,
@@ -46,11 +46,11 @@ impl Opened {
     pub fn new(device: &Device) -> Result<Self> {
         match device {
             Device::Cpu => Ok(Self {}),
-            Device::Gpu(_) => bail!("{WITHOUT}"),
+            Device::Gpu(_) => bail!("{NO_GPU_SUPPORT}"),
         }
     }
 
-    /// As the library takes it.
+    /// The engine for the library.
     pub fn engine(&self) -> Arc<dyn Engine> {
         #[cfg(feature = "gpu")]
         if let Some(gpu) = &self.gpu {
@@ -59,7 +59,7 @@ impl Opened {
         Arc::new(Cpu)
     }
 
-    /// Tells what the device left to the CPU.
+    /// Prints what the device left to the CPU.
     #[cfg(feature = "gpu")]
     pub fn report(&self, quiet: bool) {
         for notice in self.gpu.iter().flat_map(|gpu| gpu.notices()) {
@@ -67,14 +67,15 @@ impl Opened {
         }
     }
 
-    /// The CPU leaves nothing.
+    /// The CPU has no notices.
     #[cfg(not(feature = "gpu"))]
     pub fn report(&self, _quiet: bool) {}
 }
 
-/// What a command says that was built for the CPU only.
+/// The message of a build without GPU support.
 #[cfg(not(feature = "gpu"))]
-pub const WITHOUT: &str = "this ebz was built without GPUs: build it with `--features gpu`";
+pub const NO_GPU_SUPPORT: &str =
+    "this ebz was built without GPU support: build it with `--features gpu`";
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Files of other formats: they are no raw values, whatever their size, and are not what we write.
+//! Detects files of other formats: they are not raw values, and we do not write them.
 
 use crate::npy;
 use anyhow::{Result, bail, ensure};
@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes from the start of a file that tell its format.
-pub const START: u64 = 512;
+/// Bytes at the start of a file needed to detect its format.
+pub const MAGIC_BYTES: u64 = 512;
 
 const HDF5: &str = "write its datasets with the HDF5 filter (`ebz hdf5-args` prints its arguments, \
                     docs/guide/hdf5.md), or save one as .npy";
@@ -19,7 +19,7 @@ const UNPACK: &str = "unpack it first";
 /// The first bytes of our own files.
 const EBZ: &[u8] = b"\x89EBZ\r\n\x1a\n";
 
-/// Formats by their first bytes, and what to do with them.
+/// Formats by their magic bytes, with advice.
 const FORMATS: [(&[u8], &str, &str); 18] = [
     (
         EBZ,
@@ -49,16 +49,16 @@ const FORMATS: [(&[u8], &str, &str); 18] = [
     (b"\x04\x22\x4d\x18", "an lz4 file", UNPACK),
 ];
 
-/// Refuses files that hold no raw values.
+/// Rejects files that are not raw values.
 pub fn check_input(name: &str, start: &[u8]) -> Result<()> {
     let Some((what, advice)) = format_of(start) else {
         return Ok(());
     };
-    bail!("{name} is {what}: {advice} (--raw takes it as raw values all the same)")
+    bail!("{name} is {what}: {advice} (--raw treats it as raw values anyway)")
 }
 
 fn format_of(start: &[u8]) -> Option<(&'static str, &'static str)> {
-    // The header of NIfTI begins with its own length, in either byte order.
+    // A NIfTI header starts with its own length, in either byte order.
     let nifti_1 = matches!(start, [92, 1, 0, 0, ..] | [0, 0, 1, 92, ..])
         && start
             .get(344..348)
@@ -77,10 +77,10 @@ fn format_of(start: &[u8]) -> Option<(&'static str, &'static str)> {
     Some((known.1, known.2))
 }
 
-/// Refuses files of other formats where an `.ebz` file is expected.
+/// Rejects files of other formats if an `.ebz` file is expected.
 pub fn check_compressed(name: &str, file: &mut File) -> Result<()> {
     let mut start = Vec::new();
-    file.take(START).read_to_end(&mut start)?;
+    file.take(MAGIC_BYTES).read_to_end(&mut start)?;
     if start.starts_with(EBZ) {
         return Ok(());
     }
@@ -93,7 +93,7 @@ pub fn check_compressed(name: &str, file: &mut File) -> Result<()> {
     }
 }
 
-/// Refuses folders that are arrays of another format.
+/// Rejects folders that are arrays of another format.
 pub fn check_folder(path: &Path) -> Result<()> {
     let is_zarr = path.is_dir()
         && ["zarr.json", ".zarray", ".zgroup", ".zmetadata"]
@@ -108,19 +108,21 @@ pub fn check_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Ends of names that promise something else than raw values or `.npy`.
-const NOT_WRITTEN: [&str; 36] = [
+/// Extensions of formats other than raw values and `.npy`.
+const FOREIGN_EXTENSIONS: [&str; 36] = [
     "nc", "nc4", "cdf", "h5", "hdf5", "hdf", "he5", "grib", "grib2", "grb", "grb2", "vtk", "vti",
     "vtr", "vts", "vtu", "nii", "npz", "zip", "zarr", "fits", "fit", "fts", "tif", "tiff", "png",
     "jpg", "jpeg", "svg", "gz", "zst", "xz", "mat", "csv", "txt", "ebz",
 ];
 
-/// Refuses names that say something else than what will be written.
+/// Rejects output names with an extension of another format.
 pub fn check_output(path: &Path) -> Result<()> {
-    let promised = NOT_WRITTEN.iter().find(|end| has_extension(path, end));
+    let promised = FOREIGN_EXTENSIONS
+        .iter()
+        .find(|end| has_extension(path, end));
     if let Some(end) = promised {
         bail!(
-            "{} would not be a .{end} file: raw values and .npy are what is written; end the name in .npy, \
+            "{} would not be a .{end} file: ebz writes raw values and .npy; end the name in .npy, \
              .f32, .f64, .raw, .bin or .dat with -o",
             path.display()
         );
@@ -128,17 +130,17 @@ pub fn check_output(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses names of pictures that say something else than PNG or SVG.
+/// Rejects picture names with an extension other than PNG or SVG.
 pub fn check_picture(path: &Path) -> Result<()> {
     ensure!(
         has_extension(path, "png") || has_extension(path, "svg") || path.extension().is_none(),
-        "{} would not be what its name says: pictures are written as PNG or SVG; end the name in .png or .svg",
+        "{} does not name a PNG or SVG file: pictures are written in these formats; end the name in .png or .svg",
         path.display()
     );
     Ok(())
 }
 
-/// Whether a name ends in this, whatever the case.
+/// Whether a name has this extension, in any case.
 pub fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension()
         .is_some_and(|found| found.eq_ignore_ascii_case(extension))

@@ -1,8 +1,8 @@
-//! Arrays to read: raw values, `.npy`, `.ebz` or a pipe, always as little-endian values in C order.
+//! Input arrays: raw values, `.npy`, `.ebz` or a pipe, always as little-endian values in C order.
 //!
-//! Files are streamed, and can be read several times. A pipe can be read once; whoever needs it
-//! twice keeps it in a temporary file first, which is also where `.npy` files in another byte or
-//! axis order are converted.
+//! Files are streamed, and can be read several times. A pipe can be read once: a second pass needs
+//! a copy in a temporary file. `.npy` files in another byte or axis order are converted to a
+//! temporary file too.
 
 mod convert;
 mod decode;
@@ -26,10 +26,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempPath;
 
-/// Bytes that are read at once.
+/// Bytes per read.
 pub const PIECE: usize = 4 << 20;
 
-/// An array that can be read.
+/// An input array.
 pub struct Field {
     /// Name for messages.
     pub name: String,
@@ -37,12 +37,12 @@ pub struct Field {
     pub element: ElementType,
     /// Extents, slowest axis first.
     pub shape: Vec<usize>,
-    /// What marks missing data, where the file records it.
+    /// Fill values, if the file records them.
     pub fill: Option<Fill>,
-    /// What holds for every value, where the file records it.
+    /// Tolerance, if the file records it.
     pub tolerance: Option<Tolerance>,
     body: Body,
-    /// Holds the values of a body that was a pipe or had to be converted.
+    /// The temporary file of a body that was a pipe or had to be converted.
     spool: Option<Spool>,
 }
 
@@ -51,7 +51,7 @@ enum Body {
     File(PathBuf, u64),
     /// A frame of an `.ebz` file, decoded by this many threads within these limits.
     Frame(PathBuf, usize, usize, Limits),
-    /// Something that can be read once.
+    /// A source that can be read once.
     Pipe(Option<Box<dyn Read + Send>>),
 }
 
@@ -62,7 +62,7 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Everything that a pipe holds, in a file in this folder.
+    /// Copies a pipe to a file in this folder.
     pub fn new(input: &mut dyn Read, folder: &Path) -> Result<Self> {
         Self::fill(folder, |file| Ok(std::io::copy(input, file).map(drop)?))
     }
@@ -84,7 +84,7 @@ impl Spool {
 }
 
 impl Field {
-    /// Opens raw values or `.npy`; `folder` is where a copy can be kept if one is needed.
+    /// Opens raw values or `.npy`; `folder` is for a temporary copy if one is needed.
     pub fn open(path: &Path, layout: &Layout, folder: &Path, quiet: bool) -> Result<Self> {
         let given = layout.shape.as_ref().map(|shape| shape.0.clone());
         if path == Path::new("-") {
@@ -97,7 +97,9 @@ impl Field {
             return Self::pipe(&name, Box::new(file), layout, folder);
         };
         let mut start = Vec::new();
-        (&mut file).take(foreign::START).read_to_end(&mut start)?;
+        (&mut file)
+            .take(foreign::MAGIC_BYTES)
+            .read_to_end(&mut start)?;
         if !layout.raw {
             foreign::check_input(&name, &start)?;
         }
@@ -118,9 +120,9 @@ impl Field {
         let element = layout
             .element
             .or(told.0)
-            .with_context(|| format!("{name}: which type has it? Give -t f32 or -t f64"))?;
+            .with_context(|| format!("{name}: what is its type? Give -t f32 or -t f64"))?;
         let shape = given.clone().or(told.1).with_context(|| {
-            format!("{name}: which shape has it? Give it slowest axis first, as in -s 100x500x500")
+            format!("{name}: what is its shape? Give it slowest axis first, as in -s 100x500x500")
         })?;
         check_size(&name, size, element, &shape)?;
         if layout.element.is_none() || given.is_none() {
@@ -166,7 +168,7 @@ impl Field {
     ) -> Result<Self> {
         let mut start = Vec::new();
         (&mut input)
-            .take(foreign::START)
+            .take(foreign::MAGIC_BYTES)
             .read_to_end(&mut start)
             .with_context(|| format!("cannot read {name}"))?;
         if !layout.raw {
@@ -181,7 +183,7 @@ impl Field {
             return Self::npy(name.into(), &header, Body::Pipe(Some(input)), folder);
         }
         let (Some(element), Some(Extents(shape))) = (layout.element, layout.shape.clone()) else {
-            bail!("{name} does not tell type and shape: give both, as in -t f32 -s 100x500x500");
+            bail!("{name} has no type and shape: give both, as in -t f32 -s 100x500x500");
         };
         element_count(&shape)?;
         Ok(Self {
@@ -216,16 +218,16 @@ impl Field {
         Ok(field)
     }
 
-    /// Number of bytes of the values.
+    /// Size of the values in bytes.
     pub fn bytes(&self) -> u64 {
         self.shape.iter().product::<usize>() as u64 * self.element.size() as u64
     }
 
-    /// Makes it possible to read the values more than once.
+    /// Makes a copy if the values cannot be read more than once.
     pub fn make_replayable(&mut self, folder: &Path) -> Result<()> {
         if let Body::Pipe(_) = self.body {
             let bytes = self.bytes();
-            // One byte more than needed shows that there are more.
+            // Read one byte more than needed to detect excess data.
             let mut input = self.reader()?.take(bytes + 1);
             let spool = Spool::new(&mut input, folder)?;
             let size = spool.path().metadata()?.len();
@@ -240,7 +242,7 @@ impl Field {
         self.spool = Some(spool);
     }
 
-    /// The values, front to back.
+    /// A sequential reader of the values.
     pub fn reader(&mut self) -> Result<Box<dyn Read + Send>> {
         let failed = || format!("cannot read {}", self.name);
         Ok(match &mut self.body {
@@ -258,7 +260,7 @@ impl Field {
         })
     }
 
-    /// The range of the values and what marks missing data, by several threads where it is a file.
+    /// Range and fill values; scans files with several threads.
     pub fn scan(&mut self, fill: Fill, threads: usize, bar: &ProgressBar) -> Result<ValueScan> {
         with_type!(self.element, T => self.scan_as::<T>(fill, threads, bar))
     }
@@ -317,7 +319,7 @@ impl Field {
         })
     }
 
-    /// All values, in memory.
+    /// All values in memory.
     pub fn load<T: Element>(&mut self) -> Result<Vec<T>> {
         let count = element_count(&self.shape)?;
         let mut values = Vec::new();
@@ -347,7 +349,7 @@ fn read_values<T: Element>(name: &str, input: &mut dyn Read, values: &mut [T]) -
         })
 }
 
-/// Opens a file and tells its size, or that it has none because it is a pipe or a device.
+/// Opens a file and returns its size, or `None` for a pipe or a device.
 pub fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
     let name = path.display();
     let meta = std::fs::metadata(path).with_context(|| format!("cannot open {name}"))?;
@@ -380,13 +382,13 @@ fn check_size(name: &str, size: u64, element: ElementType, shape: &[usize]) -> R
     bail!("{name} holds {size} bytes, but {shape} of {element} takes {needed}: {hint}")
 }
 
-/// What the user says of an `.npy` file must be what the file says.
+/// Type and shape on the command line must match an `.npy` file.
 fn check_agreement(name: &str, header: &Header, layout: &Layout) -> Result<()> {
     let differs = layout.element.is_some_and(|t| t != header.element)
         || layout.shape.as_ref().is_some_and(|s| s.0 != header.shape);
     ensure!(
         !differs,
-        "{name} says that it holds {} of shape {}: leave out -t and -s",
+        "{name} holds {} of shape {}: leave out -t and -s",
         header.element,
         report::shape(&header.shape)
     );

@@ -1,12 +1,13 @@
-//! The command `ebz`, as a function: what its program runs, and what the Python package does.
+//! The command `ebz` as a function, for the executable and the Python package.
 
-mod answers;
 mod append;
 mod args;
 mod cleanup;
 mod command;
+mod criteria;
 mod device;
 mod foreign;
+mod hints;
 mod input;
 mod npy;
 mod output;
@@ -18,24 +19,23 @@ mod spectrum;
 mod table;
 mod temporary;
 mod trial;
-mod wish;
 
 pub use command::suggest::suggest;
 
 use clap::Parser;
 use std::ffi::OsString;
 
-/// How a command ends that ran without an error.
+/// The outcome of a command that ran without an error.
 enum Outcome {
-    /// As it should.
+    /// Success.
     Fine,
-    /// A check was made and failed.
+    /// A check failed.
     CheckFailed,
-    /// Some of several inputs failed, and it was said why.
+    /// Some of several inputs failed, and the errors were printed.
     SomeFailed,
 }
 
-/// Runs the command with these arguments, the first of which is its name; the exit code.
+/// Runs the command with these arguments, the first of which is its name; returns the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let args = match args::Args::try_parse_from(arguments) {
         Ok(args) => args,

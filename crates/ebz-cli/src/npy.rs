@@ -7,26 +7,26 @@ use std::io::Read;
 /// First bytes of every file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// No array of numbers needs a longer header.
-const LONGEST: usize = 1 << 16;
+/// Longest header accepted: arrays of numbers need far less.
+const MAX_HEADER_BYTES: usize = 1 << 16;
 
-/// What a header says.
+/// A parsed header.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     /// Type of the elements.
     pub element: ElementType,
-    /// The bytes of an element have to be reversed.
+    /// Whether the bytes of each element must be swapped.
     pub big_endian: bool,
-    /// The first axis is the fastest one.
+    /// Whether the first axis is the fastest one.
     pub fortran: bool,
     /// Extents of the axes.
     pub shape: Vec<usize>,
-    /// Bytes of the header: where the values start.
+    /// Size of the header in bytes: the offset of the values.
     pub length: usize,
 }
 
 impl Header {
-    /// Reads everything up to the values.
+    /// Reads everything before the values.
     pub fn read(input: &mut impl Read) -> Result<Self> {
         let mut exactly = |count: usize| -> Result<Vec<u8>> {
             let mut bytes = Vec::new();
@@ -47,7 +47,7 @@ impl Header {
         };
         let field = exactly(width)?;
         let length = field.iter().rev().fold(0, |n, &b| n << 8 | usize::from(b));
-        if length > LONGEST {
+        if length > MAX_HEADER_BYTES {
             bail!("the .npy header claims {length} bytes: the file is damaged");
         }
         let text = String::from_utf8(exactly(length)?).context("the .npy header is not text")?;
@@ -55,7 +55,7 @@ impl Header {
         let fortran = match value(&text, "fortran_order")? {
             order if order.starts_with("True") => true,
             order if order.starts_with("False") => false,
-            _ => bail!("the .npy header does not tell the order of the axes: it is damaged"),
+            _ => bail!("the .npy header has no valid 'fortran_order': it is damaged"),
         };
         Ok(Self {
             element,
@@ -78,7 +78,7 @@ impl Header {
         };
         let mut text =
             format!("{{'descr': '<{descr}', 'fortran_order': False, 'shape': ({extents}), }}");
-        // Spaces and a line end up to a multiple of 64 bytes.
+        // Padded with spaces and a newline to a multiple of 64 bytes.
         let total = (10 + text.len() + 1).next_multiple_of(64);
         text.extend(std::iter::repeat_n(' ', total - 10 - text.len() - 1));
         text.push('\n');
@@ -91,7 +91,7 @@ impl Header {
     }
 }
 
-/// The text behind a key.
+/// The text after a key.
 fn value<'a>(text: &'a str, key: &str) -> Result<&'a str> {
     [format!("'{key}'"), format!("\"{key}\"")]
         .iter()
@@ -120,7 +120,7 @@ fn element(text: &str) -> Result<(ElementType, bool)> {
     }
 }
 
-/// What NumPy calls a type, if it has it.
+/// The NumPy name of a type, if it has one.
 fn descr(element: ElementType) -> Option<&'static str> {
     match element {
         ElementType::F16 => Some("f2"),
@@ -130,7 +130,7 @@ fn descr(element: ElementType) -> Option<&'static str> {
     }
 }
 
-/// What to do with values of another type, so that nothing is lost without a word.
+/// Advice on values of another type, so that nothing is lost silently.
 fn advice(name: &str) -> &'static str {
     let name = name.trim_start_matches(['<', '>', '=', '|']);
     match name.as_bytes() {
@@ -162,7 +162,7 @@ fn shape(text: &str) -> Result<Vec<usize>> {
             let extents = inner.split(',').map(str::trim).filter(|e| !e.is_empty());
             extents.map(|extent| extent.parse().ok()).collect()
         })
-        .context("the .npy header has no shape that can be read: it is damaged")
+        .context("the .npy header has no valid shape: it is damaged")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where results go: a file that appears under its name only when it is complete, or a pipe.
+//! Outputs: a file that appears under its name only when it is complete, or a pipe.
 
 use crate::args::Force;
 use crate::cleanup::Guard;
@@ -9,7 +9,7 @@ use std::io::{ErrorKind, IsTerminal, Stdout, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
-/// An output that is being written.
+/// An output being written.
 #[derive(Debug)]
 pub struct Output {
     name: String,
@@ -20,7 +20,7 @@ pub struct Output {
 #[derive(Debug)]
 enum Target {
     Stdout(Stdout),
-    /// A device or a named pipe, which cannot be renamed to.
+    /// A device or a named pipe, which a file cannot be renamed to.
     Direct(File),
     Staged(Staged),
 }
@@ -35,7 +35,8 @@ struct Staged {
 }
 
 impl Output {
-    /// Opens an output; `-` is standard output. A file that exists is kept unless it is to be replaced.
+    /// Opens an output; `-` is standard output. An existing file is an error unless it is to be
+    /// replaced.
     pub fn create(path: &Path, manner: &Force, quiet: bool) -> Result<Self> {
         let &Force { force, sync } = manner;
         if path == Path::new("-") {
@@ -59,7 +60,7 @@ impl Output {
             Ok(_) if !force => {
                 bail!("{name} exists: choose another name with -o, or replace it with --force")
             }
-            // Through links, so that they stay.
+            // Resolve links, so that they stay.
             Ok(_) => Target::Staged(Staged::new(&path.canonicalize()?, true, quiet)?),
             Err(_) => {
                 if let Ok(target) = std::fs::read_link(path) {
@@ -75,7 +76,7 @@ impl Output {
         Ok(Self { name, target, sync })
     }
 
-    /// Makes the result appear under its name.
+    /// Renames the result to its final name.
     pub fn commit(mut self) -> Result<()> {
         self.flush()?;
         let Target::Staged(staged) = self.target else {
@@ -108,7 +109,7 @@ impl Output {
         })
     }
 
-    /// The file under its temporary name, if it is one.
+    /// The temporary path, if there is one.
     pub fn staged(&self) -> Option<&Path> {
         match &self.target {
             Target::Staged(staged) => Some(&staged.temporary),
@@ -167,7 +168,7 @@ impl Staged {
     }
 }
 
-/// The folder that a file is in, or will be.
+/// The folder of a file, which need not exist.
 pub fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -175,7 +176,7 @@ pub fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Why a write failed, and what to do.
+/// A write error with advice.
 pub fn explain(name: &str, error: std::io::Error) -> std::io::Error {
     let hint = match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {

@@ -1,4 +1,4 @@
-//! Pictures of slices with axes, colour bars and titles, as PNG or SVG.
+//! Plots of slices with axes, colour bars and titles, as PNG or SVG.
 
 use crate::foreign::has_extension;
 use crate::report;
@@ -10,24 +10,24 @@ use plotters::style::{FontStyle, register_font};
 use std::io::Write;
 use std::path::Path;
 
-/// Pixels of a slice along its longer side.
+/// Pixels along the longer side of a slice.
 const SIDE: u32 = 420;
-/// Pixels around a slice: title and axes, and on the right its colour bar.
+/// Pixels around a slice: title, axes, and the colour bar on the right.
 const TOP: u32 = 34;
 const BOTTOM: u32 = 44;
 const LEFT: u32 = 64;
-/// Pixels between a panel's border and what is written along its axis.
+/// Pixels between the border of a panel and its axis label.
 const MARGIN: u32 = 10;
 const BAR: u32 = 120;
-/// Pixels of the line above all slices.
+/// Height of the heading in pixels.
 const HEADING: u32 = 36;
-/// A slice is at most this much longer than wide.
-const SLIMMEST: f64 = 0.25;
+/// Minimum aspect ratio of a slice.
+const MIN_ASPECT: f64 = 0.25;
 
-/// What colours stand for.
+/// Meaning of the colours.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Colours {
-    /// Values, from dark to bright.
+    /// Values, dark to bright.
     Values,
     /// Errors: blue is negative, white is zero, red is positive.
     Errors,
@@ -37,22 +37,22 @@ pub enum Colours {
 #[derive(Debug, Clone)]
 pub struct Panel {
     pub title: String,
-    /// Names of the axes that go down and to the right.
+    /// Names of the vertical and horizontal axes.
     pub axes: [String; 2],
-    /// Extents of these axes in the array, of which the samples may be a part.
+    /// Extents of these axes in the array; the samples may be fewer.
     pub extents: [usize; 2],
     pub rows: usize,
     pub columns: usize,
-    /// Samples, row by row; what is no number is drawn grey.
+    /// Samples, row by row; NaN is drawn grey.
     pub values: Vec<f64>,
     pub colours: Colours,
-    /// The values at the ends of the colours.
+    /// The values at both ends of the colour scale.
     pub scale: (f64, f64),
-    /// The bound of the errors, if it is known.
+    /// The bound of the errors, if known.
     pub bound: Option<f64>,
 }
 
-/// Draws rows of panels under a heading, in the format that the name asks for.
+/// Draws rows of panels under a heading, in the format of the file extension.
 pub fn draw(path: &Path, heading: &str, rows: &[Vec<Panel>], out: &mut impl Write) -> Result<()> {
     let font = include_bytes!("../assets/sans.ttf");
     register_font("sans-serif", FontStyle::Normal, font).map_err(|_| anyhow!("a damaged font"))?;
@@ -101,14 +101,14 @@ fn paint(backend: impl DrawingBackend, heading: &str, rows: &[Vec<Panel>]) -> Re
 }
 
 impl Panel {
-    /// Pixels of the slice itself.
+    /// Size of the slice in pixels.
     fn slice_size(&self) -> (u32, u32) {
         let [down, right] = self.extents.map(|n| n.max(1) as f64);
-        let side = |share: f64| (f64::from(SIDE) * share.clamp(SLIMMEST, 1.0)) as u32;
+        let side = |share: f64| (f64::from(SIDE) * share.clamp(MIN_ASPECT, 1.0)) as u32;
         (side(right / down), side(down / right))
     }
 
-    /// Pixels of the slice with everything around it.
+    /// Size of the panel in pixels.
     fn size(&self) -> (u32, u32) {
         let (width, height) = self.slice_size();
         (LEFT + width + BAR, TOP + height + BOTTOM)
@@ -193,7 +193,7 @@ impl Panel {
     }
 }
 
-/// Pixels whose colour at a place, from 0 to 1 to the right and down, is what `colour` says.
+/// Pixels with colours from `colour`, whose arguments go from 0 to 1 to the right and down.
 fn pixels((width, height): (u32, u32), colour: impl Fn(f64, f64) -> [u8; 3]) -> Vec<u8> {
     let place = |at: u32, count: u32| (f64::from(at) + 0.5) / f64::from(count);
     let all = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));

@@ -1,10 +1,10 @@
-//! A progress bar on a terminal, for anything that takes more than a second.
+//! A progress bar on terminals, for operations that take more than a second.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
 
-/// A bar for this many bytes; hidden when nobody watches, and at first.
+/// A bar for this many bytes; hidden at first, and without a terminal.
 pub fn bar(bytes: u64, what: &'static str, quiet: bool) -> ProgressBar {
     let style = "{msg} [{wide_bar}] {percent:>3}% {bytes_per_sec}, {eta} left";
     styled(bytes, what.into(), style, quiet)

@@ -1,8 +1,8 @@
-//! Sizes and rates as people write them.
+//! Parses sizes and rates.
 
 use anyhow::{Result, bail, ensure};
 
-/// Units, the longer ones first.
+/// Units, longest suffix first.
 const UNITS: [(&str, u64); 13] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
@@ -30,7 +30,7 @@ pub fn size(text: &str) -> Result<u64> {
     let bytes = number * unit as f64;
     ensure!(
         (1.0..2f64.powi(62)).contains(&bytes),
-        "'{text}' is not a size that can be used: write it as 16MiB or 2GB"
+        "'{text}' is out of range: write it as 16MiB or 2GB"
     );
     Ok(bytes as u64)
 }
@@ -41,23 +41,23 @@ pub fn rate(text: &str) -> Result<u64> {
         .map_err(|_| anyhow::anyhow!("'{text}' is not a rate: write it as 500MB/s"))
 }
 
-/// A bound as a share of something, as in `1e-3` or `0.1%`.
+/// A relative bound, as in `1e-3` or `0.1%`.
 pub fn share(text: &str) -> Result<f64> {
     let Some(percent) = text.strip_suffix('%').map(str::trim_end) else {
         return number(text);
     };
-    // Moving the point in the text gives the closest number to what was meant.
+    // Shifting the decimal point in the text gives the correctly rounded number.
     match format!("{percent}e-2").parse() {
         Ok(share) => Ok(share),
         Err(_) => Ok(number(percent)? / 100.0),
     }
 }
 
-/// A bound in the units of the data.
+/// A bound in units of the data.
 pub fn bound(text: &str) -> Result<f64> {
     ensure!(
         !text.ends_with('%'),
-        "{text} of what? Of max - min it is --range {text}, of each value --pointwise {text}"
+        "{text} of what? Use --range {text} for max - min, or --pointwise {text} for each value"
     );
     number(text)
 }

@@ -1,10 +1,10 @@
-//! What users see: results on standard output, remarks and errors on standard error.
+//! Output: results on standard output, messages and errors on standard error.
 
-use crate::answers;
+use crate::hints;
 use anyhow::{Error, Result};
 use std::io::{ErrorKind, Write};
 
-/// Prints a result. Standard output may be closed any time, so `println!` will not do.
+/// Prints a result. Not `println!`, which panics if standard output is closed.
 pub fn say(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}")?;
@@ -14,7 +14,7 @@ pub fn say(text: &str) -> Result<()> {
 /// Prints a value as JSON.
 pub fn say_json(value: &serde_json::Value) -> Result<()> {
     let text = serde_json::to_string_pretty(value)?;
-    // JSON lets some control characters through that terminals obey; they are all within strings.
+    // JSON allows some control characters that terminals interpret; they only occur within strings.
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c.is_control() && c != '\n' {
@@ -25,7 +25,7 @@ pub fn say_json(value: &serde_json::Value) -> Result<()> {
     say(&safe)
 }
 
-/// Text from a file or a name, without anything that a terminal would obey.
+/// Text from a file or a name, without terminal control sequences.
 pub fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -37,7 +37,7 @@ pub fn printable(text: &str) -> String {
     safe
 }
 
-/// Prints a remark, unless the user wants none.
+/// Prints a message, unless the user wants none.
 pub fn note(quiet: bool, text: &str) {
     if !quiet {
         complain(text);
@@ -48,12 +48,12 @@ pub fn note(quiet: bool, text: &str) {
 pub fn complain(text: &str) {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = printable(&line);
-    // Colours are left out where nobody sees them.
+    // No colours without a terminal.
     let bold = anstyle::Style::new().bold();
     let _ = writeln!(anstream::stderr(), "{bold}ebz:{bold:#} {line}");
 }
 
-/// Whether whoever read our output has gone.
+/// Whether an error is a broken pipe of our output.
 pub fn reader_is_gone(error: &Error) -> bool {
     let gone = |cause: &(dyn std::error::Error + 'static)| {
         let io = match cause.downcast_ref::<ebz::Error>() {
@@ -65,7 +65,7 @@ pub fn reader_is_gone(error: &Error) -> bool {
     error.chain().any(gone)
 }
 
-/// One line for an error; nothing if whoever read our output has gone.
+/// Prints an error in one line; nothing if the reader of our output is gone.
 pub fn failure(error: &Error) -> u8 {
     if reader_is_gone(error) {
         return 0;
@@ -74,7 +74,7 @@ pub fn failure(error: &Error) -> u8 {
     2
 }
 
-/// An error with its causes; some errors already name theirs.
+/// An error with its causes; some errors already include theirs.
 pub fn line(error: &Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -87,7 +87,7 @@ pub fn line(error: &Error) -> String {
     text
 }
 
-/// Help and versions as they are; one line for a wrong use.
+/// Prints help and versions as they are, and usage errors in one line.
 pub fn usage(error: &clap::Error) -> u8 {
     if !error.use_stderr() {
         let _ = error.print();
@@ -98,11 +98,11 @@ pub fn usage(error: &clap::Error) -> u8 {
         let _ = error.print();
         return 2;
     }
-    if let Some(answer) = answers::foreign_option(error) {
-        complain(&answer);
+    if let Some(hint) = hints::foreign_option(error) {
+        complain(&hint);
         return 2;
     }
-    // Everything up to the usage lines: the message, and possibly what was missing.
+    // Everything before the usage: the message, and possibly what was missing.
     let message: Vec<_> = text
         .lines()
         .take_while(|line| !line.starts_with("Usage:"))
@@ -116,12 +116,12 @@ pub fn usage(error: &clap::Error) -> u8 {
     2
 }
 
-/// A number of bytes for people.
+/// A human-readable number of bytes.
 pub fn bytes(count: u64) -> String {
     indicatif::BinaryBytes(count).to_string()
 }
 
-/// A number of things.
+/// A number with a noun.
 pub fn count(number: usize, thing: &str) -> String {
     match number {
         1 => format!("1 {thing}"),
@@ -129,7 +129,7 @@ pub fn count(number: usize, thing: &str) -> String {
     }
 }
 
-/// A shape as users write it.
+/// A shape as on the command line.
 pub fn shape(extents: &[usize]) -> String {
     match extents {
         [] => "()".into(),
@@ -141,7 +141,7 @@ pub fn shape(extents: &[usize]) -> String {
     }
 }
 
-/// A number for people, with six digits.
+/// A human-readable number with six digits.
 pub fn number(value: f64) -> String {
     let rounded = format!("{value:.5e}").parse().unwrap_or(value);
     match f64::abs(rounded) {
@@ -152,7 +152,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A guarantee for people.
+/// A human-readable tolerance.
 pub fn tolerance(tolerance: ebz::Tolerance) -> String {
     match tolerance {
         ebz::Tolerance::Abs(e) => format!("|error| <= {}", number(e)),

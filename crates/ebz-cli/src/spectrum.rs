@@ -1,7 +1,7 @@
-//! Power spectra of rows: how much of an array, and of its errors, lies in which wavelengths.
+//! Power spectra of rows of an array and of its errors.
 
-/// The mean power of rows at each wavenumber from 1 on; rows have a power of two of values. The mean of
-/// a row is taken away, and its ends fade out (Hann), so that they do not leak into all wavenumbers.
+/// The mean power of rows at each wavenumber from 1 on; the length of rows is a power of two. The mean
+/// of a row is subtracted, and a Hann window limits leakage.
 pub fn power(rows: &[Vec<f64>]) -> Vec<f64> {
     let Some(length) = rows.first().map(Vec::len).filter(|n| *n >= 4) else {
         return Vec::new();
@@ -23,7 +23,7 @@ pub fn power(rows: &[Vec<f64>]) -> Vec<f64> {
     total
 }
 
-/// The Fourier transform in place, for lengths that are powers of two.
+/// In-place Fourier transform for lengths that are powers of two.
 fn transform(re: &mut [f64], im: &mut [f64]) {
     let length = re.len();
     let bits = length.trailing_zeros();

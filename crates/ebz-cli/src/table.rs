@@ -1,8 +1,8 @@
-//! Tables for people: aligned columns, without lines.
+//! Plain-text tables with aligned columns.
 
 use comfy_table::{CellAlignment, Table, TableStyle};
 
-/// A table whose first `left` columns are text; the others are numbers, which end at one place.
+/// A table whose first `left` columns are left-aligned text; the others are right-aligned numbers.
 pub fn table(left: usize, header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(TableStyle::new());

@@ -1,7 +1,7 @@
-//! Files under names of their own until they are finished, and those that killed commands left.
+//! Temporary files, and removal of those that killed commands left.
 //!
-//! A temporary file is locked for as long as its owner lives, which no kill can prevent from ending:
-//! so one that can be locked has no owner and is removed.
+//! A temporary file is locked while its owner runs, and the system drops the lock even if the owner
+//! is killed: a file that can be locked has no owner and is removed.
 
 use crate::cleanup::{Guard, Undo};
 use crate::report;
@@ -11,22 +11,25 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 use tempfile::TempPath;
 
-/// End of the name of every temporary file.
+/// Suffix of all temporary files.
 const SUFFIX: &str = ".part";
 
-/// Random characters between prefix and suffix.
-const RANDOM: usize = 6;
+/// Number of random characters between prefix and suffix.
+const RANDOM_CHARS: usize = 6;
 
-/// A new file that goes away unless it is given a name. What killed commands left under names that
-/// begin alike goes away, too.
+/// A new file that is removed unless it is renamed. Also removes files with the same prefix that
+/// killed commands left.
 pub fn temporary(folder: &Path, prefix: &OsStr, quiet: bool) -> Result<(File, TempPath, Guard)> {
     const TRIES: usize = 100;
     sweep(folder, prefix, quiet);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix).suffix(SUFFIX).rand_bytes(RANDOM);
+    builder
+        .prefix(prefix)
+        .suffix(SUFFIX)
+        .rand_bytes(RANDOM_CHARS);
     #[cfg(unix)]
     {
-        // As for any other new file: the user's mask decides.
+        // The umask decides, as for any other new file.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
@@ -35,17 +38,19 @@ pub fn temporary(folder: &Path, prefix: &OsStr, quiet: bool) -> Result<(File, Te
         let created = builder.tempfile_in(folder);
         let (file, path) = created.map_err(|error| error.kind())?.into_parts();
         let guard = Guard::new(Undo::Remove(path.to_path_buf()));
-        // A sweep may come before the lock.
+        // A sweep may happen before the lock.
         match file.lock() {
             Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error),
             _ if path.exists() => return Ok((file, path, guard)),
             _ => {}
         }
     }
-    Err(Error::other("other commands remove the temporary file"))
+    Err(Error::other(
+        "other commands keep removing the temporary file",
+    ))
 }
 
-/// Removes temporary files that nobody owns any more. What cannot be read or removed stays.
+/// Removes temporary files without an owner. Errors are ignored.
 fn sweep(folder: &Path, prefix: &OsStr, quiet: bool) {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return;
@@ -72,6 +77,6 @@ fn is_temporary(name: &OsStr, prefix: &OsStr) -> bool {
         .strip_prefix(prefix.as_encoded_bytes())
         .and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()))
         .is_some_and(|random| {
-            random.len() == RANDOM && random.iter().all(u8::is_ascii_alphanumeric)
+            random.len() == RANDOM_CHARS && random.iter().all(u8::is_ascii_alphanumeric)
         })
 }

@@ -1,4 +1,4 @@
-//! Trials of codecs and bounds on an array in memory, or on a part of it.
+//! Trials of codecs and bounds on an array in memory, or on a sample.
 
 use anyhow::Result;
 use cpu_time::ThreadTime;
@@ -6,14 +6,14 @@ use ebz::codec::Entry;
 use ebz::metrics::{Comparison, Metrics, Setup};
 use ebz::{Bound, Element, Fill, FiniteRange, Options, Reader, Tolerance, View, ViewMut};
 
-/// A contiguous part of an array, cut along its slowest axis, in the middle.
+/// A contiguous sample from the middle of an array, cut along the slowest axis.
 pub struct Sample<'a, T> {
     pub values: &'a [T],
     pub shape: Vec<usize>,
 }
 
 impl<'a, T: Element> Sample<'a, T> {
-    /// A part of about this many bytes, or the whole array if it is smaller.
+    /// A sample of about this many bytes, or the whole array if it is smaller.
     pub fn of(values: &'a [T], shape: &[usize], bytes: usize) -> Self {
         let first = shape.iter().position(|&n| n > 1).unwrap_or(0);
         let mut shape = shape.get(first..).unwrap_or_default().to_vec();
@@ -31,11 +31,11 @@ impl<'a, T: Element> Sample<'a, T> {
     }
 }
 
-/// What a codec made of a sample.
+/// The result of a codec on a sample.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Trial {
     pub codec: &'static str,
-    /// The bound as asked.
+    /// The bound as requested.
     pub bound: Bound,
     pub tolerance: Tolerance,
     pub ratio: f64,
@@ -43,13 +43,13 @@ pub struct Trial {
     pub ssim: Option<f64>,
     pub max_error: f64,
     pub rmse: f64,
-    /// GB/s on one thread.
+    /// Compression speed in GB/s on one thread.
     pub compress: f64,
-    /// GB/s on one thread.
+    /// Decompression speed in GB/s on one thread.
     pub decompress: f64,
 }
 
-/// What a trial needs to know of the whole array, and memory that trials share.
+/// Properties of the whole array, and buffers that trials share.
 pub struct Bench<T> {
     pub range: FiniteRange,
     pub fill: Fill,
@@ -69,7 +69,7 @@ impl<T: Element> Bench<T> {
         }
     }
 
-    /// Compresses and decompresses a sample. Bounds relative to the range are those of the whole array.
+    /// Compresses and decompresses a sample. Relative bounds refer to the range of the whole array.
     pub fn run(
         &mut self,
         sample: &Sample<'_, T>,

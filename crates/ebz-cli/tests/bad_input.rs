@@ -221,7 +221,7 @@ fn wrong_use_of_the_other_commands() {
         ("verify a.ebz --against missing", &["cannot open missing"]),
         ("verify a.ebz --against .", &["is a directory"]),
         ("verify a.ebz --frame 0", &["--against"]),
-        ("compare a.raw a.raw", &["which type"]),
+        ("compare a.raw a.raw", &["what is its type"]),
         ("compare a.raw", &["required"]),
         (
             "compare a.raw a.raw -t f32 -s 40 --plot p.png",

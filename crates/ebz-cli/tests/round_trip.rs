@@ -334,13 +334,13 @@ fn type_and_shape_from_the_name_only_if_nothing_else_tells() {
     sandbox.fails(
         2,
         &["compress", "wave.f32", "--lossless"],
-        &["which shape", "-s"],
+        &["what is its shape", "-s"],
     );
     sandbox.write("wave_40", &bytes_of(&field(40)));
     sandbox.fails(
         2,
         &["compress", "wave_40", "--lossless"],
-        &["which type", "-t"],
+        &["what is its type", "-t"],
     );
 }
 

@@ -1,5 +1,5 @@
-//! The paper's ablation (its figure 10) on this device: the kernels of `layout=flags` before its optimizations,
-//! and after them.
+//! The ablation of the paper (figure 10) on this device: the kernels of `layout=flags` before and after its
+//! optimizations.
 
 use crate::buffers::Buffers;
 use crate::device::Gpu;
@@ -12,21 +12,21 @@ use crate::transfer::STORAGE;
 use ebz::Options;
 use ebz::engine::fz::{Layout, UNIT};
 
-/// Times of kernels; empty lists if the device has no clock.
+/// Kernel times; empty if the device has no timestamps.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Ablation {
-    /// Outliers apart and codes around a radius (`pred-quant-v1`), shuffle and mark one after the other
-    /// (`bitshuffle-mark-v1`), and what encoding these codes takes (`prefix-sum-encode-v1`).
+    /// Separate outliers and codes around a radius (`pred-quant-v1`), separate shuffle and mark
+    /// (`bitshuffle-mark-v1`), and the encoding of these codes (`prefix-sum-encode-v1`).
     pub before: Vec<KernelTime>,
-    /// Signs and magnitudes, shuffle and mark in one, and what encoding these codes takes; and the two kernels
-    /// for exceptions, which the paper clips.
+    /// Sign-magnitude codes, fused shuffle and mark, and the encoding of these codes; plus the two kernels for
+    /// exceptions, which the paper clips.
     pub after: Vec<KernelTime>,
 }
 
 impl Gpu {
-    /// Times both on an array that is on the device; `None` where no chunk of it is for the device, or with
-    /// another layout than flags.
+    /// Times both on an array on the device; `None` if the device supports none of its chunks, or with another
+    /// layout than flags.
     pub fn ablation(
         &self,
         values: &wgpu::Buffer,

@@ -1,6 +1,6 @@
-//! The buffers of a batch, by what they are for.
+//! The buffers of a batch by role.
 
-/// What a buffer of a batch is for.
+/// Role of a buffer in a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Table,
@@ -16,6 +16,6 @@ pub(crate) enum Role {
 
 const ROLES: usize = Role::Staging as usize + 1;
 
-/// Buffers that are kept from batch to batch, each as large as the largest batch needed.
+/// Buffers kept from batch to batch, each as large as the largest batch needed.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers(pub [Option<wgpu::Buffer>; ROLES]);

@@ -1,4 +1,4 @@
-//! Batches of chunks: bodies to values.
+//! Decodes batches of chunks: bodies to values.
 
 use crate::buffers::{Buffers, Role};
 use crate::device::Gpu;
@@ -7,7 +7,7 @@ use crate::run::Recorder;
 use crate::table::Table;
 use ebz::engine::fz::Layout;
 
-/// The buffers of a batch that is decoded.
+/// The buffers of a batch being decoded.
 pub(crate) struct Decoding {
     pub table: wgpu::Buffer,
     pub bodies: wgpu::Buffer,
@@ -19,7 +19,7 @@ pub(crate) struct Decoding {
 }
 
 /// Bytes of the 16-bit sums of a segment.
-pub(crate) const SEGMENT: u64 = 512;
+pub(crate) const SEGMENT_BYTES: u64 = 512;
 
 impl Decoding {
     /// Buffers for a batch whose bodies, marks and offsets are on the device.
@@ -33,7 +33,7 @@ impl Decoding {
         let segments = table.segments as u64;
         let decoding = Self {
             table: buffers.get(gpu, Role::Table, size_of_val(&*table.rows) as u64)?,
-            sums: buffers.get(gpu, Role::Slots, SEGMENT * segments)?,
+            sums: buffers.get(gpu, Role::Slots, SEGMENT_BYTES * segments)?,
             totals: buffers.get(gpu, Role::States, 4 * segments)?,
             bodies,
             marks,

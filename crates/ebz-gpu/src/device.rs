@@ -1,4 +1,4 @@
-//! Adapters and devices: found, opened, tested, and given work that is waited for.
+//! Adapters and devices: finds, opens, tests and runs them.
 
 use crate::buffers::Buffers;
 use crate::error::{GpuError, Result};
@@ -7,19 +7,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How long a device may take for one batch: far more than any needs, so that only one that hangs is given up.
+/// Time limit of one batch: far more than any needs, to detect hangs only.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A GPU that encodes and decodes chunks of codec `fz`: an [`Engine`](ebz::engine::Engine).
 ///
-/// What it does not take goes to the CPU, and so does everything after a fault; [`Gpu::notices`] says why.
+/// Unsupported chunks fall back to the CPU, and so does everything after a fault; [`Gpu::notices`] gives the
+/// reasons.
 #[derive(Debug)]
 pub struct Gpu {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     pub(crate) kernels: Kernels,
     pub(crate) limits: wgpu::Limits,
-    /// Buffers that no batch uses now.
+    /// Buffers not in use by a batch.
     pub(crate) free: Mutex<Vec<Buffers>>,
     info: AdapterInfo,
     timeout: Duration,
@@ -29,33 +30,33 @@ pub struct Gpu {
     notices: Mutex<Vec<String>>,
 }
 
-/// Chunks that a device did itself.
+/// Number of chunks processed by the device itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Work {
-    /// Chunks that it encoded.
+    /// Chunks encoded.
     pub encoded: u64,
-    /// Chunks that it decoded.
+    /// Chunks decoded.
     pub decoded: u64,
 }
 
-/// What is known of an adapter.
+/// Properties of an adapter.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AdapterInfo {
     /// Name of the device.
     pub name: String,
-    /// What kind of device it is: `discrete`, `integrated`, `virtual`, `software` or `other`.
+    /// Kind of device: `discrete`, `integrated`, `virtual`, `software` or `other`.
     pub kind: &'static str,
     /// Vulkan, Metal or Direct3D 12.
     pub backend: String,
     /// Name and version of the driver.
     pub driver: String,
-    /// Smallest and largest subgroup; zeros if there are none.
+    /// Smallest and largest subgroup size; zeros if subgroups are not supported.
     pub subgroups: (u32, u32),
-    /// Most bytes of a buffer that kernels can use at once.
+    /// Largest buffer that a kernel can bind, in bytes.
     pub most_bytes: u64,
-    /// Whether kernels can be timed on the device.
+    /// Whether the device can time kernels (timestamps).
     pub timestamps: bool,
 }
 
@@ -100,7 +101,7 @@ fn adapters() -> Vec<wgpu::Adapter> {
     descriptor.flags = descriptor.flags.with_env();
     let instance = wgpu::Instance::new(descriptor);
     let mut adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::PRIMARY));
-    // Stable: within a kind in the order of the drivers.
+    // A stable sort keeps the order of the drivers within a kind.
     adapters.sort_by_key(|adapter| match adapter.get_info().device_type {
         wgpu::DeviceType::DiscreteGpu => 0,
         wgpu::DeviceType::IntegratedGpu => 1,
@@ -111,7 +112,7 @@ fn adapters() -> Vec<wgpu::Adapter> {
     adapters
 }
 
-/// The adapters of this machine, the best first; software ones last.
+/// The adapters of this machine, best first; software ones last.
 pub fn devices() -> Vec<AdapterInfo> {
     adapters().iter().map(AdapterInfo::of).collect()
 }
@@ -128,7 +129,7 @@ impl Gpu {
             let found: Vec<_> = adapters.iter().map(|a| a.get_info().name).collect();
             return Err(GpuError::NoAdapter(match (name, found.is_empty()) {
                 (Some(name), false) => {
-                    format!("none is called '{name}', only {}", found.join(", "))
+                    format!("none matches '{name}', only {}", found.join(", "))
                 }
                 _ => "no Vulkan, Metal or Direct3D 12 driver offers one".into(),
             }));
@@ -146,7 +147,7 @@ impl Gpu {
         let failed = Arc::new(AtomicBool::new(false));
         let lost = failed.clone();
         device.set_device_lost_callback(move |_, _| lost.store(true, Ordering::Relaxed));
-        // Errors that no scope caught must not end the process.
+        // Uncaptured errors must not abort the process.
         let uncaught = failed.clone();
         device.on_uncaptured_error(Arc::new(move |_| uncaught.store(true, Ordering::Relaxed)));
 
@@ -176,7 +177,7 @@ impl Gpu {
         })
     }
 
-    /// What is known of the adapter.
+    /// The properties of the adapter.
     pub fn info(&self) -> &AdapterInfo {
         &self.info
     }
@@ -191,13 +192,13 @@ impl Gpu {
         &self.queue
     }
 
-    /// How long a batch may take before the device is given up.
+    /// Sets the time limit of a batch, after which the device is abandoned.
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How many chunks the device did itself since it was opened; the others went to the CPU.
+    /// Number of chunks that the device processed itself since it was opened; the others fell back to the CPU.
     pub fn work(&self) -> Work {
         Work {
             encoded: self.encoded.load(Ordering::Relaxed),
@@ -218,7 +219,7 @@ impl Gpu {
         }
     }
 
-    /// Why work went to the CPU, each reason once.
+    /// Why work fell back to the CPU, each reason once.
     pub fn notices(&self) -> Vec<String> {
         self.notices.lock().map(|n| n.clone()).unwrap_or_default()
     }
@@ -236,12 +237,12 @@ impl Gpu {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Gives the device up.
+    /// Abandons the device.
     pub(crate) fn give_up(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Does work on the device; errors of the driver become errors of the call.
+    /// Runs work on the device; driver errors become errors of the call.
     pub(crate) fn guarded<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
         if self.has_failed() {
             return Err(GpuError::Lost("it failed before".into()));
@@ -266,7 +267,7 @@ impl Gpu {
         result
     }
 
-    /// Waits for all work, for as long as the device may take.
+    /// Waits for all work, up to the time limit.
     pub(crate) fn wait(&self) -> Result<()> {
         let wait = wgpu::PollType::Wait {
             submission_index: None,
@@ -279,7 +280,7 @@ impl Gpu {
         }
     }
 
-    /// Buffers for the bindings of a kernel.
+    /// Binds buffers to a kernel.
     pub(crate) fn bind(
         &self,
         kernel: &Kernel,

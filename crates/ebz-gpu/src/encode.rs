@@ -1,4 +1,4 @@
-//! Batches of chunks: values to bodies.
+//! Encodes batches of chunks: values to bodies.
 
 use crate::buffers::{Buffers, Role};
 use crate::device::Gpu;
@@ -8,7 +8,7 @@ use crate::run::Recorder;
 use crate::table::{HEADER, Row, TILE_UNITS, Table, codes_bytes};
 use ebz::engine::fz::{Layout, UNIT};
 
-/// The buffers of a batch that is encoded.
+/// The buffers of a batch being encoded.
 pub(crate) struct Encoding {
     pub table: wgpu::Buffer,
     pub values: wgpu::Buffer,
@@ -22,13 +22,13 @@ pub(crate) struct Encoding {
 }
 
 /// Bytes of a unit's slot: the longest unit, or 256 codes.
-pub(crate) const SLOT: u64 = 512;
+pub(crate) const SLOT_BYTES: u64 = 512;
 
 /// Bytes of a tile.
-pub(crate) const TILE: u64 = SLOT * TILE_UNITS as u64;
+pub(crate) const TILE_BYTES: u64 = SLOT_BYTES * TILE_UNITS as u64;
 
 impl Encoding {
-    /// Buffers for a batch, of which `values` is filled by the caller.
+    /// Buffers for a batch; the caller fills `values`.
     pub fn new(
         gpu: &Gpu,
         table: &Table,
@@ -40,14 +40,14 @@ impl Encoding {
             table: buffers.get(gpu, Role::Table, size_of_val(&*table.rows) as u64)?,
             values,
             marks: buffers.get(gpu, Role::Marks, 4 * units)?,
-            slots: buffers.get(gpu, Role::Slots, SLOT * units)?,
+            slots: buffers.get(gpu, Role::Slots, SLOT_BYTES * units)?,
             states: buffers.get(gpu, Role::States, 4 * units)?,
             offsets: buffers.get(gpu, Role::Offsets, 4 * (units + chunks))?,
             bodies: buffers.get(gpu, Role::Bodies, 4 * table.body_words as u64)?,
             tiles: match table.layout {
                 Layout::Planes => None,
                 Layout::Flags => {
-                    Some(buffers.get(gpu, Role::Tiles, TILE * table.tiles() as u64)?)
+                    Some(buffers.get(gpu, Role::Tiles, TILE_BYTES * table.tiles() as u64)?)
                 }
             },
         };
@@ -61,7 +61,7 @@ impl Encoding {
         self.record_some(gpu, table, recorder, usize::MAX);
     }
 
-    /// Adds the first so many of them.
+    /// Adds the first `count` kernels.
     pub fn record_some(&self, gpu: &Gpu, table: &Table, recorder: &mut Recorder<'_>, count: usize) {
         let kernels = &gpu.kernels;
         let units = Some(table.most(|row| row.units));
@@ -115,7 +115,7 @@ impl Encoding {
     }
 }
 
-/// What the device says of the units of a chunk.
+/// The device's results for the units of a chunk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marks<'a> {
     layout: Layout,
@@ -123,7 +123,7 @@ pub(crate) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
-    /// Those of one chunk among those of a batch.
+    /// The results of one chunk of a batch.
     pub fn of(all: &'a [u32], table: &Table, row: &Row) -> Self {
         let start = row.first_unit as usize;
         Self {

@@ -13,23 +13,23 @@ use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
 use ebz::slab::FramePlan;
 use ebz::{ElementType, FoundFill, Tolerance};
 
-/// Raw bytes of a batch: enough for a device to be busy, little enough for transfers and kernels of several
-/// batches to overlap.
+/// Raw bytes per batch: large enough to keep a device busy, small enough for the transfers and kernels of
+/// several batches to overlap.
 const BATCH_BYTES: usize = 32 << 20;
 
-/// Rows shorter than this have too few columns for a device that sums one in each thread.
+/// Minimum row length: the device sums up one column per thread, and shorter rows give too few threads.
 const MIN_COLUMNS: usize = 16;
 
-/// A chunk that the device takes.
+/// A chunk for the device.
 struct Job<'a> {
-    /// Which of the batch it is.
+    /// Its index in the batch.
     number: usize,
     values: &'a [f32],
     narrow: Narrow,
     found: FoundFill,
 }
 
-/// What the device made of a chunk: planes and side list.
+/// The device's output for a chunk: planes and side list.
 struct Done {
     body: Vec<u8>,
     found: FoundFill,
@@ -61,7 +61,7 @@ impl Engine for Gpu {
         for (number, chunk) in chunks.iter().enumerate() {
             match done.next_if(|(of, _)| *of == number) {
                 Some((_, done)) => {
-                    // As the CPU does it: what is not smaller than the values is stored as they are.
+                    // As on the CPU: bodies that are not smaller than the values are stored raw.
                     let body = match done.body.len() < chunk.bytes.len() {
                         true => Body {
                             form: Form::Coded,
@@ -99,7 +99,7 @@ impl Engine for Gpu {
 }
 
 impl Gpu {
-    /// Whether the device takes chunks of this frame, at least some of them.
+    /// Whether the device supports chunks of this frame, at least some of them.
     fn takes(&self, plan: &FramePlan) -> bool {
         let header = plan.header();
         let why = if !ebz::codec::by_id(header.codec).is_ok_and(|codec| codec.info.name == "fz") {
@@ -115,7 +115,7 @@ impl Gpu {
         false
     }
 
-    /// Encodes those chunks that the device takes; each with its number, in order.
+    /// Encodes the chunks that the device supports; returns each with its index, in order.
     fn encode_some(
         &self,
         plan: &FramePlan,
@@ -164,7 +164,7 @@ impl Gpu {
     }
 
     fn encode_batch(&self, jobs: &[Job<'_>], buffers: &mut Buffers) -> Result<Vec<(usize, Done)>> {
-        // 1. Values to the device, kernels.
+        // 1. Upload the values, run the kernels.
         let mut table = Table::default();
         for job in jobs {
             table.add_values(&job.narrow);
@@ -180,14 +180,14 @@ impl Gpu {
         encoding.record(self, &table, &mut recorder);
         recorder.submit();
 
-        // 2. What the units became.
+        // 2. Download the units' results.
         let marks: Vec<u32> = self.download(
             buffers,
             &[(&encoding.marks, 0, 4 * table.units as u64)],
             bytemuck::pod_collect_to_vec,
         )?;
 
-        // 3. Bodies that are smaller than their values, without what lies between them.
+        // 3. Download bodies that are smaller than their values, without the gaps between them.
         let sizes: Vec<_> = table
             .rows
             .iter()
@@ -228,7 +228,7 @@ impl Gpu {
             let units = units.map(|unit| (unit, unit_of(job.values, unit)));
             match job.narrow.exceptions(units, |_, _| ()) {
                 Some(list) => {
-                    // What does not fit is stored as it is, whatever its bytes.
+                    // Chunks that do not shrink are stored raw, whatever the device's bytes.
                     body.resize(size, 0);
                     body.extend_from_slice(&list);
                     let found = job.found;
@@ -241,7 +241,7 @@ impl Gpu {
         Ok(done)
     }
 
-    /// Decodes a chunk; false if the device does not take it.
+    /// Decodes a chunk; false if the device does not support it.
     fn decode_one(&self, plan: &FramePlan, chunk: &mut Target<'_>) -> ebz::Result<bool> {
         let dims = plan.dims(chunk.chunk);
         let Some(coded) = Coded::new(chunk.body.bytes, dims.len())? else {
@@ -276,13 +276,13 @@ impl Gpu {
         out: &mut [f32],
         buffers: &mut Buffers,
     ) -> Result<()> {
-        // 1. Header, codes and planes to the device.
+        // 1. Upload header, codes and planes.
         let length = body.len() - coded.list_bytes();
         let mut table = Table::default();
         table.add_body(coded, dims, length);
         if out.len() != dims.len() {
             return Err(GpuError::Input(
-                "memory of another size than the chunk".into(),
+                "the buffer does not have the size of the chunk".into(),
             ));
         }
         let units = table.units as u64;
@@ -306,7 +306,7 @@ impl Gpu {
         self.queue
             .write_buffer(&offsets, 0, bytemuck::cast_slice(&starts));
 
-        // 2. Kernels. 3. Values.
+        // 2. Run the kernels. 3. Download the values.
         let values = buffers.get(self, Role::Values, size_of_val(out) as u64)?;
         let inputs = (bodies, marks, offsets);
         let decoding = Decoding::new(self, &table, inputs, values, buffers)?;

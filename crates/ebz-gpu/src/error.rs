@@ -1,24 +1,24 @@
-//! What may go wrong with a device; none of it is ever a wrong answer.
+//! Errors of a device; a fault never leads to wrong results.
 
 use std::fmt;
 
-/// Why a device did not do what it was asked to.
+/// Why a device could not do its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GpuError {
     /// There is no adapter, or none with this name.
     NoAdapter(String),
-    /// The adapter does not offer what the kernels need, or its driver refused to open it.
+    /// The adapter lacks a required feature, or its driver refused to open it.
     Unsuitable(String),
-    /// The device gave other bytes than the CPU when it was opened.
+    /// The device's bytes differed from the CPU's when it was opened.
     SelfTest(String),
-    /// Device memory is exhausted, or a request is beyond the limits of the device.
+    /// Device memory is exhausted, or a request exceeds the limits of the device.
     Memory(String),
-    /// The device was lost, or refused work.
+    /// The device was lost, or rejected work.
     Lost(String),
     /// The device did not answer in time.
     Timeout,
-    /// What the caller asked for makes no sense, or the compressed data is corrupt.
+    /// The request is invalid, or the compressed data is corrupt.
     Input(String),
 }
 

@@ -1,4 +1,4 @@
-//! The kernels: one WGSL file each, behind a common prelude.
+//! The kernels: one WGSL file each, after a common prelude.
 
 /// Compiled kernels of a device.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Kernels {
     pub flags: FlagKernels,
 }
 
-/// Kernels of `layout=flags`; the others are those of the default layout.
+/// Kernels of `layout=flags`; the others belong to the default layout.
 #[derive(Debug)]
 pub(crate) struct FlagKernels {
     pub predict: Kernel,
@@ -27,7 +27,7 @@ pub(crate) struct FlagKernels {
     pub unpack: Kernel,
 }
 
-/// What the paper compares its kernels with: they are made for the ablation only.
+/// The baseline kernels of the paper; compiled for the ablation only.
 #[derive(Debug)]
 pub(crate) struct AblationKernels {
     pub predict_v1: Kernel,
@@ -35,7 +35,7 @@ pub(crate) struct AblationKernels {
     pub mark: Kernel,
 }
 
-/// A compiled kernel, and the numbers of its bindings.
+/// A compiled kernel and its binding numbers.
 #[derive(Debug)]
 pub(crate) struct Kernel {
     pub name: &'static str,
@@ -49,10 +49,10 @@ const PACK: &str = include_str!("wgsl/pack.wgsl");
 const UNPACK: &str = include_str!("wgsl/unpack.wgsl");
 const TILE: &str = include_str!("wgsl/tile.wgsl");
 
-/// How bit planes are made.
+/// How kernels transpose bits to planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transpose {
-    /// By subgroup ballots.
+    /// With subgroup ballots.
     Ballot,
     /// By gathering from workgroup memory.
     Gather,
@@ -66,7 +66,7 @@ impl Transpose {
         }
     }
 
-    /// Fills in what a kernel must know of subgroups.
+    /// Inserts the subgroup parameters of a kernel.
     pub fn fit(self, kernel: &str) -> String {
         let (parameters, set) = match self {
             Self::Ballot => (
@@ -193,7 +193,7 @@ impl Kernel {
         )
     }
 
-    /// From the whole source, prelude and all.
+    /// Compiles the whole source, including the prelude.
     pub fn of_source(
         device: &wgpu::Device,
         name: &'static str,

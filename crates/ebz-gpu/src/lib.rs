@@ -1,4 +1,4 @@
-//! Codec `fz` of [`ebz`] on the GPU of any vendor: the same bytes as the CPU, to the bit.
+//! Codec `fz` of [`ebz`] on GPUs of any vendor: byte-identical to the CPU.
 //!
 //! ```text
 //! values ─► encode ─► carry ─► resolve ─► offsets ─► compact ─► bodies      (five kernels)
@@ -6,11 +6,11 @@
 //! ```
 //!
 //! With `layout=flags` the kernels are those of the paper: predict, shuffle and mark, prefix sum and encode;
-//! carry and resolve stay, for exceptions.
+//! carry and resolve remain, for exceptions.
 //!
-//! [`Gpu`] is an [`Engine`](ebz::engine::Engine): give it to a `Writer` or a `Reader`. Lattice, lags and
-//! side list are the library's own code; the kernels do what remains, in integers. `docs/gpu.md` counts
-//! what they move.
+//! [`Gpu`] is an [`Engine`](ebz::engine::Engine): pass it to a `Writer` or a `Reader`. The library itself
+//! chooses lattice and lags and codes the side list; the kernels do the rest in integer arithmetic.
+//! `docs/gpu.md` counts their memory traffic.
 
 mod ablation;
 mod buffers;

@@ -1,4 +1,4 @@
-//! Every kernel against a plain definition of what it does, buffer by buffer.
+//! Every kernel against a plain reference, buffer by buffer.
 //!
 //! These need an adapter: `scripts/test_gpu` runs them.
 
@@ -7,7 +7,7 @@ mod flags;
 use crate::buffers::{Buffers, Role};
 use crate::decode::Decoding;
 use crate::device::Gpu;
-use crate::encode::{Encoding, SLOT, length, unit_of};
+use crate::encode::{Encoding, SLOT_BYTES, length, unit_of};
 use crate::kernels::Transpose;
 use crate::run::Recorder;
 use crate::table::{HEADER, Table};
@@ -19,7 +19,7 @@ use ebz::{FillValues, Tolerance};
 
 const FILL: f32 = -999.0;
 
-/// Chunks of three shapes, with exceptions alone and in masses, and units that end anywhere.
+/// Chunks of three shapes with single and clustered exceptions, and partial units.
 fn chunks() -> Vec<(Dims, Vec<f32>)> {
     let shapes = [(1, 1, 5000), (1, 60, 77), (5, 33, 41)];
     let value = |dims: Dims, i: usize| {
@@ -49,7 +49,7 @@ fn narrow(dims: Dims, values: &[f32], params: &Params) -> Narrow {
     Narrow::choose(values, &task, Level::Portable).expect("16 bits are enough")
 }
 
-/// Coordinates of a chunk, unit by unit, exceptions with the number before them.
+/// Coordinates of a chunk, unit by unit; exceptions repeat the previous one.
 struct Model {
     numbers: Vec<u16>,
     good: Vec<bool>,
@@ -104,12 +104,12 @@ struct Run {
     values: Vec<f32>,
 }
 
-/// Encodes all chunks with the first so many kernels.
+/// Encodes all chunks with the first `kernels` kernels.
 fn encoded(transpose: Transpose, kernels: usize) -> Run {
     encoded_as("planes", transpose, kernels)
 }
 
-/// The same in some layout.
+/// The same in a given layout.
 fn encoded_as(layout: &str, transpose: Transpose, kernels: usize) -> Run {
     let gpu = Gpu::untested(None, transpose).expect("a GPU");
     let mut params = Params::default();
@@ -149,7 +149,7 @@ impl Run {
             .unwrap()
     }
 
-    /// The unit of each model with its number among all, and whether it depends on an exception.
+    /// Each unit of the models with its global number, and whether it depends on an exception.
     fn units(&self) -> Vec<(usize, usize, usize, bool)> {
         let mut units = Vec::new();
         for (m, (model, row)) in self.models.iter().zip(&self.table.rows).enumerate() {
@@ -164,7 +164,7 @@ impl Run {
                 })
                 .collect();
             for unit in 0..row.units as usize {
-                // Kernel 1 always looks at the number before a window, whether lag 1 is in use or not.
+                // Kernel 1 always examines the number before a window, whether lag 1 is in use or not.
                 let depends = back.iter().any(|back| {
                     (0..=UNIT).any(|i| {
                         let place = (unit * UNIT + i).checked_sub(back + 1);
@@ -181,7 +181,7 @@ impl Run {
         let marks = self.read(&self.encoding.marks.clone(), self.table.units);
         let slots = self.read(
             &self.encoding.slots.clone(),
-            self.table.units * SLOT as usize / 4,
+            self.table.units * SLOT_BYTES as usize / 4,
         );
         let mut checked = 0;
         for (m, unit, at, depends) in self.units() {
@@ -196,7 +196,7 @@ impl Run {
                 (marks[at] & 255, length(marks[at])),
                 (code.into(), bytes.len())
             );
-            let slot: &[u8] = bytemuck::cast_slice(&slots[at * SLOT as usize / 4..]);
+            let slot: &[u8] = bytemuck::cast_slice(&slots[at * SLOT_BYTES as usize / 4..]);
             assert!(slot[..bytes.len()] == bytes, "unit {unit} of chunk {m}");
             let own = &self.models[m].good[unit * UNIT..][..UNIT];
             assert_eq!(marks[at] >> 31 == 1, own.contains(&false));
@@ -321,7 +321,7 @@ fn numbers_come_back(mut run: Run) {
         for i in 0..count {
             let (z, within) = (i / length, i % length);
             let segment = row.first_segment as usize + z * row.segments as usize + within / 256;
-            // Before columns are summed up: the numbers without the lag of rows.
+            // Before the sums along columns: without the lag of rows.
             let lag = if row.lags & 2 != 0 {
                 row.nx as usize
             } else {
@@ -344,7 +344,7 @@ fn numbers_come_back(mut run: Run) {
 #[test]
 #[ignore = "needs an adapter: scripts/test_gpu"]
 fn global_memory_traffic_is_within_its_limit() {
-    // A smooth field without exceptions, as most are, and the chunks above, full of them.
+    // A smooth field without exceptions, as usual, and the chunks above, which have many.
     let mut run = encoded(Transpose::Gather, 5);
     let marks = run.read(&run.encoding.marks.clone(), run.table.units);
     let (encode, decode) = traffic::of(&run.table, &marks);

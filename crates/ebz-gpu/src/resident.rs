@@ -1,7 +1,7 @@
-//! Arrays and compressed frames that stay on the device.
+//! Arrays and compressed frames in device memory.
 //!
-//! Chunks that the kernels do not take are coded by the CPU, whose bodies are kept in host memory: the frame
-//! is whole in any case, and its bodies are those of the CPU.
+//! The CPU encodes chunks that the kernels do not support and keeps their bodies in host memory: frames are
+//! always complete, with the same bodies as on the CPU.
 
 use crate::buffers::Buffers;
 use crate::decode::Decoding;
@@ -18,40 +18,40 @@ use ebz::engine::{Body, Cpu, EncodedChunks, Engine, Form, Target, Values};
 use ebz::slab::FramePlan;
 use ebz::{Bound, Fill, FiniteRange, Options};
 
-/// Workgroups that look for the range of a chunk.
+/// Workgroups per chunk that compute its range.
 const RANGE_GROUPS: u32 = 64;
 
 /// A compressed array on the device.
 #[derive(Debug)]
 pub struct DeviceFrame {
     plan: FramePlan,
-    /// First value of each chunk in the array.
+    /// Offset of each chunk's first value in the array.
     firsts: Vec<usize>,
     batches: Vec<Batch>,
-    /// Chunks that the CPU encoded.
+    /// Chunks encoded by the CPU.
     others: Vec<(usize, EncodedChunks)>,
 }
 
-/// Chunks that the kernels encoded together.
+/// Chunks encoded together by the kernels.
 #[derive(Debug)]
 struct Batch {
     chunks: Vec<usize>,
-    /// Rows whose values are those of the whole array.
+    /// Table rows; their values are in the buffer of the whole array.
     table: Table,
     bodies: wgpu::Buffer,
     marks: wgpu::Buffer,
     offsets: wgpu::Buffer,
     sizes: Vec<usize>,
-    /// Side lists, as a file has them; and as runs of one value for the device.
+    /// Side lists as in a file, and as runs of one value for the device.
     lists: Vec<Vec<u8>>,
     runs: Option<(wgpu::Buffer, u32)>,
 }
 
-/// A frame without chunks, the chunks that the kernels encode, and those left to the CPU.
+/// A planned frame, the chunks for the kernels, and those for the CPU.
 pub(crate) type Prepared = (DeviceFrame, Vec<(usize, Narrow)>, Vec<usize>);
 
 impl DeviceFrame {
-    /// What a file says about the frame.
+    /// The frame header.
     pub fn plan(&self) -> &FramePlan {
         &self.plan
     }
@@ -71,7 +71,7 @@ impl DeviceFrame {
         coded.chain(others).map(|bytes| bytes as u64).sum()
     }
 
-    /// The table of some chunks, whose values are those of the whole array.
+    /// The table of some chunks, whose values are in the buffer of the whole array.
     pub(crate) fn table(&self, jobs: &[(usize, Narrow)]) -> Table {
         let mut table = Table::default();
         for (chunk, narrow) in jobs {
@@ -83,16 +83,17 @@ impl DeviceFrame {
         table
     }
 
-    /// Chunks that the CPU had to encode.
+    /// Number of chunks encoded by the CPU.
     pub fn chunks_of_the_cpu(&self) -> usize {
         self.others.len()
     }
 }
 
 impl Gpu {
-    /// Compresses an array of `f32` that is in a buffer of this device, with usages `STORAGE` and `COPY_SRC`.
+    /// Compresses an array of `f32` in a buffer of this device with usages `STORAGE` and `COPY_SRC`.
     ///
-    /// With `range`, missing data must be named ([`Fill::None`] or values): to find it takes more than a range.
+    /// With `range`, fill values must be given ([`Fill::None`] or values): detecting them takes more than a
+    /// range.
     pub fn compress_buffer(
         &self,
         values: &wgpu::Buffer,
@@ -113,7 +114,7 @@ impl Gpu {
         options: &Options,
         buffers: &mut Buffers,
     ) -> Result<Prepared> {
-        // 1. The bound, in units of the values.
+        // 1. The bound in units of the values.
         let count = ebz::element_count(shape)?;
         let bytes = 4 * count as u64;
         if count == 0 || values.size() < bytes || bytes > self.most_bytes() {
@@ -125,11 +126,11 @@ impl Gpu {
         }
         if options.needs_range() && options.fill.is_auto() {
             return Err(GpuError::Input(
-                "a bound relative to the range of an array on a device: name the fill values, or none".into(),
+                "a range bound of an array on a device needs explicit fill values, or none".into(),
             ));
         }
         if !ebz::codec::by_name(&options.codec)?.info.name.eq("fz") {
-            return Err(GpuError::Input("arrays on a device take codec fz".into()));
+            return Err(GpuError::Input("arrays on a device need codec fz".into()));
         }
         let mut whole = Table::default();
         whole.add_range(0, count, &options.fill);
@@ -139,7 +140,7 @@ impl Gpu {
         })?;
         if !matches!(options.bound, Bound::Abs(_) | Bound::Range(_)) {
             return Err(GpuError::Input(
-                "arrays on a device take the bounds abs and range".into(),
+                "arrays on a device need an abs or range bound".into(),
             ));
         }
         let plan = FramePlan::new::<f32>(shape, tolerance, options)?;
@@ -153,7 +154,7 @@ impl Gpu {
             firsts.push(firsts[chunk] + plan.dims(chunk).len());
         }
 
-        // 2. Constant chunks, and those that hold missing data that nobody named, are for the CPU.
+        // 2. Constant chunks, and those with unspecified missing data, go to the CPU.
         let mut parts = Table::default();
         for (chunk, &first) in firsts.iter().enumerate().take(plan.chunks()) {
             parts.add_range(first, plan.dims(chunk).len(), &options.fill);
@@ -191,7 +192,7 @@ impl Gpu {
         let mut buffers = Buffers::default();
         let (mut frame, jobs, mut rest) = self.prepare(values, shape, options, &mut buffers)?;
 
-        // The kernels, and the CPU for what they leave.
+        // The kernels, then the CPU for the remaining chunks.
         let mut times = Vec::new();
         if !jobs.is_empty() {
             let (batch, left, took) = self.encode_resident(&frame, &jobs, values, &mut buffers)?;
@@ -262,7 +263,7 @@ impl Gpu {
         Ok(Narrow::choose(&sparse, &task, Context::default().simd()))
     }
 
-    /// Encodes chunks; tells which have too many exceptions or do not shrink.
+    /// Encodes chunks; returns those with too many exceptions and those that do not shrink.
     fn encode_resident(
         &self,
         frame: &DeviceFrame,
@@ -283,7 +284,7 @@ impl Gpu {
             bytemuck::pod_collect_to_vec,
         )?;
 
-        // 2. Exceptions, from the units that have any.
+        // 2. Exceptions of the units that have any.
         let (mut kept, mut lists, mut runs, mut left) =
             (Vec::new(), Vec::new(), Runs(Vec::new()), Vec::new());
         for (old, ((chunk, narrow), row)) in jobs.iter().zip(&table.rows).enumerate() {
@@ -330,7 +331,7 @@ impl Gpu {
             }
         }
 
-        // 3. What is kept, without gaps.
+        // 3. Copy the bodies without gaps.
         let mut own = Table {
             layout: table.layout,
             ..Table::default()
@@ -389,7 +390,7 @@ impl Gpu {
         Ok((batch, left, times))
     }
 
-    /// Decompresses a frame of this device to a buffer of this device, with usages `STORAGE` and `COPY_DST`.
+    /// Decompresses a frame to a buffer of the same device with usages `STORAGE` and `COPY_DST`.
     pub fn decompress_buffer(&self, frame: &DeviceFrame, out: &wgpu::Buffer) -> Result<()> {
         self.guarded(|| self.decompress_guarded(frame, out).map(|_| ()))
     }
@@ -449,7 +450,7 @@ impl Gpu {
         Ok(times)
     }
 
-    /// The bodies of a frame, in the order of its chunks: those that the CPU makes of the same array.
+    /// The bodies of a frame in chunk order: identical to those of the CPU.
     pub fn bodies(&self, frame: &DeviceFrame) -> Result<EncodedChunks> {
         let mut bodies: Vec<(usize, Form, Vec<u8>)> = Vec::new();
         for batch in &frame.batches {
@@ -517,7 +518,7 @@ impl Gpu {
     }
 }
 
-/// What is known of a part of an array.
+/// Statistics of a part of an array.
 struct Range {
     is_constant: bool,
     finite: FiniteRange,
@@ -562,7 +563,7 @@ impl Runs {
     }
 }
 
-/// How long the kernels of one compression and one decompression of an array on the device take.
+/// Kernel times of one compression and one decompression of an array on the device.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Profile {
@@ -575,7 +576,7 @@ pub struct Profile {
 }
 
 impl Gpu {
-    /// Times the kernels on an array that is on the device; empty lists if the device has no clock.
+    /// Times the kernels on an array on the device; empty lists if the device has no timestamps.
     pub fn profile(
         &self,
         values: &wgpu::Buffer,
@@ -596,7 +597,7 @@ impl Gpu {
 }
 
 impl Table {
-    /// Adds a part of an array whose range is looked for.
+    /// Adds a part of an array whose range is to be computed.
     fn add_range(&mut self, first: usize, count: usize, fill: &Fill) {
         let mut row = Row {
             first: first as u32,

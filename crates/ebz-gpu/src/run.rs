@@ -1,4 +1,4 @@
-//! Buffers of a batch, kernels one after the other, and what comes back.
+//! Buffers of a batch, kernel submission, and downloads.
 
 use crate::buffers::{Buffers, Role};
 use crate::device::Gpu;
@@ -7,7 +7,7 @@ use crate::kernels::Kernel;
 use std::time::Duration;
 
 impl Buffers {
-    /// The buffer for this role, of at least so many bytes.
+    /// The buffer of this role with at least `bytes` bytes.
     pub fn get(&mut self, gpu: &Gpu, role: Role, bytes: u64) -> Result<wgpu::Buffer> {
         let kept = &mut self.0[role as usize];
         match kept {
@@ -22,16 +22,16 @@ impl Buffers {
     }
 }
 
-/// Time that the device spent in a kernel, by its own clock.
+/// Time of a kernel by the clock of the device.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelTime {
     /// Name of the kernel.
     pub kernel: &'static str,
-    /// Time from its start to its end.
+    /// Time from start to end.
     pub time: Duration,
 }
 
-/// Kernels that are submitted together.
+/// Kernels submitted together.
 pub(crate) struct Recorder<'a> {
     gpu: &'a Gpu,
     encoder: wgpu::CommandEncoder,
@@ -39,17 +39,17 @@ pub(crate) struct Recorder<'a> {
     names: Vec<&'static str>,
 }
 
-/// The most kernels of a batch that are timed.
-const MOST_TIMED: u32 = 8;
+/// Maximum number of timed kernels in a batch.
+const MAX_TIMED_KERNELS: u32 = 8;
 
 impl<'a> Recorder<'a> {
-    /// Kernels that are timed if the device can do so.
+    /// A batch whose kernels are timed if the device supports it.
     pub fn timed(gpu: &'a Gpu) -> Self {
         let clock = gpu.info().timestamps.then(|| {
             gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("kernel times"),
                 ty: wgpu::QueryType::Timestamp,
-                count: 2 * MOST_TIMED,
+                count: 2 * MAX_TIMED_KERNELS,
             })
         });
         Self {
@@ -67,7 +67,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Adds a kernel: `groups` workgroups for each of `chunks` chunks, or one for each chunk.
+    /// Adds a kernel: `groups` workgroups for each of `chunks` chunks, or one per chunk.
     pub fn kernel(
         &mut self,
         kernel: &Kernel,
@@ -77,7 +77,7 @@ impl<'a> Recorder<'a> {
     ) {
         let bound = self.gpu.bind(kernel, buffer);
         let number = self.names.len() as u32;
-        let times = self.clock.as_ref().filter(|_| number < MOST_TIMED);
+        let times = self.clock.as_ref().filter(|_| number < MAX_TIMED_KERNELS);
         let mut pass = self
             .encoder
             .begin_compute_pass(&wgpu::ComputePassDescriptor {
@@ -107,12 +107,12 @@ impl<'a> Recorder<'a> {
             .copy_buffer_to_buffer(from.0, from.1, to.0, to.1, bytes);
     }
 
-    /// Hands everything to the device.
+    /// Submits everything.
     pub fn submit(self) {
         self.gpu.queue.submit([self.encoder.finish()]);
     }
 
-    /// Hands everything to the device, waits, and asks how long each kernel took.
+    /// Submits everything, waits, and reads the time of each kernel.
     pub fn submit_timed(mut self) -> Result<Vec<KernelTime>> {
         let gpu = self.gpu;
         let Some(clock) = self.clock.take() else {
@@ -120,7 +120,7 @@ impl<'a> Recorder<'a> {
             gpu.wait()?;
             return Ok(Vec::new());
         };
-        let count = (self.names.len() as u32).min(MOST_TIMED);
+        let count = (self.names.len() as u32).min(MAX_TIMED_KERNELS);
         let bytes = u64::from(2 * count) * 8;
         let resolved = gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("kernel times"),
@@ -157,7 +157,7 @@ impl Gpu {
         self.buffer_for(usage, bytes)
     }
 
-    /// A new buffer of at least so many bytes.
+    /// A new buffer of at least `bytes` bytes.
     pub(crate) fn buffer_for(&self, usage: wgpu::BufferUsages, bytes: u64) -> Result<wgpu::Buffer> {
         let bytes = bytes.next_multiple_of(4).max(16);
         let most = match usage.contains(wgpu::BufferUsages::STORAGE) {
@@ -166,7 +166,7 @@ impl Gpu {
         };
         if bytes > most {
             return Err(GpuError::Memory(format!(
-                "a buffer of {bytes} bytes, where the device allows {most}"
+                "a buffer of {bytes} bytes, but the device allows {most}"
             )));
         }
         Ok(self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -177,14 +177,14 @@ impl Gpu {
         }))
     }
 
-    /// Most bytes of a buffer that kernels can use at once.
+    /// Largest buffer that a kernel can bind, in bytes.
     pub(crate) fn most_bytes(&self) -> u64 {
         self.limits
             .max_storage_buffer_binding_size
             .min(self.limits.max_buffer_size)
     }
 
-    /// Copies parts of buffers to the host, one behind the other, and hands them to `take`.
+    /// Copies parts of buffers to the host, back to back, and passes them to `take`.
     pub(crate) fn download<R>(
         &self,
         buffers: &mut Buffers,
@@ -207,7 +207,7 @@ impl Gpu {
         staging
             .slice(..total)
             .map_async(wgpu::MapMode::Read, move |result| {
-                // Nobody listens any more after a timeout.
+                // After a timeout the receiver is gone.
                 let _ = sender.send(result);
             });
         self.wait()?;
@@ -234,7 +234,7 @@ impl Gpu {
         let kept = self.free.lock().ok().and_then(|mut free| free.pop());
         let mut buffers = kept.unwrap_or_default();
         let result = self.guarded(|| work(&mut buffers));
-        // What a fault left half done is not used again.
+        // Buffers in an undefined state after a fault are dropped.
         if result.is_ok()
             && let Ok(mut free) = self.free.lock()
         {

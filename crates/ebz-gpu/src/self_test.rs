@@ -1,4 +1,4 @@
-//! What a device must get right before it is trusted: the bytes of the CPU, and the values back.
+//! Self-test: a device must reproduce the bytes of the CPU, and the values, before it is used.
 
 use crate::device::Gpu;
 use crate::error::{GpuError, Result};
@@ -8,10 +8,10 @@ use ebz::engine::{Cpu, EncodedChunks, Engine, Target, Values};
 use ebz::slab::FramePlan;
 use ebz::{Fill, Options, Tolerance};
 
-/// Extents of the array: three dimensions, units that end anywhere, a unit that is not full.
+/// Extents of the test array: three dimensions, with a partial unit.
 const SHAPE: [usize; 3] = [3, 19, 67];
 
-/// The name of an environment variable that, if set, keeps kernels from using subgroups.
+/// If this environment variable is set, kernels do not use subgroups.
 const NO_SUBGROUPS: &str = "EBZ_GPU_NO_SUBGROUPS";
 
 impl Gpu {
@@ -27,9 +27,9 @@ impl Gpu {
     }
 }
 
-/// Encodes and decodes small arrays with everything in them that drivers get wrong.
+/// Encodes and decodes small arrays with everything that drivers tend to get wrong.
 fn run(gpu: &Gpu) -> Result<()> {
-    // Near 0; far from it, where quotients are in double precision; near the smallest numbers.
+    // Near 0; far from it, where quotients need double precision; near the smallest numbers.
     let places = [(1e-3, 1.0, 0.0), (1e-3, 1.0, 900.0), (2e-38, 4e-35, 0.0)];
     let layouts = ["planes", "flags"];
     for ((bound, scale, offset), layout) in places
@@ -54,7 +54,7 @@ fn run(gpu: &Gpu) -> Result<()> {
             )))
         };
         if !own.bodies().eq(expected.bodies()) {
-            return failed("other bytes than the CPU's");
+            return failed("bytes differ from the CPU's");
         }
         let mut decoded = [vec![0f32; values.len()], vec![0f32; values.len()]];
         let engines: [&dyn Engine; 2] = [gpu, &Cpu];
@@ -71,7 +71,7 @@ fn run(gpu: &Gpu) -> Result<()> {
         }
         let [own, expected] = decoded.map(|values| values.into_iter().map(f32::to_bits));
         if !own.eq(expected) {
-            return failed("other values than the CPU's");
+            return failed("values differ from the CPU's");
         }
     }
     let done = gpu.work();
@@ -83,7 +83,7 @@ fn run(gpu: &Gpu) -> Result<()> {
     Ok(())
 }
 
-/// A wave with exact ties and their neighbours, specials, and a few exceptions.
+/// A wave with exact ties and their neighbours, special values, and a few exceptions.
 fn values(bound: f64, scale: f64, offset: f64) -> Vec<f32> {
     let count: usize = SHAPE.iter().product();
     let value = |i: usize| {
@@ -116,7 +116,7 @@ mod tests {
         let device = || Gpu::untested(None, Transpose::Ballot).expect("a GPU");
         run(&device()).unwrap();
         let prelude = include_str!("wgsl/prelude.wgsl");
-        // Ties that are rounded up, and a lattice point that is one off.
+        // Ties rounded up, and a lattice point off by one.
         for (good, bad) in [
             ("select(whole.x & 1u, 1u, rest != 0u)", "1u"),
             (

@@ -1,4 +1,4 @@
-//! The table of chunks that all kernels read; `Chunk` in `wgsl/prelude.wgsl`.
+//! The chunk table that all kernels read; `Chunk` in `wgsl/prelude.wgsl`.
 
 use ebz::engine::fz::{Coded, Layout, Narrow, TILE, UNIT};
 
@@ -38,10 +38,10 @@ pub(crate) struct Row {
 /// Bytes of a body before its codes.
 pub(crate) const HEADER: usize = 24;
 
-/// Rows of a batch, and what its buffers must hold.
+/// The table of a batch, and the buffer sizes it needs.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    /// The layout of all of them, which are chunks of one frame.
+    /// The common layout: all chunks are of one frame.
     pub layout: Layout,
     pub rows: Vec<Row>,
     pub values: usize,
@@ -51,7 +51,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Adds a chunk to be encoded.
+    /// Adds a chunk to encode.
     pub fn add_values(&mut self, narrow: &Narrow) {
         let count = narrow.dims.len();
         let units = count.div_ceil(UNIT);
@@ -63,7 +63,7 @@ impl Table {
             _ => split_double(narrow.inverse),
         };
         let (step, base) = (f64::from(narrow.step), f64::from(narrow.base));
-        // A body of more bytes than the values is not wanted; header and codes are always written.
+        // Bodies larger than the values are not needed; header and codes are always written.
         let codes = codes_bytes(narrow.layout, units);
         let body_words = count.max((HEADER + codes).div_ceil(4)) + 1;
         let mut fill = [0; 8];
@@ -90,7 +90,7 @@ impl Table {
         self.add(row, narrow.dims, body_words);
     }
 
-    /// Adds a chunk to be decoded, whose body takes so many bytes.
+    /// Adds a chunk to decode, with a body of this many bytes.
     pub fn add_body(&mut self, coded: &Coded<'_>, dims: ebz::engine::fz::Dims, bytes: usize) {
         let row = lattice(coded.step, coded.base, coded.lags);
         self.layout = coded.layout;
@@ -111,7 +111,7 @@ impl Table {
         self.add_row(row, body_words);
     }
 
-    /// Adds a chunk that is known, with a body behind those before.
+    /// Adds an existing row with its body after the previous ones.
     pub fn add_row(&mut self, mut row: Row, body_words: usize) {
         row.first_unit = self.units as u32;
         row.body = self.body_words as u32;
@@ -123,7 +123,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The same for decoding: without a lag of rows, columns are cut so that there are many.
+    /// The same for decoding: without a lag of rows, columns are cut to get many.
     pub fn decoding(&self) -> Vec<Row> {
         let free = |row: &Row| Row {
             nx: row.count.div_ceil(VALUES_PER_THREAD),
@@ -134,18 +134,18 @@ impl Table {
             .collect()
     }
 
-    /// Tiles that buffers must hold: chunks start at tiles of their own.
+    /// Number of tiles in the buffers: every chunk starts a new tile.
     pub fn tiles(&self) -> usize {
         self.units.div_ceil(TILE_UNITS) + self.rows.len()
     }
 
-    /// The most units of a chunk.
+    /// The largest number of units of a chunk.
     pub fn most(&self, size: impl Fn(&Row) -> u32) -> u32 {
         self.rows.iter().map(size).max().unwrap_or(0)
     }
 }
 
-/// Units of a tile.
+/// Units per tile.
 pub(crate) const TILE_UNITS: usize = TILE / UNIT;
 
 /// Bytes of a body between its header and its planes or blocks.
@@ -156,7 +156,7 @@ pub(crate) fn codes_bytes(layout: Layout, units: usize) -> usize {
     }
 }
 
-/// Values of a thread that need not be in one column.
+/// Values per thread if they need not be in one column.
 const VALUES_PER_THREAD: u32 = 8;
 
 fn lattice(step: f32, base: i32, lags: u8) -> Row {
@@ -180,7 +180,7 @@ fn split_single(value: f32) -> (u32, i32) {
     }
 }
 
-/// The same in double precision, with the number of its bits.
+/// The same in double precision, with its number of bits.
 fn split_double(value: f64) -> (u64, i32, u32) {
     let bits = value.to_bits();
     let fraction = bits & ((1 << 52) - 1);

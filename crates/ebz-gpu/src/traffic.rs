@@ -1,12 +1,10 @@
-//! Bytes that kernels move between global memory and themselves: each byte of each buffer that a kernel
-//! touches is counted once for reading and once for writing. What neighbouring workgroups read again comes
-//! from caches.
+//! Global memory traffic of the kernels: each byte of a buffer that a kernel accesses counts once per read and
+//! once per write. Repeated reads by neighbouring workgroups are served by caches.
 
 use crate::encode::length;
 use crate::table::{HEADER, Table};
 
-/// Bytes through global memory for each byte of the values, compressing and decompressing, as the marks of the
-/// units say.
+/// Bytes of traffic per byte of the values, compressing and decompressing, from the marks of the units.
 pub(crate) fn of(table: &Table, marks: &[u32]) -> (f64, f64) {
     let raw = 4 * table.values;
     let rows = size_of_val(&*table.rows);
@@ -27,8 +25,8 @@ pub(crate) fn of(table: &Table, marks: &[u32]) -> (f64, f64) {
     let compact = 2 * units + words + body;
     let compress = encode + carry + resolve + offsets + compact + 5 * rows;
 
-    // unpack: bodies, once for each of two segments where planes are summed up, marks and offsets; sums and
-    // totals. totals: themselves. columns: sums, totals, values.
+    // unpack: bodies, once for each of two segments if planes are summed up, marks and offsets; sums and
+    // totals. totals: totals. columns: sums, totals, values.
     let twice = if table.rows.iter().any(|row| row.planes > 1) {
         2
     } else {

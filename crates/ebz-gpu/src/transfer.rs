@@ -1,4 +1,4 @@
-//! Arrays to a device and back, and how fast it copies.
+//! Transfers of arrays, and the copy bandwidth of a device.
 
 use crate::buffers::Buffers;
 use crate::device::Gpu;
@@ -11,16 +11,16 @@ pub(crate) const STORAGE: wgpu::BufferUsages = wgpu::BufferUsages::STORAGE
     .union(wgpu::BufferUsages::COPY_SRC)
     .union(wgpu::BufferUsages::COPY_DST);
 
-/// Copies that are timed together.
+/// Number of copies timed together.
 const COPIES: u32 = 8;
 
 impl Gpu {
-    /// A buffer for so many values, as [`Gpu::compress_buffer`] takes it.
+    /// A buffer for this many values, for [`Gpu::compress_buffer`].
     pub fn allocate(&self, values: usize) -> Result<wgpu::Buffer> {
         self.guarded(|| self.buffer_for(STORAGE, 4 * values as u64))
     }
 
-    /// Copies values to a buffer, and waits until they are there.
+    /// Copies values to a buffer, and waits.
     pub fn upload(&self, values: &[f32], to: &wgpu::Buffer) -> Result<()> {
         self.guarded(|| {
             self.queue.write_buffer(to, 0, bytemuck::cast_slice(values));
@@ -39,7 +39,7 @@ impl Gpu {
         })
     }
 
-    /// Time for a copy of so many bytes within the device.
+    /// Time of a copy of this many bytes within the device.
     pub fn copy_time(&self, bytes: u64) -> Result<Duration> {
         self.guarded(|| {
             let from = self.buffer_for(STORAGE, bytes)?;
@@ -54,7 +54,7 @@ impl Gpu {
                 self.wait()?;
                 Ok(started.elapsed() / COPIES)
             };
-            // The first one also clears the buffers.
+            // The first copy also initializes the buffers.
             run()?;
             run()
         })

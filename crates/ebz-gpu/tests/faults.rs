@@ -1,5 +1,5 @@
-//! Faults: no adapter, no memory, a lost device, a corrupt stream, a device that does not answer. An error, or
-//! the CPU with a notice; never a wrong answer, never a hang.
+//! Faults: no adapter, no memory, a lost device, a corrupt stream, a timeout. The result is an error, or a
+//! fallback to the CPU with a notice; never wrong data, never a hang.
 
 use ebz::{Bound, Options, Reader, View, Writer};
 use ebz_gpu::{Gpu, GpuError};
@@ -13,7 +13,7 @@ fn options() -> Options {
     Options::new(Bound::Range(1e-3))
 }
 
-/// Compresses with a device that may have failed: the bytes of the CPU in any case.
+/// Compresses with a device that may have failed: always the bytes of the CPU.
 fn survives(gpu: Arc<Gpu>) {
     let field = Content::Smooth.field::<f32>(&SHAPE, 1);
     let view = View::new(&field.values, &SHAPE).unwrap();
@@ -30,7 +30,7 @@ fn survives(gpu: Arc<Gpu>) {
 
 #[test]
 fn no_adapter_is_an_error() {
-    // No machine has this one; machines without any say so, too.
+    // No machine has this adapter; machines without a GPU report the same error.
     let result = Gpu::open(Some("an adapter that nobody makes"));
     assert!(matches!(result, Err(GpuError::NoAdapter(_))), "{result:?}");
 }

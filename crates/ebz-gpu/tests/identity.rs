@@ -1,4 +1,4 @@
-//! The GPU writes the CPU's bytes and reads its values, whatever the input.
+//! The GPU writes the bytes of the CPU and reads the same values, for any input.
 //!
 //! All of these need an adapter: `scripts/test_gpu` runs them, and fails where there is none.
 
@@ -8,7 +8,7 @@ use ebz_testkit::fields::Content;
 use ebz_testkit::random::Random;
 use std::sync::Arc;
 
-/// One for each test, which counts what it does.
+/// One device per test, which counts its own work.
 fn gpu() -> Arc<Gpu> {
     thread_local! {
         static GPU: Arc<Gpu> = Arc::new(Gpu::open(None).expect("a GPU"));
@@ -16,7 +16,8 @@ fn gpu() -> Arc<Gpu> {
     GPU.with(Arc::clone)
 }
 
-/// Compresses and decompresses on both; returns what the GPU did itself, and how many values that were.
+/// Compresses and decompresses on both; returns the chunks processed by the GPU, and the number of
+/// values.
 fn same(values: &[f32], shape: &[usize], options: &Options) -> Work {
     let gpu = gpu();
     let before = gpu.work();
@@ -104,7 +105,7 @@ fn the_gpu_does_the_work_itself() {
 #[test]
 #[ignore = "needs an adapter: scripts/test_gpu"]
 fn every_set_of_lags() {
-    // What is constant along an axis wants that lag; noise wants none.
+    // Data that is constant along an axis selects that lag; noise selects none.
     let shape = [24, 48, 50];
     let mut random = Random::new(5);
     let mut noise = || random.unit() as f32 * 20.0;
@@ -138,7 +139,7 @@ fn random_bits_and_bounds() {
         let ny = 1 + random.below(60);
         let nz = 1 + random.below(12);
         let shape = [nz, ny, nx];
-        // From bounds whose steps are hardly normal to those whose lattice points overflow.
+        // From bounds with barely normal steps to those whose lattice points overflow.
         let exponent = -127 + random.below(253) as i32;
         let bound = (1.0 + random.unit()) * f64::from(exponent).exp2();
         let bits = |random: &mut Random| f32::from_bits(random.bits() as u32);
@@ -156,18 +157,19 @@ fn random_bits_and_bounds() {
     }
 }
 
-/// Values that are compared in all, if the environment does not say how many.
-const MANY: usize = 10_000_000;
+/// Number of values compared by default.
+const DEFAULT_VALUES: usize = 10_000_000;
 
 #[test]
 #[ignore = "needs an adapter: scripts/test_gpu"]
 fn many_values() {
-    let many = std::env::var("EBZ_GPU_VALUES").map_or(MANY, |text| text.parse().expect("a number"));
+    let many = std::env::var("EBZ_GPU_VALUES")
+        .map_or(DEFAULT_VALUES, |text| text.parse().expect("a number"));
     let shape = [64, 128, 128];
     let mut random = Random::new(23);
     let (mut done, mut round) = (0, 0);
     while done < many {
-        // Waves with noise of any size around any offset, and bit patterns in between.
+        // Waves with noise of any amplitude around any offset, and random bit patterns.
         let bound = 10f64.powi(random.below(12) as i32 - 8);
         let offset = bound * [0.0, 3e3, -9e4, 4e6][round % 4];
         let (size, noise) = (2e4 * random.unit() * bound, 300.0 * random.unit() * bound);

@@ -1,4 +1,4 @@
-//! Arrays that are compressed and decompressed without leaving the device.
+//! Arrays compressed and decompressed in device memory.
 //!
 //! All of these need an adapter: `scripts/test_gpu` runs them.
 
@@ -8,7 +8,7 @@ use ebz::{Bound, Fill, FillValues, Options, View};
 use ebz_gpu::{Gpu, GpuError};
 use ebz_testkit::fields::Content;
 
-/// The same bodies as the CPU's, and the same values back, in both layouts; returns the chunks that were left to
+/// Checks for the bodies of the CPU and the same values in both layouts; returns the number of chunks left to
 /// the CPU.
 fn same(gpu: &Gpu, values: &[f32], shape: &[usize], options: &Options) -> usize {
     let layouts = ["planes", "flags"].into_iter();
@@ -83,7 +83,7 @@ fn any_content_is_whole() {
         let named = small_chunks(Bound::Range(1e-3)).fill(field.marks());
         same(&gpu, &field.values, &shape, &named);
     }
-    // A mask, and values that nobody can quantize in between.
+    // A mask, and values that cannot be quantized.
     let mut values = Content::Smooth.field::<f32>(&shape, 5).values;
     values[3000..9000].fill(-999.0);
     values[100] = f32::NAN;

@@ -1,6 +1,6 @@
-//! A communicator: what this crate uses of MPI, and nothing else.
+//! A communicator: the MPI calls that this crate uses.
 //!
-//! All calls go to the `PMPI_` names, so that a library that replaces the `MPI_` ones can use this crate.
+//! All calls use the `PMPI_` names, so that a library that replaces the `MPI_` ones can use this crate.
 
 use crate::error::{Error, Result};
 use crate::speed::Speeds;
@@ -10,13 +10,13 @@ use std::cell::RefCell;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
-/// Bytes of a single message or file access at most; counts of MPI are 32-bit.
-pub(crate) const MAX_MESSAGE: usize = 1 << 28;
+/// Maximum size of a single message or file access in bytes; MPI counts are 32-bit.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 1 << 28;
 
 /// `MPI_IN_PLACE` of Open MPI.
 pub const IN_PLACE: *const c_void = ptr::without_provenance(1);
 
-/// What a message is for; messages of one purpose between two ranks stay in order.
+/// Purpose of a message; messages of one purpose between two ranks stay in order.
 #[derive(Debug, Clone, Copy)]
 #[repr(i32)]
 pub(crate) enum Tag {
@@ -30,26 +30,26 @@ pub(crate) enum Tag {
     Pair,
 }
 
-/// A communicator of this crate's own: a duplicate of the one that it was made from.
+/// A duplicate of the communicator that it was created from.
 #[derive(Debug)]
 pub struct Comm {
     raw: ffi::MPI_Comm,
     rank: usize,
     size: usize,
-    /// What was measured so far.
+    /// Measurements so far.
     pub(crate) speeds: RefCell<Speeds>,
-    /// Memory of sums, kept for the next one: faults of new pages took a third of its time.
+    /// Memory of sums, kept for the next one: page faults of new memory took a third of the time.
     pub(crate) residuals: RefCell<Vec<i32>>,
 }
 
-/// Fails if MPI did.
+/// Converts an MPI error code to an error.
 pub(crate) fn check(call: &'static str, code: c_int) -> Result<()> {
     if code == ffi::MPI_SUCCESS as c_int {
         return Ok(());
     }
     let mut text = [0; ffi::MPI_MAX_ERROR_STRING as usize + 1];
     let mut length = 0;
-    // SAFETY: the buffer has room for the longest text, and stays terminated by zero.
+    // SAFETY: the buffer has room for the longest text, and stays null-terminated.
     let text = unsafe {
         ffi::PMPI_Error_string(code, text.as_mut_ptr(), &mut length);
         CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
@@ -74,11 +74,11 @@ impl Comm {
     /// MPI is initialized, and `from` is a valid intracommunicator.
     pub unsafe fn from_raw(from: ffi::MPI_Comm) -> Result<Self> {
         let (mut rank, mut size) = (0, 0);
-        // SAFETY: the caller says that `from` is valid.
+        // SAFETY: the caller guarantees that `from` is valid.
         unsafe {
             let mut raw = ffi::RSMPI_COMM_NULL;
             check("MPI_Comm_dup", ffi::PMPI_Comm_dup(from, &mut raw))?;
-            // Errors are ours to report, whatever the program does with its own.
+            // We report errors ourselves, regardless of the program's error handler.
             ffi::PMPI_Comm_set_errhandler(raw, ffi::RSMPI_ERRORS_RETURN);
             check("MPI_Comm_rank", ffi::PMPI_Comm_rank(raw, &mut rank))?;
             check("MPI_Comm_size", ffi::PMPI_Comm_size(raw, &mut size))?;
@@ -92,7 +92,7 @@ impl Comm {
         }
     }
 
-    /// Number of this rank.
+    /// This rank.
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -102,9 +102,9 @@ impl Comm {
         self.size
     }
 
-    /// Sends bytes, and waits until they may be changed.
+    /// Sends bytes; returns once the buffer can be reused.
     pub(crate) fn send(&self, to: usize, tag: Tag, bytes: &[u8]) -> Result<()> {
-        // SAFETY: the bytes are there until the call returns.
+        // SAFETY: the bytes outlive the call.
         let code = unsafe {
             ffi::PMPI_Send(
                 bytes.as_ptr().cast(),
@@ -118,23 +118,23 @@ impl Comm {
         check("MPI_Send", code)
     }
 
-    /// Sends bytes of any length, in messages that MPI can count.
+    /// Sends bytes of any length, split into messages of at most [`MAX_MESSAGE_BYTES`].
     pub(crate) fn send_long(&self, to: usize, tag: Tag, bytes: &[u8]) -> Result<()> {
-        let mut pieces = bytes.chunks(MAX_MESSAGE);
+        let mut pieces = bytes.chunks(MAX_MESSAGE_BYTES);
         pieces.try_for_each(|piece| self.send(to, tag, piece))
     }
 
-    /// Waits for what [`Self::send_long`] sends, of exactly this length.
+    /// Receives what [`Self::send_long`] sends, with exactly this length.
     pub(crate) fn receive_long(&self, from: usize, tag: Tag, into: &mut [u8]) -> Result<()> {
-        let mut pieces = into.chunks_mut(MAX_MESSAGE);
+        let mut pieces = into.chunks_mut(MAX_MESSAGE_BYTES);
         pieces.try_for_each(|piece| self.ireceive(from, tag, piece)?.wait())
     }
 
-    /// Begins to send bytes.
+    /// Starts to send bytes.
     pub(crate) fn isend(&self, to: usize, tag: Tag, bytes: Vec<u8>) -> Result<Sending> {
         // SAFETY: the request is set by the call.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
-        // SAFETY: the bytes move into the result, which waits before it frees them.
+        // SAFETY: the result owns the bytes, and waits before it frees them.
         let code = unsafe {
             ffi::PMPI_Isend(
                 bytes.as_ptr().cast(),
@@ -176,7 +176,7 @@ impl Comm {
         check("MPI_Get_count", code)?;
         into.clear();
         into.resize(length as usize, 0);
-        // SAFETY: there is room for so many bytes.
+        // SAFETY: there is room for this many bytes.
         let code = unsafe {
             ffi::PMPI_Mrecv(
                 into.as_mut_ptr().cast(),
@@ -190,7 +190,7 @@ impl Comm {
         Ok(status.MPI_SOURCE as usize)
     }
 
-    /// Begins to receive a message of exactly this length.
+    /// Starts to receive a message of exactly this length.
     pub(crate) fn ireceive(&self, from: usize, tag: Tag, into: &mut [u8]) -> Result<Receiving> {
         // SAFETY: a constant of MPI.
         let mut request = unsafe { ffi::RSMPI_REQUEST_NULL };
@@ -210,11 +210,11 @@ impl Comm {
         Ok(Receiving(request))
     }
 
-    /// The same words of every rank, one behind the other.
+    /// The words of all ranks, in rank order.
     pub(crate) fn allgather(&self, words: &[u64]) -> Result<Vec<u64>> {
         let mut all = vec![0; words.len() * self.size];
         let length = count(words.len())?;
-        // SAFETY: every rank gives as many words, and there is room for all.
+        // SAFETY: every rank sends the same number of words, and there is room for all.
         let code = unsafe {
             ffi::PMPI_Allgather(
                 words.as_ptr().cast(),
@@ -248,11 +248,11 @@ impl Comm {
             total += n as usize;
         }
         if total == 0 {
-            // Empty memory has no address of its own, which MPI takes for an alias.
+            // An empty buffer has no unique address, and MPI may report aliasing.
             return Ok(vec![Vec::new(); self.size]);
         }
         let mut all = vec![0u8; total];
-        // SAFETY: counts and displacements cut `all` into parts.
+        // SAFETY: counts and displacements partition `all`.
         let code = unsafe {
             ffi::PMPI_Allgatherv(
                 bytes.as_ptr().cast(),
@@ -275,7 +275,7 @@ impl Comm {
         Ok(parts.collect())
     }
 
-    /// The largest of each word.
+    /// The element-wise maximum.
     pub(crate) fn max(&self, words: &mut [u64]) -> Result<()> {
         let mine = words.to_vec();
         // SAFETY: both hold the same number of words.
@@ -292,7 +292,7 @@ impl Comm {
         check("MPI_Allreduce", code)
     }
 
-    /// Bytes of one rank to all, of any length below 2³¹.
+    /// Broadcasts bytes of any length below 2³¹.
     pub(crate) fn broadcast(&self, root: usize, bytes: &mut Vec<u8>) -> Result<()> {
         let mut length = bytes.len() as u64;
         let pointer: *mut c_void = ptr::from_mut(&mut length).cast();
@@ -304,12 +304,12 @@ impl Comm {
         self.broadcast_in_place(root, bytes)
     }
 
-    /// Every rank's part of the same memory to all ranks.
+    /// Gathers every rank's part of the same memory on all ranks.
     pub(crate) fn allgather_in_place(&self, bytes: &mut [u8], lengths: &[usize]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
         }
-        if bytes.len() > MAX_MESSAGE {
+        if bytes.len() > MAX_MESSAGE_BYTES {
             let mut rest = bytes;
             for (rank, &length) in lengths.iter().enumerate() {
                 let (part, after) = rest.split_at_mut(length);
@@ -328,7 +328,7 @@ impl Comm {
         let counts = counts.collect::<Result<Vec<c_int>>>()?;
         let own = &bytes[starts[self.rank] as usize..][..lengths[self.rank]];
         let own = own.to_vec();
-        // SAFETY: counts and displacements cut the memory into parts.
+        // SAFETY: counts and displacements partition the memory.
         let code = unsafe {
             ffi::PMPI_Allgatherv(
                 own.as_ptr().cast(),
@@ -344,10 +344,10 @@ impl Comm {
         check("MPI_Allgatherv", code)
     }
 
-    /// Bytes of one rank to all, which have room for exactly that many.
+    /// Broadcasts bytes; the others have room for exactly that many.
     pub(crate) fn broadcast_in_place(&self, root: usize, bytes: &mut [u8]) -> Result<()> {
-        for piece in bytes.chunks_mut(MAX_MESSAGE) {
-            // SAFETY: every rank has room for so many bytes.
+        for piece in bytes.chunks_mut(MAX_MESSAGE_BYTES) {
+            // SAFETY: every rank has room for this many bytes.
             let code = unsafe {
                 ffi::PMPI_Bcast(
                     piece.as_mut_ptr().cast(),
@@ -368,8 +368,8 @@ impl Comm {
         check("MPI_Barrier", unsafe { ffi::PMPI_Barrier(self.raw) })
     }
 
-    /// Every rank's result is the same: one that fails makes all fail. Ends what may fail on single
-    /// ranks; collective.
+    /// Exchanges results: if one rank failed, all fail. Collective; ends a section in which single ranks
+    /// may fail.
     pub fn settle<T>(&self, result: Result<T>) -> Result<T> {
         let size = self.size as u64;
         // The lowest rank that failed.
@@ -407,7 +407,7 @@ unsafe impl AsRaw for Comm {
 impl Drop for Comm {
     fn drop(&mut self) {
         let mut ended = 0;
-        // SAFETY: the communicator is ours; none is freed behind the end of MPI.
+        // SAFETY: the communicator is ours; none is freed after MPI is finalized.
         unsafe {
             ffi::PMPI_Finalized(&mut ended);
             if ended == 0 {
@@ -417,7 +417,7 @@ impl Drop for Comm {
     }
 }
 
-/// Bytes on their way.
+/// A send in flight.
 #[derive(Debug)]
 pub(crate) struct Sending {
     request: ffi::MPI_Request,
@@ -425,7 +425,7 @@ pub(crate) struct Sending {
 }
 
 impl Sending {
-    /// Lets MPI work, and says whether the bytes have been taken.
+    /// Lets MPI make progress, and returns whether the send is complete.
     pub fn is_done(&mut self) -> Result<bool> {
         let mut done = 0;
         // SAFETY: the request is ours; MPI makes it null once it is done.
@@ -435,9 +435,9 @@ impl Sending {
         Ok(done != 0)
     }
 
-    /// Waits until the bytes have been taken; they can be used again.
+    /// Waits for completion, and returns the buffer.
     pub fn wait(mut self) -> Result<Vec<u8>> {
-        // SAFETY: as above; waiting for the null request returns at once.
+        // SAFETY: as above; waiting for the null request returns immediately.
         let code = unsafe { ffi::PMPI_Wait(&mut self.request, ffi::RSMPI_STATUS_IGNORE) };
         check("MPI_Wait", code)?;
         Ok(std::mem::take(&mut self.bytes))
@@ -446,17 +446,17 @@ impl Sending {
 
 impl Drop for Sending {
     fn drop(&mut self) {
-        // SAFETY: the memory may be freed only behind this.
+        // SAFETY: the memory may be freed only after this.
         unsafe { ffi::PMPI_Wait(&mut self.request, ffi::RSMPI_STATUS_IGNORE) };
     }
 }
 
-/// A message that is awaited.
+/// A receive in flight.
 #[derive(Debug)]
 pub(crate) struct Receiving(ffi::MPI_Request);
 
 impl Receiving {
-    /// Waits until it is there.
+    /// Waits for the message.
     pub fn wait(mut self) -> Result<()> {
         // SAFETY: the request is ours.
         let code = unsafe { ffi::PMPI_Wait(&mut self.0, ffi::RSMPI_STATUS_IGNORE) };

@@ -1,34 +1,34 @@
-//! What goes wrong where ranks work together.
+//! Errors of parallel operations.
 
-/// What went wrong. Collective calls fail on every rank or on none.
+/// An error. Collective calls fail on every rank or on none.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Compression, files, or arguments.
     #[error(transparent)]
     Ebz(#[from] ebz::Error),
-    /// MPI refused a call.
+    /// An MPI call failed.
     #[error("{call}: {text}")]
     Mpi {
         /// The function.
         call: &'static str,
-        /// What MPI says.
+        /// MPI's error message.
         text: String,
     },
-    /// The ranks do not ask for the same.
+    /// The ranks' requests differ.
     #[error("the ranks disagree: {0}")]
     Disagree(String),
     /// Another rank failed.
     #[error("rank {rank}: {text}")]
     Other {
-        /// Which one.
+        /// The rank.
         rank: usize,
         /// Its error.
         text: String,
     },
 }
 
-/// Result with the crate's error.
+/// Result with the error of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl From<std::io::Error> for Error {

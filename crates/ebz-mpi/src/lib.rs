@@ -1,4 +1,4 @@
-//! Parallel I/O and collectives of MPI with error-bounded compression.
+//! Parallel I/O and MPI collectives with error-bounded compression.
 
 mod collective;
 mod comm;

@@ -1,14 +1,14 @@
-//! How fast the links between ranks are: measured once for a communicator.
+//! Speed of the links between ranks, measured once per communicator.
 
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
 use std::time::Instant;
 
-/// Bytes of the first and of the last message that a link is measured with.
-const FIRST_PROBE: usize = 256 << 10;
-const LAST_PROBE: usize = 8 << 20;
-/// A probe that takes this long is long enough: bursts that shapers and buffers swallow are behind it.
-const LONG_ENOUGH: f64 = 0.02;
+/// Sizes of the first and the last probe message in bytes.
+const MIN_PROBE_BYTES: usize = 256 << 10;
+const MAX_PROBE_BYTES: usize = 8 << 20;
+/// Minimum duration of a conclusive probe in seconds: past the bursts that shapers and buffers absorb.
+const MIN_PROBE_SECONDS: f64 = 0.02;
 
 impl Comm {
     /// Seconds per byte of the slowest link between neighbours; measured once, collectively.
@@ -27,10 +27,10 @@ impl Comm {
         }
         let next = (self.rank() + 1) % self.size();
         let previous = (self.rank() + self.size() - 1) % self.size();
-        // Written once, so that pages are there.
-        let mut from = vec![1u8; LAST_PROBE];
-        let mut to = vec![1u8; LAST_PROBE];
-        let mut length = FIRST_PROBE;
+        // Written once, to fault the pages in.
+        let mut from = vec![1u8; MAX_PROBE_BYTES];
+        let mut to = vec![1u8; MAX_PROBE_BYTES];
+        let mut length = MIN_PROBE_BYTES;
         loop {
             self.barrier()?;
             let start = Instant::now();
@@ -40,11 +40,11 @@ impl Comm {
             receiving.wait()?;
             from = sending.wait()?;
             let seconds = start.elapsed().as_secs_f64();
-            // Bits of numbers that are not negative are ordered like the numbers.
+            // Non-negative floats are ordered like their bits.
             let mut slowest = [seconds.to_bits()];
             self.max(&mut slowest)?;
             let seconds = f64::from_bits(slowest[0]);
-            if seconds >= LONG_ENOUGH || length == LAST_PROBE {
+            if seconds >= MIN_PROBE_SECONDS || length == MAX_PROBE_BYTES {
                 return Ok(seconds / length as f64);
             }
             length *= 2;

@@ -19,10 +19,10 @@ use xxhash_rust::xxh3::Xxh3Default;
 const MAGIC: [u8; 4] = *b"EBZM";
 const VERSION: u8 = 1;
 pub(crate) const HEADER: usize = 32;
-/// Where the checksum begins.
-const CHECKED: usize = 24;
+/// Offset of the checksum.
+const CHECKSUM_OFFSET: usize = 24;
 
-/// What a body is.
+/// Type of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -30,17 +30,17 @@ pub(crate) enum Kind {
     Slab = 1,
     /// Packed residuals of a lattice.
     Residuals = 2,
-    /// Values as they are.
+    /// Raw values.
     Raw = 3,
-    /// The sender failed; the body says why.
+    /// The sender failed; the body is its error message.
     Failure = 4,
-    /// What is to come between two ranks.
+    /// Announces a transfer between two ranks.
     Opening = 5,
-    /// The receiver has what it should have.
+    /// The receiver's acknowledgement.
     Answer = 6,
 }
 
-/// A message that has passed its checks.
+/// A validated message.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Message<'a> {
     pub kind: Kind,
@@ -50,7 +50,7 @@ pub(crate) struct Message<'a> {
     pub body: &'a [u8],
 }
 
-/// Begins a message; the body is appended to it.
+/// Starts a message; the body is appended to it.
 pub(crate) fn begin(kind: Kind, origin: usize, part: usize, bound: f64, out: &mut Vec<u8>) {
     out.clear();
     out.extend_from_slice(&MAGIC);
@@ -58,16 +58,16 @@ pub(crate) fn begin(kind: Kind, origin: usize, part: usize, bound: f64, out: &mu
     out.extend_from_slice(&(origin as u32).to_le_bytes());
     out.extend_from_slice(&(part as u32).to_le_bytes());
     out.extend_from_slice(&bound.to_le_bytes());
-    out.extend_from_slice(&[0; HEADER - CHECKED]);
+    out.extend_from_slice(&[0; HEADER - CHECKSUM_OFFSET]);
 }
 
-/// Ends a message.
+/// Completes a message.
 pub(crate) fn seal(message: &mut [u8]) {
     let sum = checksum(message).to_le_bytes();
-    message[CHECKED..HEADER].copy_from_slice(&sum);
+    message[CHECKSUM_OFFSET..HEADER].copy_from_slice(&sum);
 }
 
-/// A whole message.
+/// A complete message.
 pub(crate) fn whole(kind: Kind, origin: usize, part: usize, body: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(HEADER + body.len());
     begin(kind, origin, part, 0.0, &mut message);
@@ -78,19 +78,19 @@ pub(crate) fn whole(kind: Kind, origin: usize, part: usize, body: &[u8]) -> Vec<
 
 fn checksum(message: &[u8]) -> u64 {
     let mut hasher = Xxh3Default::new();
-    hasher.update(&message[..CHECKED]);
+    hasher.update(&message[..CHECKSUM_OFFSET]);
     hasher.update(&message[HEADER..]);
     hasher.digest()
 }
 
 impl<'a> Message<'a> {
-    /// Checks a message that came over a network.
+    /// Validates a received message.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
-        let damaged = || Error::corrupt("a message was damaged on its way");
+        let damaged = || Error::corrupt("a message was damaged in transit");
         if bytes.len() < HEADER || bytes[..4] != MAGIC || bytes[4] != VERSION {
             return Err(damaged().into());
         }
-        let sum = &bytes[CHECKED..HEADER];
+        let sum = &bytes[CHECKSUM_OFFSET..HEADER];
         if sum != checksum(bytes).to_le_bytes() {
             return Err(damaged().into());
         }
@@ -124,13 +124,13 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The body, if the message is the one that is due.
+    /// The body, if this is the expected message.
     pub fn expect(&self, kind: Kind, origin: usize, part: usize) -> Result<&'a [u8]> {
         if (self.kind, self.origin, self.part) == (kind, origin, part) {
             return Ok(self.body);
         }
         Err(Error::corrupt(format!(
-            "{:?} {} of rank {} where {kind:?} {part} of rank {origin} is due",
+            "{:?} {} of rank {} instead of {kind:?} {part} of rank {origin}",
             self.kind, self.part, self.origin
         ))
         .into())

@@ -10,11 +10,11 @@ use ebz::slab::SlabCoder;
 use ebz::{Bound, Element, Tolerance, ValueScan, View};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What an opening says, in the place of a part's number.
+/// Flags of an announcement, in place of the part number.
 const COMPRESSED: usize = 1;
 const LOSSLESS: usize = 2;
 
-/// What sender and receiver must ask for alike.
+/// A hash of the properties that sender and receiver must agree on.
 fn fingerprint<T: Element>(shape: &[usize], settings: &Settings) -> u64 {
     let options = &settings.options;
     let bound = options.bound;
@@ -28,8 +28,8 @@ fn fingerprint<T: Element>(shape: &[usize], settings: &Settings) -> u64 {
 }
 
 /// Sends an array to another rank, which calls [`recv`] with the same shape and settings, and returns once
-/// that rank has it: both fail, or neither. Whether it is worth compressing is known once [`Comm::link`]
-/// was called; before, it is compressed.
+/// that rank has received it: both fail, or neither. The decision whether to compress needs
+/// [`Comm::link`]; if that was not called, the array is compressed.
 pub fn send<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -41,7 +41,7 @@ pub fn send<T: Element>(
     let (agreement, mut report) = match prepare(comm, values, shape, settings) {
         Ok(prepared) => prepared,
         Err(error) => {
-            // The receiver must not wait, and answers every opening.
+            // The receiver must not block, and answers every announcement.
             let failed = Err(error);
             answer(comm, to, &failed)?;
             let _ = answer_of(comm, to);
@@ -82,11 +82,11 @@ pub fn send<T: Element>(
 fn another_rank(comm: &Comm, rank: usize) -> Result<()> {
     match rank < comm.size() && rank != comm.rank() {
         true => Ok(()),
-        false => Err(ebz::Error::invalid(format!("{rank} is not another rank")).into()),
+        false => Err(ebz::Error::invalid(format!("invalid rank {rank}")).into()),
     }
 }
 
-/// Tells the other rank whether all is well so far.
+/// Tells the other rank whether this one is ready.
 fn answer(comm: &Comm, to: usize, result: &Result<()>) -> Result<()> {
     let message = match result {
         Ok(()) => message::whole(Kind::Answer, comm.rank(), 0, &[]),
@@ -98,7 +98,7 @@ fn answer(comm: &Comm, to: usize, result: &Result<()>) -> Result<()> {
     comm.send(to, Tag::Pair, &message)
 }
 
-/// Waits for the receiver's answer.
+/// Waits for the acknowledgement.
 fn answer_of(comm: &Comm, from: usize) -> Result<()> {
     let mut bytes = Vec::new();
     comm.receive(Some(from), Tag::Pair, &mut bytes)?;
@@ -130,7 +130,7 @@ fn prepare<T: Element>(
     let agreement = Agreement {
         offers: vec![Offer::new(shape)],
         tolerance,
-        // The receiver has no scan of the values: each chunk finds its own fill values.
+        // The receiver has no scan of the values: each chunk detects its own fill values.
         fill: options.fill,
         rates,
         link: link.unwrap_or(0.0),
@@ -153,7 +153,7 @@ fn prepare<T: Element>(
     Ok((agreement, report))
 }
 
-/// The flags of a sender's opening, if it sends what is expected here.
+/// The flags of a sender's announcement, if it matches the request here.
 fn accept<T: Element>(
     bytes: &[u8],
     out: &[T],
@@ -167,11 +167,11 @@ fn accept<T: Element>(
     if opening.kind == Kind::Opening && same {
         return Ok(opening.part);
     }
-    let text = format!("rank {from} sends another shape, type, bound or codec");
+    let text = format!("rank {from} sends a different shape, type, bound or codec");
     Err(Error::Disagree(text))
 }
 
-/// Receives an array of another rank, which calls [`send`].
+/// Receives an array from another rank, which calls [`send`].
 pub fn recv<T: Element>(
     comm: &Comm,
     out: &mut [T],
@@ -198,7 +198,7 @@ pub fn recv<T: Element>(
         comm.receive_long(from, Tag::Raw, bytemuck::cast_slice_mut(out))?;
         return Ok(report);
     }
-    // Only the sender needs to know the bound, but exact values may take another codec.
+    // Only the sender needs the bound, but lossless data may use another codec.
     let tolerance = match flags & LOSSLESS {
         0 => Tolerance::Abs(1.0),
         _ => Tolerance::Lossless,

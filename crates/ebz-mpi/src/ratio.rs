@@ -1,13 +1,13 @@
-//! A fixed ratio in one pass: the bound of each part follows from what the parts before it took.
+//! A fixed ratio in one pass: the bound of each part follows from the sizes of the previous parts.
 //!
-//! The model is that of the CEAZ paper, section 3.1: a bound twice as large saves one bit per value.
+//! The model is that of the CEAZ paper, section 3.1: doubling the bound saves one bit per value.
 
 use ebz::Element;
 
-/// Bits per value that the bound is corrected by at most, from one part to the next.
+/// Maximum correction of the bound from one part to the next, in bits per value.
 const MAX_CORRECTION: f64 = 6.0;
 
-/// A bound to begin with: the median difference of neighbours, or of values from zero.
+/// Initial bound: the median difference of neighbours, or the median magnitude.
 pub(crate) fn first_bound<T: Element>(values: &[T]) -> f64 {
     const SAMPLES: usize = 4096;
     let step = (values.len() / SAMPLES).max(1);
@@ -24,20 +24,20 @@ pub(crate) fn first_bound<T: Element>(values: &[T]) -> f64 {
     median.unwrap_or(1.0).clamp(1e-300, 1e300)
 }
 
-/// Chooses the bounds of the parts of a stream such that the whole has a ratio.
+/// Chooses the bounds of the parts of a stream to reach a ratio for the whole.
 #[derive(Debug)]
 pub(crate) struct Controller {
-    /// Bits per value to spend.
+    /// Target bits per value.
     target: f64,
     bound: f64,
-    /// Bits that the parts so far took more than they should.
+    /// Excess bits of the parts so far.
     debt: f64,
-    /// The largest bound that was used.
+    /// The largest bound used.
     pub largest: f64,
 }
 
 impl Controller {
-    /// A ratio for values of this many bits, from this bound on.
+    /// A controller for values of this many bits, starting with this bound.
     pub fn new(ratio: f64, value_bits: f64, bound: f64) -> Self {
         Self {
             target: value_bits / ratio,
@@ -47,18 +47,18 @@ impl Controller {
         }
     }
 
-    /// The bound to try next.
+    /// The next bound.
     pub fn bound(&self) -> f64 {
         self.bound
     }
 
-    /// A trial that is not sent: only the bound moves.
+    /// Updates the bound after a trial that is not sent.
     pub fn tried(&mut self, values: usize, bytes: usize) {
         let spent = 8.0 * bytes as f64 / values.max(1) as f64;
         self.correct(spent - self.target);
     }
 
-    /// A part that is sent; the next one pays half of the debt back.
+    /// Updates after a part was sent; the next one compensates half of the excess.
     pub fn sent(&mut self, values: usize, bytes: usize) {
         self.largest = self.largest.max(self.bound);
         let values = values.max(1) as f64;
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn the_ratio_is_met_where_the_model_holds_and_the_field_changes() {
-        // Bits per value are log2(size of the field / bound).
+        // Bits per value are log2(amplitude of the field / bound).
         let mut controller = Controller::new(8.0, 32.0, 1.0);
         let (mut bytes, mut values) = (0, 0);
         for part in 0..64 {

@@ -1,4 +1,4 @@
-//! What all ranks must ask for alike, and how they find out whether they do.
+//! Settings that must match on all ranks, and how ranks check that.
 
 use crate::comm::Comm;
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// When to compress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Where the speeds of links and codec, and the ratio of a sample, say that it is faster.
+    /// If it is faster, judging by the speeds of links and codec, and the ratio of a sample.
     #[default]
     Adaptive,
     /// Always.
@@ -20,18 +20,18 @@ pub enum Mode {
     Never,
 }
 
-/// How to compress what ranks send to each other.
+/// How to compress messages between ranks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Bound, codec and its parameters; chunks and threads do not matter here.
+    /// Bound, codec and its parameters; chunks and threads are ignored.
     pub options: Options,
     /// When to compress.
     pub mode: Mode,
 }
 
 impl Settings {
-    /// With this bound, where it is faster.
+    /// With this bound, adaptive.
     pub fn new(bound: Bound) -> Self {
         Self::from(Options::new(bound))
     }
@@ -58,40 +58,40 @@ impl From<Options> for Settings {
     }
 }
 
-/// What became of an operation.
+/// Report of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Report {
     /// Whether the data was compressed.
     pub compressed: bool,
-    /// What both ways would take, where that was asked.
+    /// Estimated times of both ways, if they were compared.
     pub estimate: Option<Estimate>,
     /// Bytes of this rank's own data.
     pub raw_bytes: u64,
     /// Bytes that this rank sent.
     pub sent_bytes: u64,
-    /// The largest bound of any value of any rank; 0 where all are exact.
+    /// The largest bound of any value on any rank; 0 if all are exact.
     pub largest_bound: f64,
 }
 
-/// Axes of an array that ranks tell each other of.
-pub(crate) const AXES: usize = 4;
-/// Numbers of a scan: see [`ValueScan::to_words`].
-const SCAN: usize = 28;
-const WORDS: usize = 6 + AXES + 4 + 1 + SCAN;
+/// Maximum number of axes of an array.
+pub(crate) const MAX_AXES: usize = 4;
+/// Words of a scan: see [`ValueScan::to_words`].
+const SCAN_WORDS: usize = 28;
+const WORDS: usize = 6 + MAX_AXES + 4 + 1 + SCAN_WORDS;
 
-/// What a rank brings to an operation.
+/// A rank's description of its array.
 #[derive(Debug)]
 pub(crate) struct Offer {
     /// Number of values and extents.
     pub shape: Vec<usize>,
-    /// Where known.
+    /// If known.
     pub rates: Option<Rates>,
     scan: Vec<u64>,
 }
 
 impl Offer {
-    /// An array that only two ranks know of.
+    /// An array of a transfer between two ranks.
     pub fn new(shape: &[usize]) -> Self {
         Self {
             shape: shape.to_vec(),
@@ -108,24 +108,24 @@ impl Offer {
 /// What the ranks agreed on.
 #[derive(Debug)]
 pub(crate) struct Agreement {
-    /// One for each rank.
+    /// One per rank.
     pub offers: Vec<Offer>,
-    /// What holds for every value; `None` for a fixed ratio.
+    /// The tolerance of every value; `None` for a fixed ratio.
     pub tolerance: Option<Tolerance>,
     pub fill: Fill,
-    /// Slowest codec and least ratio of all ranks, if any measured.
+    /// Slowest codec and least ratio of all ranks, if measured.
     pub rates: Option<Rates>,
     /// Seconds per byte.
     pub link: f64,
 }
 
 impl Agreement {
-    /// Values of all ranks.
+    /// Number of values of all ranks.
     pub fn total(&self) -> usize {
         self.offers.iter().map(Offer::len).sum()
     }
 
-    /// Whether every rank's array can be coded: all ranks find the same, before anyone sends.
+    /// Whether every rank's array can be encoded: all ranks get the same answer before anyone sends.
     pub fn check<T: Element>(&self, settings: &Settings) -> Result<()> {
         let mut ranks = 0..self.offers.len();
         ranks.try_for_each(|rank| self.plan::<T>(rank, settings).map(|_| ()))
@@ -134,13 +134,13 @@ impl Agreement {
     /// The plan of a rank's array.
     pub fn plan<T: Element>(&self, rank: usize, settings: &Settings) -> Result<FramePlan> {
         let shape = &self.offers[rank].shape;
-        // A fixed ratio says which bound it used with each part.
+        // With a fixed ratio, each part carries its bound.
         let tolerance = self.tolerance.unwrap_or(Tolerance::Abs(1.0));
         Ok(plan_of::<T>(shape, tolerance, &settings.options)?.with_fill(self.fill))
     }
 }
 
-/// The plan of an array that is sent with this guarantee.
+/// The plan of an array sent with this tolerance.
 pub(crate) fn plan_of<T: Element>(
     shape: &[usize],
     tolerance: Tolerance,
@@ -152,11 +152,11 @@ pub(crate) fn plan_of<T: Element>(
     Ok(FramePlan::new::<T>(shape, tolerance, &options)?)
 }
 
-/// Values of the sample that a codec is measured with.
-const SAMPLE: usize = 1 << 16;
+/// Number of values sampled to measure a codec.
+const SAMPLE_VALUES: usize = 1 << 16;
 
-/// Ranks tell each other what they want and have. Every rank gets the same answer, also where they
-/// disagree or one of them cannot begin.
+/// The ranks exchange requests and properties. Every rank gets the same answer, even if they
+/// disagree or one of them fails to start.
 pub(crate) fn agree<T: Element>(
     comm: &Comm,
     operation: &str,
@@ -180,7 +180,7 @@ pub(crate) fn agree<T: Element>(
     for (word, &extent) in words[6..].iter_mut().zip(shape) {
         *word = extent as u64 + 1;
     }
-    let at = 6 + AXES;
+    let at = 6 + MAX_AXES;
     if let Ok((rates, scan)) = &checked {
         if let Some(rates) = rates {
             words[at] = 1;
@@ -197,7 +197,7 @@ pub(crate) fn agree<T: Element>(
         checked?;
         return Err(Error::Other {
             rank,
-            text: "it cannot begin".into(),
+            text: "it failed to start".into(),
         });
     }
     for (at, what) in ["operation", "element type", "bound", "codec", "mode"]
@@ -206,11 +206,11 @@ pub(crate) fn agree<T: Element>(
     {
         let differs = |words: &&[u64]| words[1 + at] != ranks[0][1 + at];
         if let Some(rank) = ranks.iter().position(differs) {
-            let text = format!("rank {rank} asks for another {what} than rank 0");
+            let text = format!("rank {rank} requests a different {what} than rank 0");
             return Err(Error::Disagree(text));
         }
     }
-    // Only now is it known that all ranks want to measure it.
+    // Only now is it known that all ranks want to measure the link.
     let link = match settings.mode {
         Mode::Adaptive => comm.link()?,
         _ => 0.0,
@@ -250,10 +250,12 @@ fn no_range() -> ebz::Result<f64> {
 }
 
 fn offer(words: &[u64]) -> Offer {
-    let extents = words[6..6 + AXES].iter().take_while(|&&extent| extent > 0);
-    let at = 6 + AXES;
+    let extents = words[6..6 + MAX_AXES]
+        .iter()
+        .take_while(|&&extent| extent > 0);
+    let at = 6 + MAX_AXES;
     let number = |i: usize| f64::from_bits(words[at + i]);
-    let length = (words[at + 4] as usize).min(SCAN);
+    let length = (words[at + 4] as usize).min(SCAN_WORDS);
     Offer {
         shape: extents.map(|&extent| extent as usize - 1).collect(),
         rates: (words[at] == 1).then(|| Rates {
@@ -265,7 +267,7 @@ fn offer(words: &[u64]) -> Offer {
     }
 }
 
-/// What can be said without the others: speeds, and a scan of the values.
+/// The local part: speeds, and a scan of the values.
 fn prepare<T: Element>(
     comm: &Comm,
     shape: &[usize],
@@ -275,17 +277,17 @@ fn prepare<T: Element>(
     settings.options.check()?;
     if matches!(settings.options.bound, Bound::Psnr(_)) {
         return Err(ebz::Error::unsupported(
-            "psnr is not offered between ranks: use abs, range or ratio",
+            "psnr is not supported between ranks: use abs, range or ratio",
         )
         .into());
     }
-    if shape.len() > AXES || shape.is_empty() {
-        return Err(ebz::Error::invalid("arrays of ranks have 1 to 4 axes").into());
+    if shape.len() > MAX_AXES || shape.is_empty() {
+        return Err(ebz::Error::invalid("arrays must have 1 to 4 axes").into());
     }
     View::new(values, shape)?;
     let link = comm.speeds.borrow().link.unwrap_or(f64::INFINITY);
     let rates = sample(comm, values, settings, link)?;
-    // No ratio would help: all ranks will find that raw data is faster.
+    // No ratio would help: all ranks will choose raw data.
     let hopeless = rates.is_some_and(|rates| rates.encode.min(rates.decode) > link);
     let adaptive = settings.mode == Mode::Adaptive;
     let scan = match settings.options.needs_range() && !(adaptive && hopeless) {
@@ -295,8 +297,7 @@ fn prepare<T: Element>(
     Ok((rates, scan))
 }
 
-/// Encodes and decodes a few values with the clock running, unless the link is so fast that no ratio
-/// would help.
+/// Times encoding and decoding of a sample, unless the link is so fast that no ratio would help.
 pub(crate) fn sample<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -314,7 +315,7 @@ pub(crate) fn sample<T: Element>(
         return Ok(Some(known));
     }
     // From the middle: borders are often constant.
-    let length = values.len().min(SAMPLE);
+    let length = values.len().min(SAMPLE_VALUES);
     let sample = &values[(values.len() - length) / 2..][..length];
     let tolerance = match options.bound {
         Bound::Ratio(_) => Tolerance::Abs(crate::ratio::first_bound(sample)),
@@ -330,7 +331,7 @@ pub(crate) fn sample<T: Element>(
         ratio: 1.0,
     };
     let bytes = size_of_val(sample) as f64;
-    // The second time has its memory already.
+    // The second run reuses the memory.
     for _ in 0..2 {
         let start = Instant::now();
         let mut stored = 0;

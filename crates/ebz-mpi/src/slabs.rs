@@ -1,4 +1,4 @@
-//! Arrays as streams of messages, a slab each: one is encoded while those before it travel.
+//! Arrays as streams of messages, one per slab: slabs are sent while later ones are encoded.
 
 use crate::comm::{Comm, Sending, Tag};
 use crate::error::Result;
@@ -10,14 +10,14 @@ use ebz::{Bound, Element, Tolerance, View};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Messages on their way at once where nobody waits for this rank; more would only take memory.
+/// Maximum number of messages in flight if no rank waits for this one; more would only take memory.
 const MAX_IN_FLIGHT: usize = 8;
-/// Trials with a part that is not sent, to find the first bound of a fixed ratio.
+/// Number of trials, on a part that is not sent, to find the first bound of a fixed ratio.
 const TRIALS: usize = 3;
-/// Values of such a part.
-const TRIAL: usize = 1 << 15;
+/// Number of values in such a trial.
+const TRIAL_VALUES: usize = 1 << 15;
 
-/// Messages of this rank that are on their way, and memory for the next ones.
+/// Messages in flight, and buffers for the next ones.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     flying: VecDeque<Sending>,
@@ -26,20 +26,20 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Memory for a message.
+    /// A buffer for a message.
     pub fn buffer(&mut self) -> Vec<u8> {
         self.free.pop().unwrap_or_default()
     }
 
-    /// Sends a message, and lets MPI work on those before it.
+    /// Sends a message, and lets MPI make progress on earlier ones.
     pub fn send(&mut self, comm: &Comm, to: usize, tag: Tag, message: Vec<u8>) -> Result<()> {
         self.sent_bytes += message.len() as u64;
         self.flying.push_back(comm.isend(to, tag, message)?);
         self.progress()
     }
 
-    /// The same, and waits while many are on their way. Not for ranks that others wait for while they
-    /// wait here: a ring of those would wait for ever.
+    /// The same, but blocks while many messages are in flight. Not for ranks that others wait for at
+    /// the same time: a ring of those would deadlock.
     pub fn send_paced(&mut self, comm: &Comm, to: usize, tag: Tag, message: Vec<u8>) -> Result<()> {
         self.send(comm, to, tag, message)?;
         while self.flying.len() > MAX_IN_FLIGHT
@@ -50,7 +50,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Lets MPI work.
+    /// Lets MPI make progress.
     pub fn progress(&mut self) -> Result<()> {
         while let Some(first) = self.flying.front_mut() {
             if !first.is_done()? {
@@ -72,7 +72,7 @@ impl Outbox {
     }
 }
 
-/// Makes messages of an array.
+/// Encodes an array to messages.
 pub(crate) struct Encoder {
     plan: FramePlan,
     coder: SlabCoder,
@@ -104,14 +104,14 @@ impl Encoder {
         Ok(encoder)
     }
 
-    /// A controller whose bound has the ratio on a sample.
+    /// A controller whose bound reaches the ratio on a sample.
     fn first_ratio<T: Element>(
         &mut self,
         ratio: f64,
         values: &[T],
         settings: &Settings,
     ) -> Result<Controller> {
-        let length = values.len().min(TRIAL);
+        let length = values.len().min(TRIAL_VALUES);
         let sample = &values[(values.len() - length) / 2..][..length];
         let value_bits = 8.0 * size_of::<T>() as f64;
         let mut controller = Controller::new(ratio, value_bits, first_bound(sample));
@@ -130,7 +130,7 @@ impl Encoder {
         self.plan.slabs()
     }
 
-    /// Appends the message of a slab of `values`, the whole array; a failure is a message too.
+    /// Appends the message of a slab of `values`, the whole array; errors are sent as messages too.
     pub fn message<T: Element>(
         &mut self,
         slab: usize,
@@ -189,7 +189,7 @@ impl Encoder {
     }
 }
 
-/// Fills an array from the messages of a rank.
+/// Decodes the messages of a rank to an array.
 pub(crate) struct Decoder {
     plan: FramePlan,
     origin: usize,
@@ -211,13 +211,12 @@ impl Decoder {
         })
     }
 
-    /// Messages that are still to come.
+    /// Number of messages still to come.
     pub fn due(&self) -> usize {
         self.plan.slabs() - self.next
     }
 
-    /// Takes the next message. Also one that is damaged counts, so that the number of messages stays
-    /// what it must be.
+    /// Takes the next message. A damaged one counts too, so that the number of messages stays in step.
     pub fn take<T: Element>(
         &mut self,
         bytes: &[u8],
@@ -234,7 +233,7 @@ impl Decoder {
     }
 }
 
-/// Where the values of a slab lie in the array.
+/// The range of a slab in the array.
 fn flat(plan: &FramePlan, slab: usize) -> Range<usize> {
     let shape = plan.header().shape();
     let region = plan.slab_region(slab);
@@ -245,7 +244,7 @@ fn flat(plan: &FramePlan, slab: usize) -> Range<usize> {
     start..start + region.iter().map(Range::len).product::<usize>()
 }
 
-/// What may change at most in units of the data; 0 for none, and for bounds that depend on the values.
+/// The absolute bound in units of the data; 0 for lossless, and for bounds that depend on the values.
 fn bound_of(tolerance: Tolerance) -> f64 {
     match tolerance {
         Tolerance::Abs(e) => e,

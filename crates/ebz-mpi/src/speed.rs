@@ -1,7 +1,7 @@
-//! How fast links and codecs are: measured, so that nobody has to guess whether compression pays.
+//! Measured speeds of links and codecs, to decide whether compression pays off.
 
-/// Compression must promise at least this part less time than raw data.
-const MARGIN: f64 = 0.9;
+/// Compress only if its estimated time is below this fraction of the raw one.
+const MAX_TIME_FRACTION: f64 = 0.9;
 
 /// Seconds per byte of raw data, and raw bytes per compressed byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,21 +10,21 @@ pub struct Rates {
     pub encode: f64,
     /// Seconds per byte to decode.
     pub decode: f64,
-    /// Bytes before compression for one behind it.
+    /// Compression ratio.
     pub ratio: f64,
 }
 
-/// What a communicator knows.
+/// Measurements of a communicator.
 #[derive(Debug, Default)]
 pub(crate) struct Speeds {
     /// Seconds per byte between neighbours while all send.
     pub link: Option<f64>,
-    /// Of each codec, the best seen so far.
+    /// The best of each codec so far.
     pub codecs: Vec<(String, Rates)>,
 }
 
 impl Speeds {
-    /// Notes what was measured: the best speeds, and the last ratio.
+    /// Records a measurement: the best speeds, and the last ratio.
     pub fn note(&mut self, codec: &str, rates: Rates) {
         match self.codecs.iter_mut().find(|(name, _)| name == codec) {
             Some((_, best)) => {
@@ -42,7 +42,7 @@ impl Speeds {
     }
 }
 
-/// How long an operation takes either way, by what was measured.
+/// Estimated times of an operation both ways.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// Seconds with raw data.
@@ -52,8 +52,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Whether compression is worth it.
+    /// Whether compression pays off.
     pub fn pays(&self) -> bool {
-        self.compressed < MARGIN * self.raw
+        self.compressed < MAX_TIME_FRACTION * self.raw
     }
 }

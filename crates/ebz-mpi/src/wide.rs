@@ -1,6 +1,6 @@
-//! Loops compiled for wider vectors where the machine has them.
+//! Compiles loops for wider vectors if the CPU supports them.
 
-/// Runs `f`; what is inlined into it may use AVX2.
+/// Runs `f`; code inlined into it may use AVX2.
 #[inline(always)]
 pub(crate) fn wide<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -9,7 +9,7 @@ pub(crate) fn wide<R>(f: impl FnOnce() -> R) -> R {
         fn run<R>(f: impl FnOnce() -> R) -> R {
             f()
         }
-        // SAFETY: the machine has it.
+        // SAFETY: the CPU supports AVX2.
         return unsafe { run(f) };
     }
     f()

@@ -1,5 +1,5 @@
-/* Damages messages: flips a bit in the middle of every long one that rank 1 begins to send. Loaded in front
-   of MPI by scripts/test_mpi. */
+/* Damages messages: flips a bit in the middle of every long message that rank 1 sends. scripts/test_mpi
+   preloads it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

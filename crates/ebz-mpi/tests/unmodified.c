@@ -1,5 +1,5 @@
-/* A program that knows nothing of compression: gathers, sums and writes. Checks what comes within the bound
-   in BOUND, and that something changed at all if that is not 0. Arguments: a file to write. */
+/* A program without any knowledge of compression: gathers, sums and writes. Checks the results against the bound
+   in BOUND, and that some values changed if it is not 0. Argument: a file to write. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
     }
-    /* Integers, other operations and short messages stay as they are. */
+    /* Integers, other operations and short messages pass through. */
     i = rank;
     MPI_Allreduce(MPI_IN_PLACE, &i, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (i != size - 1)

@@ -1,4 +1,4 @@
-! A program that knows nothing of compression: gathers, sums and writes. The bound comes in BOUND; argument: a
+! A program without any knowledge of compression: gathers, sums and writes. The bound is in BOUND; argument: a
 ! file to write.
 program unmodified
   use mpi

@@ -1,4 +1,4 @@
-"""A program that knows nothing of compression. The bound comes in BOUND; argument: a file to write."""
+"""A program without any knowledge of compression. The bound is in BOUND; argument: a file to write."""
 
 import os
 import sys

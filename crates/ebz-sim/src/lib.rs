@@ -1,4 +1,4 @@
-//! Simulations whose data lives compressed.
+//! Simulations on compressed data.
 
 pub mod picture;
 pub mod rtm;

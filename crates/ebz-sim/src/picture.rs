@@ -1,18 +1,18 @@
-//! Planes of fields, to be drawn.
+//! Slices of fields for plotting.
 
-/// A plane of a field.
+/// A 2-D slice of a field.
 #[derive(Debug, Clone)]
 pub struct Slice {
-    /// Rows, from top to bottom.
+    /// Rows, top to bottom.
     pub rows: usize,
-    /// Columns, from left to right.
+    /// Columns, left to right.
     pub columns: usize,
-    /// The values, row by row.
+    /// The values in row-major order.
     pub values: Vec<f64>,
 }
 
 impl Slice {
-    /// A slice whose value at row and column is what `value` says.
+    /// A slice with `value(row, column)` at each point.
     pub fn new(rows: usize, columns: usize, value: impl Fn(usize, usize) -> f64) -> Self {
         let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
         let values = places.map(|(row, column)| value(row, column)).collect();
@@ -23,7 +23,7 @@ impl Slice {
         }
     }
 
-    /// The size of value that all but this share of the values stay below.
+    /// The magnitude that all but this fraction of the values stay below.
     pub fn size_of_most(&self, beyond: f64) -> f64 {
         let mut sizes: Vec<f64> = self.values.iter().map(|value| value.abs()).collect();
         sizes.retain(|size| size.is_finite());

@@ -1,16 +1,16 @@
-//! A team of threads that makes time steps together: all take parts of a step until none is left,
-//! then all meet, then the next step begins.
+//! A team of threads that computes time steps together: all take parts of a step until none is
+//! left, then synchronize at a barrier.
 
 use ebz::{Error, Result};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Spins before going to sleep: steps end at nearly the same time for all, but
-/// waiting threads must not take a core from whoever compresses or writes.
+/// Spins before sleeping: threads finish a step at nearly the same time, but waiting ones must not
+/// take cores from compression and I/O.
 const MAX_SPINS: u32 = 2000;
 
-/// Threads that work together until the work is done or one of them fails.
+/// Threads that work together until they are done or one of them fails.
 #[derive(Debug)]
 pub struct Team {
     members: usize,
@@ -23,8 +23,8 @@ pub struct Team {
 }
 
 impl Team {
-    /// Runs `work` on this many threads (0 means all cores), the caller's among them. The first
-    /// error ends the work of all.
+    /// Runs `work` on this many threads (0 means all cores) including the caller. The first error
+    /// stops all of them.
     pub fn run(threads: usize, work: impl Fn(&Self) -> Result<()> + Sync) -> Result<()> {
         let team = Self {
             members: members(threads),
@@ -36,7 +36,7 @@ impl Team {
             wake: Condvar::new(),
         };
         let job = || {
-            // Whoever leaves early, even by a panic, must not be waited for.
+            // A thread that leaves early, even by a panic, must release the barrier.
             let mut leaving = Leaving {
                 team: &team,
                 early: true,
@@ -53,7 +53,7 @@ impl Team {
             }
             results
         });
-        // The cause, rather than what it did to the others.
+        // Prefer the original error to its consequences in other threads.
         let failed = |result: &Result<()>| matches!(result, Err(error) if !is_broken(error));
         match results.iter().position(failed) {
             Some(first) => results.into_iter().nth(first).unwrap_or(Ok(())),
@@ -61,14 +61,14 @@ impl Team {
         }
     }
 
-    /// The next part of this step that nobody has taken; none once all `parts` are.
+    /// The next free part of this step, or `None` once all `parts` are taken.
     pub fn take(&self, parts: usize) -> Option<usize> {
         let part = self.next.fetch_add(1, Ordering::Relaxed);
         (part < parts).then_some(part)
     }
 
-    /// Waits until all have come; the last one does `between` before any goes on. Parts can be
-    /// taken anew afterwards.
+    /// A barrier; the last thread to arrive runs `between` before any continues, and parts can be
+    /// taken again.
     pub fn meet(&self, between: impl FnOnce() -> Result<()>) -> Result<()> {
         let meeting = self.meetings.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
@@ -102,13 +102,13 @@ impl Team {
     }
 
     fn wake_all(&self) {
-        // Whoever has looked and is about to sleep holds the lock until it does.
+        // A thread that checked and is about to sleep holds the lock until it does.
         drop(self.asleep.lock().unwrap_or_else(PoisonError::into_inner));
         self.wake.notify_all();
     }
 }
 
-/// How many threads: 0 means all cores.
+/// Number of threads: 0 means all cores.
 pub fn members(threads: usize) -> usize {
     match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -116,7 +116,7 @@ pub fn members(threads: usize) -> usize {
     }
 }
 
-const BROKEN: &str = "another thread of the team has failed";
+const BROKEN: &str = "another thread of the team failed";
 
 fn broken() -> Error {
     Error::invalid(BROKEN)
@@ -152,7 +152,7 @@ mod tests {
             Team::run(threads, |team| {
                 for step in 0..200 {
                     while let Some(part) = team.take(done.len()) {
-                        // Nobody is ahead of the others.
+                        // No thread is ahead of the others.
                         assert_eq!(done[part].fetch_add(1, Ordering::Relaxed), step);
                     }
                     team.meet(|| {

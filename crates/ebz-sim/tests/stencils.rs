@@ -1,4 +1,4 @@
-//! The stencil kernels against naive definitions and physics, and the sweep in every state.
+//! The stencil kernels against naive implementations and physics, and sweeps in every state.
 
 mod naive;
 
@@ -122,7 +122,7 @@ fn a_lid_drives_a_vortex_and_no_mass_is_lost() {
     let kernel = Lbm::new([n, n], Scene::Cavity, 0.65, 0.1, best()).unwrap();
     let end = in_memory(&kernel, 3000);
     let row = |y: usize| &end[y * 9 * n..(y + 1) * 9 * n];
-    // The fluid follows the lid above, and comes back below.
+    // The fluid follows the lid at the top and returns at the bottom.
     assert!(kernel.flow(row(n - 1), n / 2).1 > 0.05);
     assert!(kernel.flow(row(n / 3), n / 2).1 < -0.005);
     let mass: f64 = (0..n).map(|y| kernel.sums(y, row(y))[0]).sum();

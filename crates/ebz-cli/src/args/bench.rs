@@ -1,4 +1,4 @@
-//! What users may write after `ebz bench`.
+//! The arguments of `ebz bench`.
 
 use super::{Layout, OnDevice, Talk};
 use crate::quantity;
@@ -14,9 +14,9 @@ use std::path::PathBuf;
   ebz bench wave_100x500x500.f32 --codec interp --param mode=isotropic --range 1e-3
   ebz bench -t f32 -s 256x256x256 wave.raw --abs 0.01 --threads 2 --json
 
-How it is measured: everything is in memory and buffers are reused. Range bounds are resolved to
-absolute ones before the clock starts, for every compressor. Times are the least over the
-repeats: CPU time with one thread, wall time otherwise. `x memcpy` is relative to a copy of the
+Method: everything is in memory and buffers are reused. Range bounds are resolved to absolute ones
+outside of the timed section, for every compressor. Times are the minimum over the repeats: CPU time
+with one thread, wall time otherwise. `x memcpy` is relative to a copy of the
 same buffer in the same run. Small inputs are repeated along their slowest axis.")]
 pub struct Bench {
     /// Arrays, raw values or .npy
@@ -24,10 +24,10 @@ pub struct Bench {
     pub inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub layout: Layout,
-    /// Codecs with commas between them, or all; may be repeated
+    /// Comma-separated codecs, or all; may be repeated
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = ebz::codec::DEFAULT)]
     pub codec: Vec<String>,
-    /// A parameter of the codecs, which all of them must know; may be repeated
+    /// A parameter that all of the codecs have; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub param: Vec<String>,
     /// |x - x'| <= E; may be repeated
@@ -45,7 +45,7 @@ pub struct Bench {
     /// Bit-exact
     #[arg(long)]
     pub lossless: bool,
-    /// Missing data, kept exactly and left out of the range: auto, none or values
+    /// Missing data, stored exactly and excluded from the range: auto, none or values
     #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
     pub fill: Vec<String>,
     /// Also measure other compressors, on one thread (needs a build with `--features peers`)
@@ -53,20 +53,20 @@ pub struct Bench {
     pub peers: bool,
     #[command(flatten)]
     pub device: OnDevice,
-    /// Also tell the overall throughput over a link of this rate, (1 / (rate x ratio) + 1 / speed)^-1; may be
-    /// repeated [default: 11.4GB/s and 32GB/s with a GPU]
+    /// Also report the overall throughput over a link of this rate, (1 / (rate x ratio) + 1 / speed)^-1; may
+    /// be repeated [default: 11.4GB/s and 32GB/s with a GPU]
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     pub link: Vec<u64>,
-    /// How often everything is measured
+    /// Number of repetitions of each measurement
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: u32,
-    /// Smaller inputs are repeated up to this many MiB
+    /// Repeat smaller inputs up to this many MiB
     #[arg(long, value_name = "MIB", default_value_t = 64)]
     pub min_size: usize,
     /// Threads; 0 means all cores
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub threads: u16,
-    /// One line for each measurement, with commas between the numbers
+    /// CSV output, one line per measurement
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
     #[command(flatten)]

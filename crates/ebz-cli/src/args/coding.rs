@@ -1,4 +1,4 @@
-//! Options that say how values are compressed: bound, codec, parameters, missing data.
+//! Options for compression: bound, codec, parameters, missing data.
 
 use crate::quantity;
 use anyhow::{Context, Result, bail};
@@ -51,25 +51,24 @@ impl OneBound {
 
     fn bound(&self) -> Result<Bound> {
         self.given()?.context(
-            "what may change? Give a bound, for example --range 1e-3 or --abs 0.01, or --lossless",
+            "no bound. Give a bound, for example --range 1e-3 or --abs 0.01, or --lossless",
         )
     }
 }
 
-/// What to do with values, in memory or in a filter.
+/// How to encode values, in memory or in a filter.
 #[derive(Debug, Group)]
 pub struct Coding {
     #[command(flatten)]
     pub bound: OneBound,
-    /// Meet --ratio in one pass over the array: within some per cent of it, at a constant speed
+    /// Meet --ratio in one pass over the array: within a few per cent, at constant speed
     #[arg(long, requires = "ratio")]
     pub one_pass: bool,
-    /// How to compress: auto (by trials on samples of the array), fast, balanced, small, or a name that `ebz
-    /// codecs` lists
+    /// auto (by trials on samples of the array), fast, balanced, small, or a codec that `ebz codecs` lists
     #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
     pub codec: String,
-    /// What --codec auto favors: a codec that takes twice the time must halve the size (speed), save a tenth of
-    /// it (balanced), or anything at all (ratio)
+    /// What --codec auto favors: a codec that takes twice the time must halve the size (speed), reduce it by a
+    /// tenth (balanced), or by any amount (ratio)
     #[arg(
         long,
         value_name = "speed|balanced|ratio",
@@ -80,14 +79,14 @@ pub struct Coding {
     /// A parameter of the codec; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub param: Vec<String>,
-    /// Missing data, kept exactly and left out of the range (NaN always is): auto (the default) finds
-    /// values such as 9.96921e36, 1e20 or -999 that lie far outside of all others; none; or values,
-    /// with commas between them or repeated
+    /// Missing data, stored exactly and excluded from the range (NaN always is): auto (the default) detects
+    /// values such as 9.96921e36, 1e20 or -999 far outside of all others; none; or values, comma-separated or
+    /// repeated
     #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
     pub fill: Vec<String>,
-    /// Limits that decompressed values keep to wherever the original does, as in 0..1, 0.. or data (its own
-    /// range); auto (the default) keeps values from becoming negative where the smallest is 0 and the bound
-    /// needs a look at all of them; none
+    /// Limits of decompressed values, which hold wherever the original is within them, as in 0..1, 0.. or data
+    /// (its own range); auto (the default) prevents negative values if the minimum is 0 and the bound needs a
+    /// scan of the array; none
     #[arg(
         long,
         value_name = "MIN..MAX",
@@ -96,12 +95,12 @@ pub struct Coding {
         hide_default_value = true
     )]
     pub clip: Clip,
-    /// Keep values that are exactly zero as they are, as fill values are kept
+    /// Store values that are exactly zero exactly, like fill values
     #[arg(long)]
     pub keep_zeros: bool,
 }
 
-/// What marks missing data, from all that was said of it.
+/// The fill values from all options.
 pub fn fill(given: &[String]) -> Result<Fill> {
     Ok(match given {
         [] => Fill::Auto,
@@ -110,12 +109,12 @@ pub fn fill(given: &[String]) -> Result<Fill> {
 }
 
 impl Coding {
-    /// As the library takes it.
+    /// The library's options.
     pub fn options(&self) -> Result<Options> {
         self.with(self.bound.bound()?)
     }
 
-    /// The same, checked; `default` is the bound where none is given.
+    /// The same, validated; `default` is the bound if none is given.
     pub fn options_or(&self, default: Bound) -> Result<Options> {
         let options = self.with(self.bound.given()?.unwrap_or(default))?;
         options.check()?;
@@ -140,7 +139,7 @@ fn key_value<'a>(text: &'a str, option: &str) -> Result<(&'a str, &'a str)> {
     }
 }
 
-/// Everything given with `--param`.
+/// All `--param` options.
 pub fn params(given: &[String]) -> Result<Params> {
     let mut params = Params::default();
     for param in given {
@@ -150,7 +149,7 @@ pub fn params(given: &[String]) -> Result<Params> {
     Ok(params)
 }
 
-/// Everything given with `--meta`, as one JSON object.
+/// All `--meta` options, as one JSON object.
 pub fn metadata(given: &[String]) -> Result<Option<serde_json::Value>> {
     let mut all = serde_json::Map::new();
     for text in given {
@@ -160,7 +159,7 @@ pub fn metadata(given: &[String]) -> Result<Option<serde_json::Value>> {
             all.extend(object);
         } else {
             let (key, value) = key_value(text, "--meta")?;
-            // Numbers, booleans and so on as such, everything else as text.
+            // Valid JSON values as such, everything else as text.
             let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
             all.insert(key.into(), value);
         }

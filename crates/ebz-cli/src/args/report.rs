@@ -1,21 +1,21 @@
-//! What users may write after `ebz report`.
+//! The arguments of `ebz report`.
 
 use super::{Coding, Force, Layout, Talk};
 use clap::Args as Group;
 use std::path::PathBuf;
 
-/// Show on one page what compression does to an array
+/// Write an HTML page that shows how compression affects an array
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz report temperature.npy
   ebz report wave_100x500x500.f32 --range 0.01% --codec interp -o wave.html
 
-The page needs no network: slices before and after, errors, spectra, and ratio, quality and speed of
-every codec on a part of the array. Without a bound it is --range 0.1%.")]
+The page is self-contained: slices before and after, errors, spectra, and ratio, quality and speed of
+every codec on a sample. The default bound is --range 0.1%.")]
 pub struct Report {
     /// An array, raw values or .npy
     pub input: PathBuf,
-    /// The page [default: IN.html]
+    /// Output page [default: IN.html]
     #[arg(short, long, value_name = "OUT.html")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Options that several commands have: what the input is, threads, memory, outputs, remarks.
+//! Options that several commands share: input layout, threads, memory, outputs, messages.
 
 use crate::device::Device;
 use crate::quantity;
@@ -8,13 +8,13 @@ use ebz::{ElementType, Limits};
 
 #[derive(Debug, Clone, Group)]
 pub struct Layout {
-    /// Type of the values: f16, bf16, f32 or f64 (.npy tells it itself) [default: the end of the name, as in wave.f32]
+    /// Type of the values: f16, bf16, f32 or f64 (not needed for .npy) [default: from the name, as in wave.f32]
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     pub element: Option<ElementType>,
-    /// Extents, slowest axis first (.npy tells them itself) [default: from the name, as in wave_100x500x500.f32]
+    /// Extents, slowest axis first (not needed for .npy) [default: from the name, as in wave_100x500x500.f32]
     #[arg(short, long, value_name = "100x500x500", value_parser = extents)]
     pub shape: Option<Extents>,
-    /// Raw values, even if the file begins like one of another format
+    /// Treat the input as raw values, even if it looks like another format
     #[arg(long)]
     pub raw: bool,
 }
@@ -25,7 +25,7 @@ pub struct Extents(pub Vec<usize>);
 
 #[derive(Debug, Group)]
 pub struct OnDevice {
-    /// Who encodes and decodes codec fz: cpu, gpu, or gpu:NAME for the first whose name contains NAME; the
+    /// Device that encodes and decodes codec fz: cpu, gpu, or gpu:NAME for the first whose name contains NAME; the
     /// bytes are the same. Needs a build with `--features gpu`
     #[arg(long, value_name = "cpu|gpu[:NAME]", default_value = "cpu")]
     pub device: Device,
@@ -46,7 +46,7 @@ impl Threads {
 
 #[derive(Debug, Group)]
 pub struct Memory {
-    /// The most memory that reading .ebz may take, as in 4GB [default: what the machine, the control group and ulimit allow]
+    /// Memory limit for reading .ebz, as in 4GB [default: what the machine, the control group and ulimit allow]
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     max_memory: Option<u64>,
 }
@@ -64,17 +64,17 @@ pub struct Force {
     /// Replace the output if it exists
     #[arg(short, long)]
     pub force: bool,
-    /// Wait until the output is on the disk, not only with the system: it then outlives a power failure
+    /// Wait until the output is on disk (fsync), so that it survives a power failure
     #[arg(long)]
     pub sync: bool,
 }
 
 #[derive(Debug, Group)]
 pub struct Talk {
-    /// Machine-readable output
+    /// JSON output
     #[arg(long)]
     pub json: bool,
-    /// No remarks and no progress bar
+    /// No messages and no progress bar
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! `ebz sim`: what the simulations have in common, and what each takes.
+//! The arguments of `ebz sim`: shared by the simulations, and of each.
 
 use super::stencil::{Heat, Lbm, Srad};
 use super::{Coding, Extents, Force, Talk, Threads, extents};
@@ -7,7 +7,7 @@ use clap::{Args as Group, Subcommand};
 use ebz_sim::rtm::Model;
 use std::path::PathBuf;
 
-/// Run a simulation whose data lives compressed
+/// Run a simulation on compressed data
 #[derive(Debug, Group)]
 pub struct Sim {
     #[command(subcommand)]
@@ -22,33 +22,33 @@ pub enum Simulation {
     Srad(Box<Srad>),
 }
 
-/// How the data of a simulation gets to the disk and back.
+/// I/O options of a simulation.
 #[derive(Debug, Group)]
 pub struct Moving {
-    /// Folder for the scratch files, which are removed at the end
+    /// Folder for scratch files, which are removed at the end
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
-    /// Let the system's page cache help instead of direct I/O
+    /// Use the page cache instead of direct I/O
     #[arg(long)]
     pub no_direct: bool,
-    /// Pretend that the disk is no faster than this
+    /// Limit the disk to this speed
     #[arg(long, value_name = "500MB/s", value_parser = quantity::rate)]
     pub disk_rate: Option<u64>,
-    /// Threads that compress, write, read and decompress beside the simulation
+    /// Threads that compress, write, read and decompress in the background
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub servants: u16,
     /// Buffers between the simulation and its servants
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub buffers: u16,
-    /// Bind servants to cores, the last ones first
+    /// Pin servants to cores, starting from the last one
     #[arg(long)]
     pub pin: bool,
-    /// Memory that the simulation may take [default: what is available]
+    /// Memory limit of the simulation [default: what is available]
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     pub memory: Option<u64>,
 }
 
-/// Reverse time migration: an image of the underground from a recorded shot
+/// Reverse time migration: an image of the subsurface from a recorded shot
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz sim rtm --grid 96x96x96 --steps 500 -o image.png
@@ -57,15 +57,15 @@ pub struct Moving {
   ebz sim rtm --policy memory --policy compressed-disk-servants:frames --codec fre --precision 6
 
 Grids are given slowest axis first; the first axis is depth. --range is relative to the range of
-the frame that was stored before (of the frame itself where whole frames are handed over).")]
+the previously stored frame (of the frame itself with --hand-over frames).")]
 pub struct Rtm {
-    /// Points of the grid, absorbing margins included, depth first [default: that of the velocity file, or 128x128x128]
+    /// Grid points, absorbing boundaries included, depth first [default: that of the velocity file, or 128x128x128]
     #[arg(long, value_name = "ZxYxX", value_parser = extents)]
     pub grid: Option<Extents>,
-    /// Time steps
+    /// Number of time steps
     #[arg(long, value_name = "N", default_value_t = 800)]
     pub steps: usize,
-    /// Steps from a stored frame to the next
+    /// Time steps per stored frame
     #[arg(long, value_name = "K", default_value_t = 8)]
     pub every: usize,
     /// Built-in velocity model: layered or marmousi
@@ -74,28 +74,29 @@ pub struct Rtm {
     /// Velocities in m/s at every point: raw f32 or f64 values (with --grid), or .npy
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     pub velocity: Option<PathBuf>,
-    /// Metres between points
+    /// Grid spacing in metres
     #[arg(long, value_name = "M", default_value_t = 10.0)]
     pub spacing: f64,
-    /// Seconds of a time step [default: nine tenths of the largest stable one]
+    /// Time step in seconds [default: nine tenths of the largest stable one]
     #[arg(long, value_name = "S")]
     pub time_step: Option<f64>,
-    /// Peak frequency of the source in Hz [default: the highest that the grid carries well]
+    /// Peak frequency of the source in Hz [default: the highest that the grid resolves well]
     #[arg(long, value_name = "HZ")]
     pub frequency: Option<f64>,
-    /// Points of the absorbing margin on every side [default: 20, less in small grids]
+    /// Width of the absorbing boundary on every side, in points [default: 20, less in small grids]
     #[arg(long, value_name = "N")]
     pub margin: Option<usize>,
-    /// Where frames live: memory, disk, compressed-disk, compressed-disk-servants or compressed-memory, possibly followed by :slabs or :frames; may be repeated [default: compressed-disk-servants]
+    /// Where frames are stored: memory, disk, compressed-disk, compressed-disk-servants or compressed-memory,
+    /// optionally followed by :slabs or :frames; may be repeated [default: compressed-disk-servants]
     #[arg(long, value_name = "POLICY")]
     pub policy: Vec<String>,
     /// Run every policy, one after the other
     #[arg(long, conflicts_with = "policy")]
     pub compare: bool,
-    /// How frames get to the store: slabs, coded by the threads that compute, or whole frames, coded by servants
+    /// How frames get to the store: as slabs, encoded by the compute threads, or as whole frames, encoded by servants
     #[arg(long, value_name = "slabs|frames", default_value = "slabs")]
     pub hand_over: String,
-    /// Planes of a slab
+    /// Planes per slab
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     pub slab: u16,
     #[command(flatten)]
@@ -104,11 +105,10 @@ pub struct Rtm {
     pub coding: Coding,
     #[command(flatten)]
     pub moving: Moving,
-    /// Print how many points of the image have which relative error, against the first policy that keeps
-    /// every bit
+    /// Print a histogram of the relative errors of the image, against the first lossless policy
     #[arg(long)]
     pub histogram: bool,
-    /// Draw the middle slice of the image
+    /// Plot the middle slice of the image
     #[arg(short, long, value_name = "OUT.png|svg")]
     pub output: Option<PathBuf>,
     /// Write the image: raw f32 values, or .npy if its name ends so

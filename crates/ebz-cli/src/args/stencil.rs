@@ -1,20 +1,20 @@
-//! What `ebz sim heat`, `lbm` and `srad` take.
+//! The arguments of `ebz sim heat`, `lbm` and `srad`.
 
 use super::{Coding, Extents, Force, Talk, Threads, extents};
 use crate::quantity;
 use clap::{Args as Group, ValueEnum};
 use std::path::PathBuf;
 
-/// How a stencil runs, whichever it is.
+/// Options of all stencil runs.
 #[derive(Debug, Group)]
 pub struct Sweep {
-    /// Time steps
+    /// Number of time steps
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub steps: u64,
-    /// Time steps per pass over the grid: how often it is read and stored
+    /// Time steps per pass over the grid, i.e. between reading and storing it
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub per_pass: usize,
-    /// Where the grid lives; several are run one after the other
+    /// Where and how the grid is stored; may be repeated to run several states
     #[arg(
         long,
         value_name = "STATE,…",
@@ -22,35 +22,35 @@ pub struct Sweep {
         default_value = "compressed-memory"
     )]
     pub state: Vec<State>,
-    /// Run the raw state beside the compressed one, and report the errors
+    /// Also run the raw state, and report the errors of the compressed one
     #[arg(long)]
     pub compare: bool,
-    /// Planes (3-D) or rows (2-D) that are compressed together [default: about 2 MiB]
+    /// Planes (3-D) or rows (2-D) per slab, which are compressed together [default: about 2 MiB]
     #[arg(long, value_name = "N")]
     pub slab: Option<usize>,
-    /// Memory that the run may take [default: no limit]
+    /// Memory limit of the run [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = quantity::size)]
     pub memory: Option<u64>,
     /// Folder for the states on disk
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
-    /// Pretend that the disk is no faster than this
+    /// Limit the disk to this speed
     #[arg(long, value_name = "500MB/s", value_parser = quantity::rate)]
     pub disk_rate: Option<u64>,
     /// Keep the grid in DIR at the end
     #[arg(long)]
     pub keep: bool,
-    /// Continue from the last complete pass in DIR
+    /// Resume from the last complete pass in DIR
     #[arg(long, conflicts_with = "compare")]
     pub resume: bool,
-    /// Do not measure what the machine can do at most
+    /// Do not measure the limits of the machine (roofline)
     #[arg(long)]
     pub no_roofline: bool,
     #[command(flatten)]
     pub coding: Coding,
     #[command(flatten)]
     pub threads: Threads,
-    /// Draw the result
+    /// Plot the result
     #[arg(short, long, value_name = "OUT.png|svg")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
@@ -59,7 +59,7 @@ pub struct Sweep {
     pub talk: Talk,
 }
 
-/// See the library's states.
+/// The states of the library.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub enum State {
     RawMemory,
@@ -79,7 +79,7 @@ impl From<State> for ebz_store::grid::State {
     }
 }
 
-/// Heat in a solid (3-D, 7 points), on a grid that may live compressed
+/// Heat in a solid (3-D, 7 points), on a raw or compressed grid
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz sim heat --grid 256x256x256 --steps 200 --compare -o heat.png
@@ -96,7 +96,7 @@ pub struct Heat {
     pub sweep: Sweep,
 }
 
-/// Flow by the lattice Boltzmann method (2-D, D2Q9), on a grid that may live compressed
+/// Flow by the lattice Boltzmann method (2-D, D2Q9), on a raw or compressed grid
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz sim lbm --scene cylinder --grid 512x1024 --steps 2000 --per-pass 8 -o wake.png
@@ -105,10 +105,10 @@ pub struct Lbm {
     /// Cells: rows (across the flow) first
     #[arg(long, value_name = "YxX", default_value = "512x1024", value_parser = extents)]
     pub grid: Extents,
-    /// What the fluid is in
+    /// Geometry of the flow
     #[arg(long, value_enum, default_value_t = Scene::Cylinder)]
     pub scene: Scene,
-    /// Relaxation time, above 0.5; the viscosity is a third of what it is above
+    /// Relaxation time T, above 0.5; the viscosity is (T - 0.5) / 3
     #[arg(long, value_name = "T", default_value_t = 0.6)]
     pub tau: f64,
     /// Velocity of the lid, or of the middle of an empty channel, in cells per step
@@ -118,36 +118,36 @@ pub struct Lbm {
     pub sweep: Sweep,
 }
 
-/// What the fluid is in.
+/// Geometry of the flow.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub enum Scene {
     /// A channel between two walls, driven by a force
     Channel,
-    /// The same with a cylinder in the stream
+    /// The same with a cylinder in it
     Cylinder,
-    /// A box with a lid that moves
+    /// A box with a moving lid
     Cavity,
 }
 
-/// Speckle reducing anisotropic diffusion of an image (2-D), which may live compressed
+/// Speckle reducing anisotropic diffusion of an image (2-D), raw or compressed
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz sim srad --grid 1024x1024 --steps 100 --compare -o clean.png
   ebz sim srad --image scan.npy --steps 200 -o clean.png")]
 pub struct Srad {
-    /// Cells of the synthetic image: rows first
+    /// Size of the synthetic image: rows first
     #[arg(long, value_name = "YxX", default_value = "1024x1024", value_parser = extents)]
     pub grid: Extents,
-    /// An image instead, as .npy of f64, values above 0
+    /// An input image, .npy of f64, values above 0
     #[arg(long, value_name = "IMAGE.npy", conflicts_with = "grid")]
     pub image: Option<PathBuf>,
     /// Step size, at most 1
     #[arg(long, value_name = "L", default_value_t = 0.5)]
     pub lambda: f64,
-    /// Speckle scale at the start
+    /// Initial speckle scale
     #[arg(long, value_name = "Q", default_value_t = 0.5)]
     pub q0: f64,
-    /// How fast the speckle scale falls per step
+    /// Decay rate of the speckle scale per step
     #[arg(long, value_name = "R", default_value_t = 0.02)]
     pub rho: f64,
     #[command(flatten)]

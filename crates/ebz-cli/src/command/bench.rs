@@ -27,12 +27,12 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// One line of the table: a compressor with a bound on an input.
+/// One row of the table: a compressor with a bound on an input.
 #[derive(Debug, serde::Serialize)]
 pub struct Row {
-    /// Who compressed.
+    /// Name of the compressor.
     pub compressor: String,
-    /// The bound as asked.
+    /// The bound as requested.
     pub bound: String,
     /// Raw size / compressed size.
     pub ratio: f64,
@@ -40,17 +40,16 @@ pub struct Row {
     pub compress: f64,
     /// Seconds to decompress.
     pub decompress: f64,
-    /// Largest error / bound, where the bound limits the error of every value.
+    /// Largest error / bound, if the bound limits the error of every value.
     pub error_over_bound: Option<f64>,
     /// PSNR in dB.
     pub psnr: f64,
-    /// Bytes per second from memory through the compressor and over each of the links.
+    /// Overall throughput in bytes per second through the compressor and over each link.
     pub overall: Vec<f64>,
 }
 
 impl Row {
-    /// Fills in what the links make of it: the time of the compressor and that of its output, one after the
-    /// other.
+    /// Computes the throughput over each link: compression and transfer do not overlap.
     fn over(mut self, links: &[u64], bytes: usize) -> Self {
         let speed = bytes as f64 / self.compress;
         let over = |&rate: &u64| 1.0 / (1.0 / (rate as f64 * self.ratio) + 1.0 / speed);
@@ -82,7 +81,7 @@ pub fn run(args: &Bench) -> Result<Outcome> {
         links,
     };
     if args.csv {
-        report::say(CSV)?;
+        report::say(CSV_HEADER)?;
     }
     let mut inputs = Vec::new();
     for path in &args.inputs {
@@ -97,7 +96,7 @@ pub fn run(args: &Bench) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// What is measured on every input.
+/// Measurement settings of an input.
 struct What {
     codecs: Vec<&'static Entry>,
     params: Params,
@@ -147,7 +146,7 @@ fn measure_input<T: Element>(
         device,
         links,
     } = what;
-    // 1. The values, as often as needed.
+    // 1. The values, repeated if needed.
     let (values, shape, tiles) = load::<T>(field, args.min_size << 20)?;
     let bytes = size_of_val(&values[..]);
 
@@ -173,12 +172,12 @@ fn measure_input<T: Element>(
     #[cfg(feature = "gpu")]
     let mut profiles = Vec::new();
     for &bound in bounds {
-        // 3. For everybody, before the clock starts.
+        // 3. Bounds, outside the timed section.
         let resolved = match bound {
             Bound::Range(e) => Bound::Abs(e * bench.range.extent()),
             other => other,
         };
-        // 4. Codecs that offer it.
+        // 4. Codecs that support it.
         for entry in codecs.iter().filter(|entry| entry.offers(bound.kind())) {
             let row = bench.measure(entry.info.name, bound, resolved)?;
             rows.push(row.over(links, bytes));
@@ -278,14 +277,14 @@ fn load<T: Element>(field: &mut Field, least: usize) -> Result<(Vec<T>, Vec<usiz
     Ok((values, shape, tiles))
 }
 
-/// Everything that is measured on, allocated once.
+/// Input and buffers, allocated once.
 struct Buffers<T> {
     threads: usize,
     repeats: u32,
     fill: Fill,
     missing: FillValues,
     params: Params,
-    /// Who does it, if not the CPU.
+    /// The device, if not the CPU.
     engine: Option<Arc<dyn Engine>>,
     range: FiniteRange,
     values: Vec<T>,
@@ -297,7 +296,7 @@ struct Buffers<T> {
 impl<T: Element> Buffers<T> {
     fn memcpy(&mut self) -> f64 {
         let (from, to) = (&self.values, &mut self.decoded);
-        // Whoever copies with several threads is as fast as memory, too; one is what all know.
+        // Single-threaded: memcpy with one thread is the common reference.
         let copy = || {
             black_box(&mut *to).copy_from_slice(black_box(from));
             Ok(())
@@ -310,7 +309,7 @@ impl<T: Element> Buffers<T> {
         options.fill = self.fill;
         options.params = self.params.clone();
         let view = View::new(&self.values, &self.shape)?;
-        // The time of a device is not that of this thread.
+        // The CPU time of this thread does not include the device.
         let single = self.threads == 1 && self.engine.is_none();
         let mut tolerance = Tolerance::Lossless;
         let coded = &mut self.coded;
@@ -369,7 +368,7 @@ impl<T: Element> Buffers<T> {
     }
 }
 
-/// The least time of several runs: of this thread's work, or on the clock.
+/// The least time of several runs: CPU time of this thread, or wall time.
 fn least(repeats: u32, single: bool, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     let mut least = Duration::MAX;
     for _ in 0..repeats {
@@ -384,15 +383,15 @@ fn least(repeats: u32, single: bool, mut run: impl FnMut() -> Result<()>) -> Res
     Ok(least.as_secs_f64())
 }
 
-/// The first line of what `--csv` prints.
-const CSV: &str = "input,element,shape,bytes,codec,bound,ratio,compress_gb_s,decompress_gb_s,error_over_bound,psnr";
+/// The header line of `--csv`.
+const CSV_HEADER: &str = "input,element,shape,bytes,codec,bound,ratio,compress_gb_s,decompress_gb_s,error_over_bound,psnr";
 
-/// A line for each measurement on an input.
+/// A CSV line for each measurement on an input.
 fn csv(
     (name, element, shape, bytes): (&str, ebz::ElementType, &str, usize),
     rows: &[Row],
 ) -> String {
-    // As RFC 4180 has it.
+    // Quoted as in RFC 4180.
     let name = match name.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
         false => name.into(),
@@ -430,7 +429,7 @@ fn table(rows: &[Row], bytes: usize, memcpy: f64, links: &[u64]) -> String {
     ]
     .map(String::from)
     .to_vec();
-    // Overall throughput in GB/s, for each link.
+    // Overall throughput in GB/s over each link.
     let links = links.iter().map(|&rate| rate as f64 / 1e9);
     header.extend(links.map(|rate| format!("over a link\nof {rate} GB/s")));
     let header: Vec<_> = header.iter().map(String::as_str).collect();

@@ -57,7 +57,7 @@ pub fn run(args: &Codecs) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// What becomes of values that were decompressed when they are compressed again.
+/// Whether compressing decompressed values again reproduces them.
 fn rewriting(info: &Info) -> String {
     match info.rewrites_exactly {
         None => "values drift".into(),

@@ -1,4 +1,4 @@
-//! `ebz compare`: how far two arrays are from each other.
+//! `ebz compare`: errors and quality metrics of two arrays.
 
 use super::plot::Plot;
 use crate::Outcome;
@@ -19,7 +19,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
     let (mut a, mut b) = open_both(args)?;
     ensure!(
         a.element == b.element && a.shape == b.shape,
-        "{} holds {} of shape {}, but {} holds {} of shape {}: compare arrays of one kind",
+        "{} holds {} of shape {}, but {} holds {} of shape {}: types and shapes must match",
         a.name,
         a.element,
         report::shape(&a.shape),
@@ -69,7 +69,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Opens both; what one tells of type and shape holds for the other.
+/// Opens both; a file without a header takes type and shape from the other.
 fn open_both(args: &Compare) -> Result<(Field, Field)> {
     let temporary = std::env::temp_dir();
     let open = |path: &Path, layout: &Layout| match has_extension(path, "ebz") {
@@ -86,7 +86,7 @@ fn open_both(args: &Compare) -> Result<(Field, Field)> {
             .or_else(|| Some(Extents(field.shape.clone()))),
     };
     let tells = |path: &Path| has_extension(path, "ebz") || has_extension(path, "npy");
-    // Files that know themselves go first, and are not told what to be.
+    // Open files with a header first, without a layout from the command line.
     let a_first = tells(&args.a) || !tells(&args.b);
     let (first, second) = if a_first {
         (&args.a, &args.b)
@@ -105,7 +105,7 @@ fn open_both(args: &Compare) -> Result<(Field, Field)> {
     })
 }
 
-/// What to look at.
+/// What to compare, and how.
 pub struct Check {
     pub fill: Fill,
     pub tolerance: Option<Tolerance>,
@@ -114,7 +114,7 @@ pub struct Check {
     pub quiet: bool,
 }
 
-/// Compares two arrays of one type and shape, in little memory.
+/// Compares two arrays of the same type and shape, in little memory.
 pub fn measure(
     original: &mut Field,
     decoded: &mut Field,
@@ -137,7 +137,7 @@ fn measure_as<T: Element>(
     let setup = Setup {
         range: scan.range(),
         fill: missing,
-        // What each chunk finds on its own is not all that a look at the whole array finds.
+        // A chunk on its own detects fewer fill values than a scan of the whole array.
         exact_fill: !check.fill.is_auto(),
         tolerance: check.tolerance,
         ssim: check.ssim,
@@ -164,7 +164,7 @@ fn measure_as<T: Element>(
     Ok(comparison.finish()?)
 }
 
-/// The numbers for people.
+/// The metrics as text.
 pub fn table(metrics: &Metrics) -> String {
     let mut rows = vec![
         ("values", metrics.values.to_string()),
@@ -195,9 +195,9 @@ pub fn table(metrics: &Metrics) -> String {
     crate::table::table(2, &[], rows)
 }
 
-/// The errors as bars.
+/// The error histogram as bars.
 fn histogram(metrics: &Metrics) -> String {
-    const BAR: u64 = 50;
+    const MAX_BAR: u64 = 50;
     let histogram = &metrics.histogram;
     let half = (histogram.counts.len() / 2) as f64;
     let Some(&most) = histogram.counts.iter().max().filter(|most| **most > 0) else {
@@ -206,7 +206,7 @@ fn histogram(metrics: &Metrics) -> String {
     let mut text = String::from("errors that are not 0");
     for (bin, &count) in histogram.counts.iter().enumerate() {
         let low = (bin as f64 - half) * histogram.width;
-        let bar = (u128::from(count) * u128::from(BAR)).div_ceil(u128::from(most)) as usize;
+        let bar = (u128::from(count) * u128::from(MAX_BAR)).div_ceil(u128::from(most)) as usize;
         // Writing to a string cannot fail.
         let _ = write!(
             text,

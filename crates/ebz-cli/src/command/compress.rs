@@ -1,7 +1,7 @@
-//! `ebz compress`: an array in, a frame of an `.ebz` file out.
+//! `ebz compress`: compresses an array to a frame of an `.ebz` file.
 //!
-//! Steps: 1 open both ends, 2 range of the values if the bound needs it, 3 compress chunk by
-//! chunk, 4 on request compare with the original, 5 give the output its name.
+//! Steps: 1 open input and output, 2 scan the range if the bound needs it, 3 compress chunk by chunk, 4
+//! compare with the original on request, 5 rename the output.
 
 use super::{compare, each, output_in};
 use crate::Outcome;
@@ -31,7 +31,7 @@ pub fn run(args: &Compress) -> Result<Outcome> {
 
 fn one(args: &Compress, options: &Options, device: &Opened, input: &Path) -> Result<Outcome> {
     let started = Instant::now();
-    // 1. The input, and where the output will be.
+    // 1. Input and output.
     let output = output_path(args, input)?;
     let to_stdout = output == Path::new("-");
     ensure!(
@@ -46,7 +46,7 @@ fn one(args: &Compress, options: &Options, device: &Opened, input: &Path) -> Res
     let mut field = Field::open(input, &args.layout, &near, args.talk.quiet)?;
     let mut target = Target::early(&output, args)?;
 
-    // 2. Range. Other writers do not wait for a pipe.
+    // 2. Range. Do not lock out other writers while reading a pipe.
     let scans = options.needs_range() && !options.is_auto();
     if scans || args.stats || args.append {
         field.make_replayable(&near)?;
@@ -72,7 +72,7 @@ fn one(args: &Compress, options: &Options, device: &Opened, input: &Path) -> Res
             Some(target) => target,
             None => Target::open(&output, args)?,
         };
-        // If not, another command has just created the file to append to.
+        // Otherwise another command has just created the file to append to.
         if let Some(done) = task.run(target, &mut field)? {
             break done;
         }
@@ -82,7 +82,7 @@ fn one(args: &Compress, options: &Options, device: &Opened, input: &Path) -> Res
     Ok(Outcome::Fine)
 }
 
-/// What is known before the first chunk.
+/// The state before the first chunk.
 struct Task<'a> {
     args: &'a Compress,
     options: &'a Options,
@@ -93,8 +93,8 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Writes the array, checks it and gives the output its name; `None` if a file to append to has
-    /// appeared meanwhile.
+    /// Writes the array, checks it and renames the output; `None` if the file to append to has been
+    /// created meanwhile.
     fn run(&self, mut target: Target, field: &mut Field) -> Result<Option<Done>> {
         let &Self {
             args,
@@ -151,7 +151,7 @@ impl Task<'_> {
             metrics = Some(measured);
         }
 
-        // 5. Name.
+        // 5. Rename.
         match target.commit(args.force.sync) {
             Err(error) if args.append && is_there_already(&error) => return Ok(None),
             committed => committed?,
@@ -173,16 +173,16 @@ fn is_there_already(error: &anyhow::Error) -> bool {
 }
 
 fn output_path(args: &Compress, input: &Path) -> Result<PathBuf> {
-    let mut beside = input.to_path_buf().into_os_string();
+    let mut default = input.to_path_buf().into_os_string();
     if input != Path::new("-") {
-        beside.push(".ebz");
+        default.push(".ebz");
     }
-    let beside = PathBuf::from(beside);
+    let default = PathBuf::from(default);
     match &args.output {
         // The arrays become frames of one file.
         Some(path) if args.append => Ok(path.clone()),
-        Some(path) => output_in(path, &beside, args.inputs.len() > 1),
-        None => Ok(beside),
+        Some(path) => output_in(path, &default, args.inputs.len() > 1),
+        None => Ok(default),
     }
 }
 
@@ -216,7 +216,8 @@ impl Job<'_> {
         if !searched && !self.options.is_auto() {
             return writer.frame_from::<T>(input, self.shape, self.scan);
         }
-        // The search for these bounds goes over the array several times; samples come from all over it.
+        // Both need random access: searches read the array several times, and samples are spread over
+        // it.
         let count = ebz::element_count(self.shape)?;
         let mut values = Vec::new();
         if values.try_reserve_exact(count).is_err() {
@@ -225,7 +226,7 @@ impl Job<'_> {
                 false => ("auto", "name a codec"),
             };
             return Err(ebz::Error::LimitExceeded(format!(
-                "{what} needs the whole array in memory, where it does not fit: {instead}"
+                "{what} needs the whole array in memory, but it does not fit: {instead}"
             )));
         }
         values.resize(count, T::default());
@@ -241,8 +242,8 @@ enum Target {
 }
 
 impl Target {
-    /// Before anything is read, since that may take long: a new file, or a look at the one to append
-    /// to, which is not locked yet.
+    /// Before anything is read, since that may take long: creates a new file, or checks the one to
+    /// append to, which is not locked yet.
     fn early(path: &Path, args: &Compress) -> Result<Option<Self>> {
         if args.append && path.exists() {
             ebz::Reader::open(path)
@@ -261,7 +262,7 @@ impl Target {
     }
 
     fn create(path: &Path, args: &Compress) -> Result<Self> {
-        // A file to append to that appears meanwhile is not to be replaced.
+        // Do not replace a file to append to that was created meanwhile.
         let force = args.force.force && !args.append;
         let sync = args.force.sync;
         Ok(Self::New(Output::create(
@@ -271,7 +272,7 @@ impl Target {
         )?))
     }
 
-    /// Writes the frame; tells its number, too.
+    /// Writes the frame; returns its number as well.
     fn write(
         &mut self,
         input: &mut (dyn Read + Send),
@@ -294,7 +295,7 @@ impl Target {
         Ok((stats, frame))
     }
 
-    /// Where the file can be read, even if not finished.
+    /// The path of the file, which may be unfinished.
     fn path(&self) -> Option<&Path> {
         match self {
             Self::New(output) => output.staged(),
@@ -310,7 +311,7 @@ impl Target {
     }
 }
 
-/// What became of an array.
+/// Reports the result.
 struct Done {
     bound: Bound,
     stats: FrameStats,
@@ -341,7 +342,7 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
             "seconds": seconds,
             "metrics": named,
         });
-        // Where the values go to standard output, the report cannot.
+        // Standard output may carry the compressed data.
         if output == Path::new("-") {
             report::complain(&text.to_string());
             return Ok(());
@@ -368,7 +369,7 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
     if let Bound::Range(e) = bound
         && *e >= 0.5
     {
-        let text = "a bound of half the range or more allows all values to become one";
+        let text = "a bound of half the range or more allows all values to become equal";
         report::note(args.talk.quiet, text);
     }
     if let Some(text) = stats
@@ -383,7 +384,7 @@ fn report(args: &Compress, field: &Field, output: &Path, done: &Done) -> Result<
     Ok(())
 }
 
-/// What was found to mark missing data, if anything was.
+/// The detected fill values, if any.
 fn missing(found: FoundFill, values: f64) -> Option<String> {
     if found.values.is_empty() {
         return None;
@@ -394,13 +395,13 @@ fn missing(found: FoundFill, values: f64) -> Option<String> {
     };
     let share = 100.0 * found.count as f64 / values;
     Some(format!(
-        "fill value{plural} {} found ({share:.3} % of the values): kept exactly, not counted in the \
+        "fill value{plural} {} found ({share:.3} % of the values): stored exactly, excluded from the \
          range; --fill none turns this off",
         found.values
     ))
 }
 
-/// Why a target was not hit closely, if it was not.
+/// Explains why a target was missed, if it was.
 fn outcome(search: &SearchStats, bound: Bound, tolerance: Tolerance) -> Option<String> {
     let asked = format!("{} {}", bound.kind().name(), report::number(bound.value()));
     let found = report::number(search.found);
@@ -428,13 +429,13 @@ fn outcome(search: &SearchStats, bound: Bound, tolerance: Tolerance) -> Option<S
         }
         SearchOutcome::Least => format!("{asked} is exceeded by every bound: {found} is the least"),
         SearchOutcome::Jump => format!(
-            "{asked} is not hit closely, since the curve jumps over it: {}; nothing in between was \
-             found in {} codings",
+            "{asked} is not hit closely, since the curve jumps over it: {}; no bound in between was \
+             found in {} trials",
             sides(),
             search.codings
         ),
         SearchOutcome::Open => format!(
-            "{asked} is not hit closely: {}; the search was given up after {} codings, another \
+            "{asked} is not hit closely: {}; the search stopped after {} trials, another \
              bound may come closer",
             sides(),
             search.codings

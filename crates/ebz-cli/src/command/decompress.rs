@@ -1,4 +1,4 @@
-//! `ebz decompress`: frames or regions of them in, raw values or `.npy` out.
+//! `ebz decompress`: decompresses frames, or regions of them, to raw values or `.npy`.
 
 use super::{Seekable, each, frame_number, from_end, output_in};
 use crate::Outcome;
@@ -26,7 +26,7 @@ fn one(args: &Decompress, input: &Path) -> Result<Outcome> {
     let path = output_path(args, input)?;
     let as_npy = has_extension(&path, "npy");
     foreign::check_output(&path)?;
-    // Parts, and frames counted from the last, need the index.
+    // Regions, and frames counted from the end, need the index.
     let front_to_back = args.region.is_none() && args.frame.is_none_or(|frame| frame >= 0);
     let on_cpu = args.device.device == Device::Cpu;
     if is_pipe && front_to_back && on_cpu {
@@ -38,19 +38,19 @@ fn one(args: &Decompress, input: &Path) -> Result<Outcome> {
 }
 
 fn output_path(args: &Decompress, input: &Path) -> Result<PathBuf> {
-    let beside = match has_extension(input, "ebz") {
+    let default = match has_extension(input, "ebz") {
         true => input.with_extension(""),
         false => input.to_path_buf(),
     };
     match &args.output {
-        Some(path) => output_in(path, &beside, args.inputs.len() > 1),
+        Some(path) => output_in(path, &default, args.inputs.len() > 1),
         None => {
             ensure!(
-                input == Path::new("-") || beside != input,
+                input == Path::new("-") || default != input,
                 "{} does not end in .ebz: name the output with -o",
                 input.display()
             );
-            Ok(beside)
+            Ok(default)
         }
     }
 }
@@ -107,7 +107,7 @@ fn from_file(args: &Decompress, input: &Path, path: &Path, as_npy: bool) -> Resu
     Ok(())
 }
 
-/// Front to back, in memory for a few chunks.
+/// Sequentially, with a few chunks in memory.
 fn from_pipe(args: &Decompress, input: &Path, path: &Path, as_npy: bool) -> Result<()> {
     let (name, input): (_, Box<dyn Read + Send>) = match input == Path::new("-") {
         true => ("standard input".into(), Box::new(std::io::stdin())),
@@ -141,7 +141,7 @@ fn from_pipe(args: &Decompress, input: &Path, path: &Path, as_npy: bool) -> Resu
                 first = Some(header);
             }
             Some(_) if as_npy => bail!(
-                "{name} holds several arrays, which .npy must know beforehand: choose one with \
+                "{name} holds several arrays, and .npy needs their number in advance: choose one with \
                  --frame N, or write raw values"
             ),
             Some(first) => ensure!(
@@ -179,7 +179,7 @@ fn done(quiet: bool, from: &str, to: &Path, element: &str, shape: &[usize]) {
     );
 }
 
-/// The box that the user asks for, checked against the array.
+/// The requested region, checked against the shape.
 fn region(text: Option<&str>, shape: &[usize]) -> Result<Vec<Range<usize>>> {
     let mut region: Vec<_> = shape.iter().map(|&extent| 0..extent).collect();
     let Some(text) = text else {
@@ -202,7 +202,7 @@ fn region(text: Option<&str>, shape: &[usize]) -> Result<Vec<Range<usize>>> {
                 report::shape(shape)
             )
         };
-        // As in NumPy, negative numbers count from the end.
+        // Negative numbers count from the end, as in NumPy.
         let number = |text: &str, default: usize| match text.trim() {
             "" => Ok(default),
             text => {

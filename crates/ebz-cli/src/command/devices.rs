@@ -1,4 +1,4 @@
-//! `ebz devices`: the GPUs that `--device` can name.
+//! `ebz devices`: the GPUs for `--device`.
 
 use crate::Outcome;
 use crate::args::Devices;
@@ -22,7 +22,7 @@ pub fn run(args: &Devices) -> Result<Outcome> {
         };
         report::say_json(&devices.iter().map(row).collect())?;
     } else if devices.is_empty() {
-        report::say("no GPU: there is no driver for Vulkan, Metal or Direct3D 12 that offers one")?;
+        report::say("no GPU: no Vulkan, Metal or Direct3D 12 driver offers one")?;
     }
     for device in devices.iter().filter(|_| !args.json) {
         let (least, most) = device.subgroups;
@@ -37,5 +37,5 @@ pub fn run(args: &Devices) -> Result<Outcome> {
 
 #[cfg(not(feature = "gpu"))]
 pub fn run(_: &Devices) -> Result<Outcome> {
-    anyhow::bail!("{}", crate::device::WITHOUT)
+    anyhow::bail!("{}", crate::device::NO_GPU_SUPPORT)
 }

@@ -11,7 +11,7 @@ pub fn run(args: &Hdf5Args) -> Result<Outcome> {
     let list: Vec<_> = words.iter().map(u32::to_string).collect();
     let list = list.join(",");
     report::say(&match args.program {
-        // The zero asks HDF5 to fail rather than to leave the filter out.
+        // The 0 makes the filter mandatory: HDF5 fails rather than skip it.
         Program::H5repack => format!("UD={FILTER_ID},0,{},{list}", words.len()),
         Program::Nccopy => format!("{FILTER_ID},{list}"),
     })?;

@@ -1,4 +1,4 @@
-//! `ebz info`: what a file says about itself.
+//! `ebz info`: the contents of a file.
 
 use super::{Seekable, each};
 use crate::Outcome;
@@ -105,7 +105,7 @@ fn one(args: &Info, input: &Path) -> Result<Outcome> {
         let size = report::bytes(reader.size());
         let frames = report::count(reader.frames(), "frame");
         let name = report::printable(&source.name);
-        // Where frames found their own bounds, the loosest holds for all.
+        // If frames found their own bounds, the loosest one holds for all.
         let loosest = match largest.filter(|_| reader.frames() > 1) {
             Some(bound) => format!(", largest abs {}", report::number(bound)),
             None => String::new(),

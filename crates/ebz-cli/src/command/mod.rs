@@ -46,7 +46,7 @@ pub fn run(command: Command) -> Result<Outcome> {
     }
 }
 
-/// Does the same to each of several inputs, also where one before it failed.
+/// Runs a command on each of several inputs, and continues after errors.
 fn each(inputs: &[PathBuf], mut act: impl FnMut(&Path) -> Result<Outcome>) -> Result<Outcome> {
     if let [input] = inputs {
         return act(input);
@@ -55,7 +55,7 @@ fn each(inputs: &[PathBuf], mut act: impl FnMut(&Path) -> Result<Outcome>) -> Re
     for input in inputs {
         match act(input) {
             Ok(outcome) => broken |= matches!(outcome, Outcome::CheckFailed),
-            // Nobody is left to tell anything.
+            // The reader of our output is gone.
             Err(error) if crate::report::reader_is_gone(&error) => return Err(error),
             Err(error) => {
                 crate::report::complain(&crate::report::line(&error));
@@ -73,22 +73,22 @@ fn each(inputs: &[PathBuf], mut act: impl FnMut(&Path) -> Result<Outcome>) -> Re
     })
 }
 
-/// Where the result for one of several inputs goes: `output` is a folder then, and the file in it has
-/// the name that it would have beside the input.
-fn output_in(output: &Path, beside: &Path, several: bool) -> Result<PathBuf> {
+/// The output for one of several inputs: `output` is then a folder, and the file name is that of the
+/// default output.
+fn output_in(output: &Path, default: &Path, several: bool) -> Result<PathBuf> {
     if output.is_dir() {
-        let name = beside.file_name().context("the input has no name")?;
+        let name = default.file_name().context("the input has no name")?;
         return Ok(output.join(name));
     }
     ensure!(
         !several,
-        "{} is one name for several outputs: name a folder with -o, or leave it out",
+        "{} cannot hold several outputs: name a folder with -o, or leave it out",
         output.display()
     );
     Ok(output.to_path_buf())
 }
 
-/// The number of something that may be counted from the end, if it is there.
+/// An index that may count from the end, if it exists.
 fn from_end(number: i64, count: usize) -> Option<usize> {
     match usize::try_from(number) {
         Ok(number) => Some(number),
@@ -96,14 +96,14 @@ fn from_end(number: i64, count: usize) -> Option<usize> {
     }
 }
 
-/// The number of a frame that may be counted from the end.
+/// A frame number that may count from the end.
 fn frame_number(number: i64, frames: usize) -> Result<usize> {
     from_end(number, frames)
         .filter(|frame| *frame < frames)
         .with_context(|| format!("there is no frame {number}: the file has {frames}"))
 }
 
-/// A file with random access; pipes are kept in a temporary file for as long as it lives.
+/// A file with random access; a pipe is copied to a temporary file.
 struct Seekable {
     name: String,
     path: PathBuf,
@@ -135,7 +135,7 @@ impl Seekable {
         })
     }
 
-    /// Reads it as `.ebz`.
+    /// Opens it as `.ebz`.
     fn reader(&self, memory: &Memory) -> Result<Reader<File>> {
         let reader = Reader::open(&self.path).with_context(|| self.name.clone())?;
         if reader.is_unfinished() {

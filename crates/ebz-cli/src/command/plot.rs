@@ -1,4 +1,4 @@
-//! A picture of the middle slices: original, decoded, error.
+//! Plots of the middle slices: original, decompressed, error.
 
 use crate::picture::{self, Colours, Panel};
 use crate::report;
@@ -7,21 +7,21 @@ use ebz::{Element, FillValues};
 use std::io::Write;
 use std::path::Path;
 
-/// Samples along the longest side of a slice.
-const SIDE: usize = 512;
+/// Maximum number of samples along each side of a slice.
+const MAX_SIDE: usize = 512;
 
-/// Samples of the slices, taken as the arrays pass by.
+/// Samples of the slices, collected while the arrays are streamed.
 pub struct Plot {
     slices: Vec<Slice>,
-    /// Place in the array, slice and place in it of every sample, in the order of the array.
+    /// Index in the array, slice and index in the slice of every sample, in array order.
     wanted: Vec<(usize, usize, usize)>,
     taken: usize,
     position: usize,
 }
 
-/// A slice, at most [`SIDE`] samples wide and high.
+/// A slice of at most [`MAX_SIDE`] samples along each side.
 struct Slice {
-    /// Where it lies, for its title.
+    /// Its location, for the title.
     place: String,
     axes: [String; 2],
     extents: [usize; 2],
@@ -32,7 +32,7 @@ struct Slice {
 }
 
 impl Plot {
-    /// The middle slice across each axis of the last three; of two axes, the array itself.
+    /// The middle slice across each of the last three axes; a 2-D array itself.
     pub fn new(shape: &[usize]) -> Result<Self> {
         ensure!(
             shape.len() >= 2 && !shape.contains(&0),
@@ -49,7 +49,7 @@ impl Plot {
         let slower: usize = shape[..shape.len().saturating_sub(3)].iter().product();
         let base = slower / 2 * nz * ny * nx;
         let (sz, sy) = (ny * nx, nx);
-        // The axis that is cut and where, and the axes that go down and to the right, from the last one;
+        // The cut axis with its index and the vertical and horizontal axes, counted from the last;
         // extents and strides of all.
         let axes = [(nx, 1), (ny, sy), (nz, sz)];
         let mut slices = vec![(2, 1, 0)];
@@ -67,7 +67,7 @@ impl Plot {
             let (rows, down) = axes[vertical];
             let (columns, right) = axes[horizontal];
             let offset = axes[cut].0 / 2 * axes[cut].1;
-            let reduce = rows.max(columns).div_ceil(SIDE).max(1);
+            let reduce = rows.max(columns).div_ceil(MAX_SIDE).max(1);
             let (height, width) = (rows.div_ceil(reduce), columns.div_ceil(reduce));
             for pixel in 0..height * width {
                 let (row, column) = (pixel / width * reduce, pixel % width * reduce);
@@ -91,7 +91,7 @@ impl Plot {
         Ok(plot)
     }
 
-    /// Takes the next values of both arrays; those that mark missing data are drawn as missing.
+    /// Takes the next values of both arrays; missing data is drawn as missing.
     pub fn push<T: Element>(&mut self, original: &[T], decoded: &[T], missing: &FillValues) {
         let is_missing = |x: T| missing.as_slice().iter().any(|&f| T::from_f64(f) == x);
         while let Some(&(at, slice, sample)) = self.wanted.get(self.taken) {
@@ -107,8 +107,8 @@ impl Plot {
         self.position += original.len();
     }
 
-    /// Draws a row of three panels per slice: the original, what became of it, and the error, on a scale
-    /// that shows the bound where it is known.
+    /// Draws a row of three panels per slice: the original, the decompressed values, and the error, on a
+    /// scale that shows the bound if it is known.
     pub fn draw(
         &self,
         names: [&str; 2],
@@ -142,7 +142,7 @@ impl Plot {
                     panel("B", Colours::Values, (low, high), |p| p.1),
                     panel("B - A", Colours::Errors, (-largest, largest), |p| {
                         match p.0 == p.1 {
-                            // Of infinities, too.
+                            // Also for infinities.
                             true => 0.0,
                             false => p.1 - p.0,
                         }

@@ -1,4 +1,4 @@
-//! `ebz recover`: what is left of a damaged file, as a file that is whole.
+//! `ebz recover`: writes the intact parts of a damaged file to a new file.
 
 use crate::Outcome;
 use crate::args::Recover;
@@ -48,7 +48,7 @@ pub fn run(args: &Recover) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Numbers in order as `3, 7-9`.
+/// Sorted numbers as `3, 7-9`.
 fn runs(runs: &[Range<usize>]) -> String {
     let text = runs.iter().map(|run| match run.len() {
         1 => run.start.to_string(),

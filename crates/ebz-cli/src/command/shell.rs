@@ -1,4 +1,4 @@
-//! `ebz completions` and `ebz man`: what shells and `man` know of the command.
+//! `ebz completions` and `ebz man`: shell completions and manual pages.
 
 use crate::Outcome;
 use crate::args::{Args, Completions, Man};

@@ -1,4 +1,4 @@
-//! `ebz verify`: whether a file is whole, and whether its bound holds.
+//! `ebz verify`: checks that a file is intact, and that its bound holds.
 
 use super::{Seekable, compare, each, frame_number};
 use crate::Outcome;
@@ -113,8 +113,8 @@ fn one(args: &Verify, input: &Path) -> Result<Outcome> {
     })
 }
 
-/// Reads the index, then every record front to back, and compares what the index names with what
-/// passes; tells the number of frames.
+/// Reads the index, then every record sequentially, and compares the index with the records;
+/// returns the number of frames.
 fn check_file(source: &Seekable, args: &Verify) -> Result<usize> {
     let named = || source.name.clone();
     let reader = source.reader(&args.memory)?;
@@ -140,7 +140,7 @@ fn check_file(source: &Seekable, args: &Verify) -> Result<usize> {
     Ok(frames)
 }
 
-/// Why the promise of the file is not kept, if so.
+/// Why the bound does not hold, if so.
 fn violation(header: &FrameHeader, metrics: &Metrics) -> Option<String> {
     if metrics.violations > 0 {
         return Some(format!(

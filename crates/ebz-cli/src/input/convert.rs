@@ -1,4 +1,4 @@
-//! `.npy` values in another byte order or with the axes in another order.
+//! Conversion of `.npy` values in another byte or axis order.
 
 use super::PIECE;
 use crate::npy::Header;
@@ -7,8 +7,8 @@ use ebz::{element_count, with_type};
 use std::fs::File;
 use std::io::{Read, Write};
 
-/// Writes the values of an `.npy` file as little-endian ones in C order. Axes in the other order
-/// need the array in memory.
+/// Writes the values of an `.npy` file as little-endian values in C order. Fortran order needs the
+/// array in memory.
 pub fn convert(
     input: &mut dyn Read,
     out: &mut File,
@@ -20,7 +20,7 @@ pub fn convert(
     let mut whole = Vec::new();
     if transposed {
         whole.try_reserve_exact(left).with_context(|| {
-            format!("an array in Fortran order has to fit into memory, which takes {left} bytes")
+            format!("an array in Fortran order must fit into memory: {left} bytes")
         })?;
     }
     let mut piece = vec![0; PIECE.min(left)];
@@ -44,7 +44,7 @@ pub fn convert(
     Ok(())
 }
 
-/// Writes an array whose first axis is the fastest one with the first axis as the slowest one.
+/// Writes an array in Fortran order in C order.
 fn write_transposed<W: bytemuck::Pod>(bytes: &[u8], shape: &[usize], out: &mut File) -> Result<()> {
     let width = size_of::<W>();
     let (&last, outer) = shape.split_last().context("an array without axes")?;

@@ -28,7 +28,7 @@ pub fn decode(path: &Path, frame: usize, threads: usize, limits: Limits) -> Resu
             frame.write_region(&whole, &mut sender)
         };
         if let Err(error) = run() {
-            // If nobody listens any more, nobody wants to know.
+            // The receiver is gone: stop silently.
             let _ = sender.0.send(Err(std::io::Error::other(error)));
         }
     });
@@ -41,7 +41,7 @@ pub fn decode(path: &Path, frame: usize, threads: usize, limits: Limits) -> Resu
 
 impl Write for Sender {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        // A slab may be as large as the array; what waits here is a copy.
+        // A slab may be as large as the array, and each queued one is a copy.
         let piece = &bytes[..bytes.len().min(PIECE)];
         match self.0.send(Ok(piece.to_vec())) {
             Ok(()) => Ok(piece.len()),

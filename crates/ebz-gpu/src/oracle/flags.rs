@@ -1,11 +1,11 @@
 //! The kernels of `layout=flags`.
 
 use super::*;
-use crate::encode::TILE;
+use crate::encode::TILE_BYTES;
 use crate::table::TILE_UNITS;
 use ebz::engine::fz::{encode_tile, sign_magnitude};
 
-/// What CPU and paper make of a tile: its flags, and all of its blocks, also those that are zero.
+/// The CPU's version of a tile: its flags, and all of its blocks including zero ones.
 struct Tile {
     flags: [u8; 32],
     blocks: Vec<u8>,
@@ -43,9 +43,9 @@ fn tiles(codes: &[u16]) -> Vec<Tile> {
 }
 
 impl Run {
-    /// Codes of a chunk as the device has them.
+    /// Codes of a chunk from the device.
     fn codes_of(&mut self, chunk: usize) -> Vec<u16> {
-        let words = SLOT as usize / 4;
+        let words = SLOT_BYTES as usize / 4;
         let slots = self.read(&self.encoding.slots.clone(), self.table.units * words);
         let row = &self.table.rows[chunk];
         let first = row.first_unit as usize * words;
@@ -53,10 +53,10 @@ impl Run {
         bytemuck::pod_collect_to_vec(slots)
     }
 
-    /// Shuffled tiles, flags and numbers of blocks against what the CPU makes of these codes.
+    /// Compares shuffled tiles, flags and block counts with the CPU's for these codes.
     fn check_tiles(&mut self, chunk: usize, codes: &[u16]) {
         let stored = self.encoding.tiles.clone().unwrap();
-        let stored = self.read(&stored, self.table.tiles() * TILE as usize / 4);
+        let stored = self.read(&stored, self.table.tiles() * TILE_BYTES as usize / 4);
         let bodies = self.read(&self.encoding.bodies.clone(), self.table.body_words);
         let marks = self.read(&self.encoding.marks.clone(), self.table.units);
         let row = &self.table.rows[chunk];
@@ -145,7 +145,7 @@ fn the_kernels_of_the_ablation_do_what_they_are_called() {
     recorder.submit();
     let outliers = run.read(&outliers, UNIT * run.table.units);
     for m in 0..run.models.len() {
-        // Differences of coordinates where those of exceptions are 0: around a radius, or apart.
+        // Differences of coordinates, those of exceptions being 0: around a radius, or as outliers.
         let (row, model) = (run.table.rows[m], &run.models[m]);
         let mut differences: Vec<u16> = model
             .numbers
@@ -174,7 +174,7 @@ fn the_kernels_of_the_ablation_do_what_they_are_called() {
             };
             assert_eq!(apart[i].cast_signed(), expected, "{m} {i}");
         }
-        // Shuffle and mark one after the other.
+        // Separate shuffle and mark.
         run.check_tiles(m, &expected);
     }
 }

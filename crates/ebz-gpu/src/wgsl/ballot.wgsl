@@ -1,15 +1,15 @@
-// Bit planes by subgroup ballots, for subgroups of any size from 4 to 128.
+// Bit planes with subgroup ballots, for subgroup sizes from 4 to 128.
 
 var<workgroup> residuals: array<u32, 256>;
 var<workgroup> planes: array<atomic<u32>, 128>;
-var<private> subgroup: vec3<u32>; // number, size, number of the thread in it
+var<private> subgroup: vec3<u32>; // subgroup id, size, lane
 
 // Fills `planes`; every thread of the workgroup has one residual.
 fn transpose(l: u32, residual: u32) {
     residuals[l] = residual;
     if (l < 128u) { atomicStore(&planes[l], 0u); }
     workgroupBarrier();
-    // Threads of a subgroup need not be neighbours in the workgroup: residuals are dealt out again.
+    // Threads of a subgroup need not be adjacent in the workgroup: redistribute the residuals.
     let first = subgroup.x * subgroup.y; let lane = subgroup.z;
     let mine = residuals[first + lane];
     for (var plane = 0u; plane < 16u; plane++) {

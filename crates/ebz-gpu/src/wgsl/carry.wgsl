@@ -1,5 +1,5 @@
-// Kernel 2 of 5: the coordinate that each unit repeats if it starts with exceptions, which is that of the
-// last good value before it. One workgroup for each chunk.
+// Kernel 2 of 5: the coordinate of the last valid value before each unit, which exceptions at its start
+// repeat. One workgroup per chunk.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(4) var<storage, read_write> states: array<u32>;

@@ -1,5 +1,5 @@
-// Kernel 3 of decoding: sums along columns, and values. One thread for each column, whose sum stays in a
-// register. A chunk without that lag is cut into columns of any length.
+// Kernel 3 of decoding: sums along columns, and values. One thread per column, which keeps the sum in a
+// register. Chunks without this lag are cut into columns of any length.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(3) var<storage, read_write> sums: array<u32>;

@@ -1,4 +1,4 @@
-// Kernel 5 of 5: units from their slots to their places, to the byte. One workgroup for each unit.
+// Kernel 5 of 5: moves units from their slots to their byte offsets. One workgroup per unit.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(2) var<storage, read_write> marks: array<u32>;
@@ -14,7 +14,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     if (unit >= units) { return; }
     let first = chunks[group.z].first_unit + group.z;
     let length = length_of(marks[chunks[group.z].first_unit + unit]);
-    // A body that does not fit is not smaller than the values, and not wanted.
+    // A body that does not fit is not smaller than the values, and not needed.
     let bytes = HEADER + units + offsets[first + units];
     if (length == 0u || (bytes + 3u) / 4u > chunks[group.z].body_words) { return; }
 

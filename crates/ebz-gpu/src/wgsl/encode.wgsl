@@ -1,5 +1,5 @@
-// Kernel 1 of 5: quantize, verify, difference, planes. One workgroup for each unit, neighbours are computed
-// again. Units that depend on an exception are left to kernel 3.
+// Kernel 1 of 5: quantize, verify, difference, planes. One workgroup per unit; neighbours are recomputed.
+// Units that depend on an exception are left to kernel 3.
 
 @group(0) @binding(4) var<storage, read_write> states: array<u32>; // the last coordinate of each unit, or BAD
 
@@ -32,7 +32,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     if (mine != 0u) { atomicOr(&bad, mine); }
     workgroupBarrier();
 
-    // 2. What later units repeat if they start with exceptions.
+    // 2. The coordinate that exceptions at the start of later units repeat.
     let at = p.first_unit + unit;
     let is_bad = atomicLoad(&bad);
     if (l == 0u) {

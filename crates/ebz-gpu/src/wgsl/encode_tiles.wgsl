@@ -1,4 +1,4 @@
-// Blocks that are not zero to their places. One workgroup for each tile, one thread for each block.
+// Writes the non-zero blocks to their offsets. One workgroup per tile, one thread per block.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(5) var<storage, read_write> offsets: array<u32>;
@@ -14,7 +14,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let first = chunks[group.z].first_unit + group.z;
     let body = chunks[group.z].body;
     let at_flags = body + HEADER / 4u + tile * 8u;
-    // A body that does not fit is not smaller than the values, and not wanted.
+    // A body that does not fit is not smaller than the values, and not needed.
     let words = HEADER / 4u + count * 8u;
     if (words + offsets[first + count] / 4u > chunks[group.z].body_words) { return; }
 

@@ -1,4 +1,4 @@
-// Bit planes without subgroups: one thread for each word of a plane.
+// Bit planes without subgroups: one thread per word of a plane.
 
 var<workgroup> residuals: array<u32, 256>;
 var<workgroup> planes: array<u32, 128>;

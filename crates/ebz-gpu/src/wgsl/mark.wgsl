@@ -1,4 +1,4 @@
-// Flags alone, from tiles that another kernel shuffled, for the ablation of the paper.
+// Flags alone, of tiles shuffled by another kernel; for the ablation.
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,

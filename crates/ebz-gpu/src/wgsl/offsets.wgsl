@@ -1,9 +1,9 @@
-// Kernel 4 of 5: where the planes of each unit go, header and codes of each body. One workgroup for each
-// chunk sums up the lengths of its units: no workgroup waits for another.
+// Kernel 4 of 5: offsets of the planes of each unit; header and codes of each body. One workgroup per
+// chunk sums up the lengths of its units, so workgroups never wait for each other.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(2) var<storage, read_write> marks: array<u32>;
-@group(0) @binding(5) var<storage, read_write> offsets: array<u32>; // one more than units for each chunk
+@group(0) @binding(5) var<storage, read_write> offsets: array<u32>; // units + 1 entries per chunk
 @group(0) @binding(6) var<storage, read_write> bodies: array<atomic<u32>>;
 
 var<workgroup> sums: array<u32, 256>;
@@ -13,7 +13,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let first = chunks[group.x].first_unit; let units = chunks[group.x].units;
     let body = chunks[group.x].body; let words = chunks[group.x].body_words;
 
-    // 1. Sums. Words that two units share start as zeros: kernel 5 adds to them.
+    // 1. Sums. Words shared by two units start as zeros: kernel 5 adds to them.
     var total = 0u;
     for (var start = 0u; start < units; start += 256u) {
         let unit = start + l;
@@ -45,7 +45,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     storageBarrier();
     workgroupBarrier();
 
-    // 2. Header and codes, which end within a word of planes.
+    // 2. Header and codes, which may end in the middle of a word.
     if (l == 0u) {
         atomicStore(&bodies[body], chunks[group.x].mode);
         atomicStore(&bodies[body + 1u], chunks[group.x].step_low);

@@ -1,12 +1,12 @@
-// Residuals of a unit to its planes, in a slot of its own.
+// Packs the residuals of a unit to planes in its slot.
 
 @group(0) @binding(2) var<storage, read_write> marks: array<u32>;  // code, length and marks of each unit
 @group(0) @binding(3) var<storage, read_write> slots: array<u32>;
 
-const DENSE = 28u; // bytes in use from which on a plane is dense
+const DENSE = 28u; // planes with at least this many non-zero bytes are dense
 
-var<workgroup> used: array<u32, 16>;    // which bytes of a plane are not zero
-var<workgroup> starts: array<u32, 17>;  // where sparse planes start
+var<workgroup> used: array<u32, 16>;    // non-zero bytes of each plane
+var<workgroup> starts: array<u32, 17>;  // offsets of the sparse planes
 var<workgroup> slot: array<atomic<u32>, 128>;
 
 // Bit i: byte i is not zero.
@@ -17,11 +17,11 @@ fn nonzero_bytes(v: u32) -> u32 {
 
 fn put(at: u32, byte: u32) { atomicOr(&slot[at >> 2u], byte << ((at & 3u) * 8u)); }
 
-// Packs the unit whose zigzag residuals the threads have; returns its code and length.
+// Packs the unit whose zigzag residuals the threads hold; returns its code and length.
 fn pack(l: u32, unit: u32, residual: u32) -> u32 {
     transpose(l, residual);
 
-    // 1. Which bytes are in use.
+    // 1. Non-zero bytes.
     if (l < 128u) { atomicStore(&slot[l], 0u); }
     if (l < 16u) {
         var bytes = 0u;
@@ -30,7 +30,7 @@ fn pack(l: u32, unit: u32, residual: u32) -> u32 {
     }
     workgroupBarrier();
 
-    // 2. Width, dense planes, and where the sparse ones start.
+    // 2. Width, dense planes, and offsets of the sparse ones.
     var width = 0u; var dense = 0u;
     for (var plane = 0u; plane < 16u; plane++) {
         let bytes = used[plane];
@@ -47,7 +47,7 @@ fn pack(l: u32, unit: u32, residual: u32) -> u32 {
     }
     workgroupBarrier();
 
-    // 3. Bytes: 16 threads for each plane.
+    // 3. Bytes: 16 threads per plane.
     let plane = l >> 4u; let j = l & 15u;
     if (plane < dense) {
         if (j < 8u) { atomicStore(&slot[plane * 8u + j], plane_word(plane * 8u + j)); }

@@ -1,5 +1,5 @@
-// The dual quantization that the paper started from, for its ablation: codes around a radius, and what lies
-// outside of it in an array of outliers, each value by branches of its own. Nobody decodes these codes.
+// The baseline dual quantization of the paper, for its ablation: codes around a radius and an array of
+// outliers, with branches per value. Nothing decodes these codes.
 
 @group(0) @binding(3) var<storage, read_write> slots: array<u32>;
 @group(0) @binding(7) var<storage, read_write> outliers: array<u32>;
@@ -19,7 +19,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     for (var n = 0u; n < 4u; n++) {
         let back = window_back(n);
         if (back >= 0) {
-            // What has no coordinate counts as 0, as an outlier does whose value is stored elsewhere.
+            // Values without a coordinate count as 0, like outliers that are stored elsewhere.
             residual += window_sign(n) * (number_at(place - back) & 0xffffu);
             if ((p.lags & 1u) != 0u) { residual -= window_sign(n) * (number_at(place - back - 1) & 0xffffu); }
         }

@@ -1,12 +1,12 @@
-// What every kernel knows: the table of chunks, and numbers of more than 32 bits.
+// Common part of all kernels: the chunk table and 64-bit arithmetic.
 //
-// All arithmetic on values is done in integers: WGSL allows a driver to round, contract and flush f32 as
-// it likes, and the bytes must be those of the CPU.
+// All arithmetic on values is done in integers: WGSL lets drivers round, contract and flush f32 freely,
+// but the bytes must match the CPU's.
 
 struct Chunk {
-    first: u32,             // its first value in the array of all chunks
+    first: u32,             // offset of its first value in the array of all chunks
     count: u32,             // values
-    first_unit: u32,        // its first unit among those of all chunks
+    first_unit: u32,        // offset of its first unit among those of all chunks
     units: u32,
     nx: u32,                // lags
     plane: u32,
@@ -14,13 +14,13 @@ struct Chunk {
     step: u32,              // the step is step · 2^step_exponent, of 9 bits
     step_exponent: i32,
     base: i32,              // lattice point of coordinate 0
-    limit: u32,             // largest error, bits of an f32
+    limit: u32,             // largest error, as bits of an f32
     inverse_low: u32,       // 1 / step is inverse · 2^inverse_exponent
     inverse_high: u32,
     inverse_exponent: i32,
-    rounded_to: u32,        // bits that quotients are rounded to: 24 or 53
+    rounded_to: u32,        // precision of quotients in bits: 24 or 53
     fills: u32,             // number of fill values
-    body: u32,              // first word of its body, and how many there are
+    body: u32,              // offset of its body in words, and length
     body_words: u32,
     mode: u32,              // first word of the header: mode and lags
     step_low: u32,          // step and base as f64, for the header
@@ -29,7 +29,7 @@ struct Chunk {
     base_high: u32,
     segments: u32,          // decoding: 256-value segments per plane, and the first one of the chunk
     first_segment: u32,
-    planes: u32,            // decoding: how many planes are summed up
+    planes: u32,            // decoding: number of planes summed up
     fill: array<u32, 8>,
 }
 
@@ -46,7 +46,7 @@ var<private> p: Chunk;
 fn code_of(mark: u32) -> u32 { return mark & 0xffu; }
 fn length_of(mark: u32) -> u32 { return (mark >> 8u) & 0x3ffu; }
 
-// Numbers of 64 bits are (low, high).
+// 64-bit numbers are (low, high).
 
 fn shift_right(v: vec2<u32>, s: u32) -> vec2<u32> {
     if (s == 0u) { return v; }
@@ -90,6 +90,6 @@ fn point(k: u32) -> u32 {
     if (top > 23u) { mantissa = round_off(vec2<u32>(product, 0u), top - 23u).x; }
     let exponent = i32(top) + p.step_exponent + 127;
     if (exponent >= 255) { return 0x7f800000u; }
-    // A mantissa that was rounded up to 2^24 moves on to the next exponent.
+    // A mantissa rounded up to 2^24 moves on to the next exponent.
     return (u32(exponent) << 23u) + (mantissa - 0x800000u);
 }

@@ -1,4 +1,4 @@
-// Values to coordinates on the lattice, each checked against the bound.
+// Quantizes values to lattice coordinates, each checked against the bound.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(1) var<storage, read> values: array<u32>;
@@ -9,8 +9,8 @@ fn mantissa_of(magnitude: u32) -> u32 {
 
 fn exponent_of(magnitude: u32) -> i32 { return max(i32(magnitude >> 23u), 1); }
 
-// |x| / step as a whole number: a product that is rounded to the precision of the CPU's arithmetic, then
-// to an integer, ties to even both times. At least 2^23 if that is too far away.
+// |x| / step as an integer: a product rounded to the precision of the CPU's arithmetic, then to an
+// integer, ties to even both times. At least 2^23 if out of reach.
 fn quotient(mantissa: u32, exponent: i32) -> u32 {
     var e = exponent - 150 + p.inverse_exponent;
     var m: vec2<u32>;
@@ -21,7 +21,7 @@ fn quotient(mantissa: u32, exponent: i32) -> u32 {
         m = round_off(low, u32(s));
         e += s;
     } else {
-        // 24 times 53 bits. The quotient loses at most 24 bits, all of the lowest word.
+        // 24 times 53 bits. The quotient loses at most 24 bits, all in the lowest word.
         let high = multiply(mantissa, p.inverse_high);
         let middle = low.y + high.x;
         let upper = high.y + select(0u, 1u, middle < low.y);
@@ -58,7 +58,7 @@ fn is_within(a: u32, b: u32) -> bool {
     return shift < -3 || difference <= (limit << u32(min(-shift, 3)));
 }
 
-// As floating-point numbers: 0 and -0 are equal.
+// Equality of floating-point numbers: 0 equals -0.
 fn is_equal(a: u32, b: u32) -> bool { return a == b || ((a | b) << 1u) == 0u; }
 
 // The low 16 bits of the coordinate of a value, or BAD.
@@ -77,13 +77,13 @@ fn quantize(x: u32) -> u32 {
     return u32(q) & 0xffffu;
 }
 
-// Coordinate at a place in the chunk: 0 before its start; its last value is repeated behind its end.
+// Coordinate at an index of the chunk: 0 before its start; its last value is repeated after its end.
 fn number_at(i: i32) -> u32 {
     if (i < 0) { return 0u; }
     return quantize(values[p.first + min(u32(i), p.count - 1u)]);
 }
 
-// The distance of the n-th of four windows whose differences make the residual; -1 if it is not in use.
+// The distance of the n-th of the four windows whose differences are the residual; -1 if unused.
 fn window_back(n: u32) -> i32 {
     if (((n << 1u) & p.lags) != (n << 1u)) { return -1; }
     return i32(select(0u, p.nx, (n & 1u) != 0u) + select(0u, p.plane, (n & 2u) != 0u));

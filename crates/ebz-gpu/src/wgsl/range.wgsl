@@ -1,12 +1,12 @@
-// For arrays on the device: range of the finite values of each chunk without fill values, and whether all
-// bits are the same. 64 workgroups for each chunk.
+// For arrays on the device: the range of the finite values of each chunk without fill values, and whether
+// all bits are equal. 64 workgroups per chunk.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(1) var<storage, read> values: array<u32>;
-// For each chunk: least and largest bits, least and largest finite value in the order of the values.
+// Per chunk: least and largest bits, least and largest finite value as ordered integers.
 @group(0) @binding(2) var<storage, read_write> ranges: array<atomic<u32>>;
 
-// Unsigned numbers in the order of the values; -0 comes before 0.
+// Unsigned integers in the order of the values; -0 comes before 0.
 fn in_order(x: u32) -> u32 { return select(x | 0x80000000u, ~x, (x & 0x80000000u) != 0u); }
 
 @compute @workgroup_size(256)

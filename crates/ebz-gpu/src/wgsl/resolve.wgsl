@@ -1,11 +1,11 @@
-// Kernel 3 of 5: units that depend on exceptions, whose places repeat the coordinate before them.
+// Kernel 3 of 5: units that depend on exceptions, which repeat the previous coordinate.
 
 @group(0) @binding(4) var<storage, read_write> states: array<u32>; // what a unit repeats at its start
 
 var<workgroup> numbers: array<u32, 512>;         // two units that hold a window and the number before it
 var<workgroup> good: array<atomic<u32>, 16>;
 
-// The coordinate at a place of the two units; exceptions have that of the last good place.
+// The coordinate at an index of the two units; exceptions have that of the last valid value.
 fn filled(i: u32, carry: u32) -> u32 {
     var word = i >> 5u;
     var bits = atomicLoad(&good[word]) & (0xffffffffu >> (31u - (i & 31u)));

@@ -1,4 +1,4 @@
-// Kernel 4 of decoding, for frames that stay on the device: runs of exact values. One workgroup for each.
+// Kernel 4 of decoding, for frames on the device: runs of exact values. One workgroup per run.
 
 @group(0) @binding(1) var<storage, read> runs: array<vec4<u32>>; // start, length, bits, 0
 @group(0) @binding(6) var<storage, read_write> output: array<u32>;

@@ -1,4 +1,4 @@
-// Bit shuffle alone, for the ablation of the paper.
+// Bit shuffle alone, for the ablation.
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,

@@ -1,4 +1,4 @@
-// Bit shuffle and flags of a tile while it is in workgroup memory. One workgroup for each tile.
+// Bit shuffle and flags of a tile in workgroup memory. One workgroup per tile.
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,

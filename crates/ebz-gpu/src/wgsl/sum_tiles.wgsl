@@ -1,8 +1,8 @@
-// Prefix sum of the blocks of tiles, and the header of each body. One workgroup for each chunk.
+// Prefix sum over the blocks of tiles, and the header of each body. One workgroup per chunk.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(2) var<storage, read_write> marks: array<u32>;
-@group(0) @binding(5) var<storage, read_write> offsets: array<u32>; // bytes; one more than tiles for each chunk
+@group(0) @binding(5) var<storage, read_write> offsets: array<u32>; // in bytes; tiles + 1 entries per chunk
 @group(0) @binding(6) var<storage, read_write> bodies: array<u32>;
 
 var<workgroup> sums: array<u32, 256>;

@@ -1,5 +1,5 @@
-// Tiles of 2,048 codes: 32 rows of 32 words of two codes. Shuffled, word y of plane i holds bit i of the
-// words of row y; a plane is 8 blocks of 4 words.
+// Tiles of 2,048 codes: 32 rows of 32 words of two codes. After the shuffle, word y of plane i holds bit i
+// of the words of row y; a plane is 8 blocks of 4 words.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(2) var<storage, read_write> marks: array<u32>;
@@ -11,15 +11,15 @@ const TILE = 1024u;         // words
 const TILE_UNITS = 8u;
 const FLAGS = 8u;           // words of flags
 
-var<workgroup> plane: array<u32, 1056>; // padded to 33 words, so that columns lie in different banks
+var<workgroup> plane: array<u32, 1056>; // padded to 33 words to avoid bank conflicts between columns
 var<workgroup> flags: array<atomic<u32>, 8>;
 
 fn tiles_of(chunk: u32) -> u32 { return (chunks[chunk].units + TILE_UNITS - 1u) / TILE_UNITS; }
 
-// Where the shuffled tiles of a chunk start: each has room for one tile that is not full.
+// Offset of the shuffled tiles of a chunk: each chunk has room for one partial tile.
 fn first_tile(chunk: u32) -> u32 { return (chunks[chunk].first_unit + TILE_UNITS - 1u) / TILE_UNITS + chunk; }
 
-// Shuffles the bits of a tile, four words a thread: row y of `plane` is plane y.
+// Shuffles the bits of a tile, four words per thread: row y of `plane` is plane y.
 fn shuffle(l: u32, chunk: u32, tile: u32) {
     let left = min(TILE, (chunks[chunk].units - tile * TILE_UNITS) * SLOT);
     let from_word = (chunks[chunk].first_unit + tile * TILE_UNITS) * SLOT;
@@ -29,7 +29,7 @@ fn shuffle(l: u32, chunk: u32, tile: u32) {
         plane[(w >> 5u) * 33u + (w & 31u)] = word;
     }
     workgroupBarrier();
-    // One thread for each four of the 1,024 words that come out: bit i of the 32 words of row y.
+    // Four of the 1,024 output words per thread: bit i of the 32 words of row y.
     var out: array<u32, 4>;
     let y = l >> 3u;
     for (var n = 0u; n < 4u; n++) {
@@ -43,7 +43,7 @@ fn shuffle(l: u32, chunk: u32, tile: u32) {
     workgroupBarrier();
 }
 
-// Marks the blocks that are not zero: flags to the body, their number to the mark of the tile's first unit.
+// Marks the non-zero blocks: flags go to the body, their number to the mark of the tile's first unit.
 fn mark(l: u32, chunk: u32, tile: u32) {
     if (l < FLAGS) { atomicStore(&flags[l], 0u); }
     workgroupBarrier();
@@ -63,7 +63,7 @@ fn mark(l: u32, chunk: u32, tile: u32) {
     }
 }
 
-// Shuffled words to and from global memory.
+// Loads and stores shuffled words.
 fn store(l: u32, chunk: u32, tile: u32) {
     let to = (first_tile(chunk) + tile) * TILE;
     for (var w = l; w < TILE; w += 256u) { tiles[to + w] = plane[(w >> 5u) * 33u + (w & 31u)]; }

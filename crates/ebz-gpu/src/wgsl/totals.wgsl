@@ -1,4 +1,4 @@
-// Kernel 2 of decoding: sums over all segments before each one. One workgroup for each chunk.
+// Kernel 2 of decoding: sums over all segments before each one. One workgroup per chunk.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(4) var<storage, read_write> totals: array<u32>;
@@ -9,7 +9,7 @@ var<workgroup> sums: array<u32, 256>;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) l: u32) {
     let first = chunks[group.x].first_segment;
     let count = chunks[group.x].segments * chunks[group.x].planes;
-    // Without lag 1, segments do not know of each other.
+    // Without lag 1, segments are independent.
     let weight = chunks[group.x].lags & 1u;
     var before = 0u;
     for (var start = 0u; start < count; start += 256u) {

@@ -1,6 +1,6 @@
 // Kernel 1 of decoding: planes to residuals, sums over planes, and sums within segments of 256 values. One
-// workgroup for each segment of a plane; it goes through the planes of the chunk, so that what a sum over
-// planes needs stays in registers. A chunk without that lag is one plane.
+// workgroup per segment of a plane; it loops over the planes of the chunk and keeps the sums over planes
+// in registers. A chunk without this lag is one plane.
 
 @group(0) @binding(0) var<storage, read> chunks: array<Chunk>;
 @group(0) @binding(1) var<storage, read> bodies: array<u32>;
@@ -20,7 +20,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     let valid = segment * 256u + l < length;
     var sum = 0u;
     for (var z = 0u; z < p.planes; z++) {
-        // 1. The segment lies in one or two units.
+        // 1. The segment covers one or two units.
         let start = z * length + segment * 256u;
         let end = min(start + 256u, (z + 1u) * length);
         let skip = start & 255u;
@@ -30,7 +30,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             let upper = residual_of(l, group.z, (start >> 8u) + 1u);
             if (l < skip) { here = upper; }
         }
-        // Thread l has the residual at place l of a unit; the segment starts at place `skip`.
+        // Thread l has residual l of a unit; the segment starts at residual `skip`.
         line[(l - skip) & 255u] = here;
         workgroupBarrier();
         sum += select(0u, line[l], valid);

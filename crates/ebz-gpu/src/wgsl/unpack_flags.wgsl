@@ -11,7 +11,7 @@ fn residual_of(l: u32, chunk: u32, unit: u32) -> u32 {
     if (l < 8u) { flags[l] = bodies[at_flags + l]; }
     workgroupBarrier();
 
-    // 1. Blocks, which are where the flags before them say.
+    // 1. Blocks; the preceding flags give their offsets.
     if (l < 128u) {
         let number = (l >> 2u) * 8u + (unit & 7u);
         let own = flags[number >> 5u];

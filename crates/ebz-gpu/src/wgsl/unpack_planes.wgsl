@@ -2,10 +2,10 @@
 
 @group(0) @binding(2) var<storage, read> marks: array<u32>;
 
-var<workgroup> bytes: array<u32, 132>;   // the unit as it is stored
-var<workgroup> shape: vec2<u32>;         // width and dense planes
-var<workgroup> used: array<u32, 16>;     // which bytes of a sparse plane are not zero
-var<workgroup> starts: array<u32, 16>;   // where these bytes are
+var<workgroup> bytes: array<u32, 132>;   // the stored unit
+var<workgroup> shape: vec2<u32>;         // width and number of dense planes
+var<workgroup> used: array<u32, 16>;     // non-zero bytes of a sparse plane
+var<workgroup> starts: array<u32, 16>;   // offsets of these bytes
 var<workgroup> planes: array<u32, 128>;
 
 fn byte_at(at: u32) -> u32 { return (bytes[at >> 2u] >> ((at & 3u) * 8u)) & 0xffu; }

@@ -1,5 +1,4 @@
-//! Codecs alone: seconds of one core per byte, as the model needs them. Processor time, so that other programs on
-//! the machine matter less.
+//! Codecs alone: CPU seconds per byte on one core, for the model. CPU time is less sensitive to other processes.
 
 use crate::field::{Field, SIDE};
 use crate::gathers::ZFP_PLANES;
@@ -10,7 +9,7 @@ use ebz::{Bound, Options, Tolerance, View};
 use ebz_peers::{Goal, Peer, ZfpC};
 use serde_json::json;
 
-/// Prints a line for zfp and one for each codec, on this rank's values.
+/// Prints a line for zfp and one per codec, on this rank's values.
 pub fn bench(field: &Field, codecs: &[&str]) {
     let mut lines = vec![("zfp", zfp(field))];
     lines.extend(codecs.iter().map(|&codec| (codec, of_ebz(field, codec))));

@@ -1,4 +1,4 @@
-//! What is sent: planes of 256 × 256 values.
+//! Test data: planes of 256 × 256 values.
 
 use ebz_mpi::Comm;
 
@@ -13,7 +13,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A smooth field with waves of several lengths and a little noise, or the `f32` of the file in
+    /// A smooth field of several wavelengths with a little noise, or the `f32` of the file in
     /// EBZ_FIELD, repeated.
     pub fn new(comm: &Comm, megabytes: usize) -> Self {
         let planes = (megabytes << 20).div_ceil(4 * SIDE * SIDE);
@@ -43,7 +43,7 @@ fn from_file(path: &str, rank: usize, count: usize) -> Vec<f32> {
     let bytes = std::fs::read(path).expect("a field");
     let words = bytes.as_chunks::<4>().0.iter();
     let values: Vec<f32> = words.map(|word| f32::from_le_bytes(*word)).collect();
-    // Every rank begins elsewhere.
+    // Every rank starts at a different offset.
     let around = values.iter().cycle().skip(values.len() / 7 * rank);
     around.take(count).copied().collect()
 }

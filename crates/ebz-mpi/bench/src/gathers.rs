@@ -1,4 +1,4 @@
-//! `gather` of all ranks' values at rank 0.
+//! `gather` of all values at rank 0.
 
 use crate::field::{Field, SIDE};
 use crate::raw;
@@ -56,10 +56,10 @@ pub fn of(report: Report) -> Run {
     }
 }
 
-/// Planes that zfp compresses at once: as many bytes as our messages hold.
+/// Planes per zfp message: as many bytes as in our messages.
 pub const ZFP_PLANES: usize = 8;
 
-/// zfp with the same overlap: a slab is compressed while those before it travel.
+/// zfp with the same overlap: slabs are sent while later ones are compressed.
 fn with_zfp(comm: &Comm, field: &Field, out: &mut [f32]) -> Run {
     let goal = Goal::Abs(field.bound);
     let slab = ZFP_PLANES * SIDE * SIDE;

@@ -1,5 +1,5 @@
-//! Times of operations, raw and compressed: `mpirun -n 4 ebz-mpi-bench gather|allreduce|write|codecs …`.
-//! `scripts/mpi_tables` runs it over links of several speeds. One line of JSON for each way.
+//! Times operations, raw and compressed: `mpirun -n 4 ebz-mpi-bench gather|allreduce|write|codecs …`.
+//! `scripts/mpi_tables` runs it over links of several speeds. One line of JSON per variant.
 
 mod codecs;
 mod field;

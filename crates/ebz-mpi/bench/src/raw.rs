@@ -1,4 +1,4 @@
-//! MPI's own operations, to compare with.
+//! MPI's own operations, for comparison.
 
 use ebz_mpi::Comm;
 use ebz_mpi::mpi::ffi;
@@ -13,7 +13,7 @@ fn check(code: c_int) {
 /// `MPI_Gather` to rank 0.
 pub fn gather(values: &[f32], out: &mut [f32]) {
     let count = values.len() as c_int;
-    // SAFETY: every rank gives as many values, and rank 0 has room for all.
+    // SAFETY: every rank sends the same number of values, and rank 0 has room for all.
     check(unsafe {
         ffi::MPI_Gather(
             values.as_ptr().cast(),
@@ -28,7 +28,7 @@ pub fn gather(values: &[f32], out: &mut [f32]) {
     });
 }
 
-/// Bytes on their way to rank 0.
+/// A send to rank 0 in flight.
 pub struct Sending {
     request: ffi::MPI_Request,
     _bytes: Vec<u8>,
@@ -36,7 +36,7 @@ pub struct Sending {
 
 /// `MPI_Isend` to rank 0.
 pub fn send(bytes: Vec<u8>) -> Sending {
-    // SAFETY: the bytes live in the result, which waits before it frees them.
+    // SAFETY: the result owns the bytes, and waits before it frees them.
     unsafe {
         let mut request = ffi::RSMPI_REQUEST_NULL;
         check(ffi::MPI_Isend(
@@ -62,9 +62,9 @@ impl Drop for Sending {
     }
 }
 
-/// Waits for bytes of any rank, and returns which.
+/// Waits for bytes from any rank, and returns its number.
 pub fn receive(bytes: &mut Vec<u8>) -> usize {
-    // SAFETY: there is room for the message, whose length is asked first.
+    // SAFETY: the buffer has the length of the message, which is queried first.
     unsafe {
         let mut status = std::mem::zeroed::<ffi::MPI_Status>();
         let mut count = 0;
@@ -85,15 +85,15 @@ pub fn receive(bytes: &mut Vec<u8>) -> usize {
     }
 }
 
-/// Writes the bytes of all ranks to one file, one behind the other: `MPI_File_write_at_all`, and
-/// `MPI_File_sync`.
+/// Writes the bytes of all ranks to one file, in the order of the ranks: `MPI_File_write_at_all`
+/// and `MPI_File_sync`.
 pub fn write(comm: &Comm, path: &str, bytes: &[u8]) {
     let lengths = comm
         .allgather_pair([bytes.len() as u64, 0])
         .expect("all ranks");
     let offset: u64 = lengths[..comm.rank()].iter().map(|pair| pair[0]).sum();
     let name = CString::new(path).expect("a path");
-    // SAFETY: the name ends with zero, and the bytes live until the call returns.
+    // SAFETY: the name is null-terminated, and the bytes outlive the call.
     unsafe {
         let mode = (ffi::MPI_MODE_CREATE | ffi::MPI_MODE_WRONLY) as c_int;
         let mut file = ffi::RSMPI_FILE_NULL;

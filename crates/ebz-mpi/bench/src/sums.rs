@@ -7,14 +7,14 @@ use ebz::Bound;
 use ebz_mpi::{Algorithm, Comm, Mode, Settings, allreduce};
 use std::cell::RefCell;
 
-/// Megabytes of each rank.
+/// Megabytes per rank.
 pub fn bench(comm: &Comm, megabytes: usize) {
     let field = &Field::new(comm, megabytes);
     let bound = Bound::Abs(field.bound);
     let always = Settings::new(bound).mode(Mode::Always);
     let out = &RefCell::new(field.values.clone());
     let settings = [
-        // Goes to MPI_Allreduce as it is.
+        // Passes through to MPI_Allreduce.
         (
             "MPI_Allreduce",
             Settings::new(bound).mode(Mode::Never),

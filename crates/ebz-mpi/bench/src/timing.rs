@@ -1,34 +1,34 @@
-//! Ways to do the same thing, timed in turn.
+//! Times several variants of an operation in turn.
 
 use ebz_mpi::{Comm, Estimate};
 use serde_json::json;
 use std::time::Instant;
 
-/// What one run did on this rank.
+/// The result of one run on this rank.
 #[derive(Default)]
 pub struct Run {
     pub compressed: bool,
-    /// Bytes that crossed a link, or that a file has.
+    /// Bytes sent over a link, or the size of the file.
     pub bytes: u64,
     pub estimate: Option<Estimate>,
 }
 
-/// A way of doing it.
+/// A variant.
 pub type Way<'a> = (String, Box<dyn FnMut() -> Run + 'a>);
 
-/// How often each is timed: EBZ_ROUNDS, or 5 times.
+/// Number of repetitions: EBZ_ROUNDS, or 5.
 pub fn rounds() -> usize {
     let rounds = std::env::var("EBZ_ROUNDS").ok();
     rounds.and_then(|n| n.parse().ok()).unwrap_or(5)
 }
 
-/// Where it is measured, as EBZ_PLACE says.
+/// Label of the link, from EBZ_PLACE.
 pub fn place() -> String {
     std::env::var("EBZ_PLACE").unwrap_or_default()
 }
 
-/// Runs all ways in turn and prints a line for each: least and median time of the
-/// slowest rank, and the speed-up over the first way. `raw_bytes` are those that the first way moves.
+/// Runs all variants in turn and prints a line for each: least and median time of the slowest rank,
+/// and the speed-up over the first variant, which moves `raw_bytes`.
 pub fn compare(comm: &Comm, operation: &str, raw_bytes: u64, mut ways: Vec<Way>) {
     let mut times = vec![Vec::new(); ways.len()];
     let mut last: Vec<Run> = Vec::new();

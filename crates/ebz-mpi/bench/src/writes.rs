@@ -1,4 +1,4 @@
-//! One file by all ranks; the disk is waited for.
+//! One file written by all ranks, synced to disk.
 
 use crate::field::{Field, SIDE};
 use crate::gathers::ZFP_PLANES;
@@ -61,6 +61,6 @@ pub fn bench(comm: &Comm, megabytes: usize, path: &str, codecs: &[&str]) {
 }
 
 fn bytes_of(values: &[f32]) -> &[u8] {
-    // SAFETY: every byte of a number may be read.
+    // SAFETY: numbers have no padding.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }

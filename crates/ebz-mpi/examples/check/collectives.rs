@@ -5,7 +5,7 @@ use ebz::{Bound, Element, Tolerance};
 use ebz_mpi::{Comm, Mode, Report, Settings, allgather, bcast, gather, recv, scatter, send};
 use std::any::type_name;
 
-/// Rank 2 has nothing, the others differ.
+/// Rank 2 has no values, and the other counts differ.
 fn shape_of(rank: usize) -> Vec<usize> {
     match rank {
         2 => vec![0, 50],
@@ -30,7 +30,7 @@ pub fn check(comm: &Comm) {
     wrong_arguments(comm);
 }
 
-/// The guarantee, from what the operation reports.
+/// Checks the tolerance that the operation reports.
 fn tolerance(settings: &Settings, report: &Report) -> Tolerance {
     match settings.options.bound {
         _ if !report.compressed => Tolerance::Lossless,
@@ -90,7 +90,7 @@ fn all<T: Element>(comm: &Comm, settings: &Settings) {
     }
 }
 
-/// Every rank has the same bits.
+/// Checks that every rank has the same bits.
 pub fn same_everywhere<T: Element>(comm: &Comm, values: &[T]) {
     let exact = Settings::new(Bound::Lossless).mode(Mode::Always);
     let mut first = values.to_vec();
@@ -99,7 +99,7 @@ pub fn same_everywhere<T: Element>(comm: &Comm, values: &[T]) {
     assert!(first.iter().map(bits).eq(values.iter().map(bits)));
 }
 
-/// One pass, and the largest bound is told.
+/// One pass; the largest bound is reported.
 fn ratio(comm: &Comm) {
     let own = comm.rank();
     let values: Vec<f32> = crate::fields::smooth(4_000_000, own);
@@ -135,13 +135,13 @@ fn ratio(comm: &Comm) {
     }
 }
 
-/// Errors on every rank, and communication that still works behind them.
+/// Errors on every rank, and working communication afterwards.
 fn wrong_arguments(comm: &Comm) {
     let own = comm.rank();
     let settings = Settings::new(Bound::Abs(1e-3)).mode(Mode::Always);
     let values = vec![1f32; 100];
     let none = || None::<&mut [f32]>;
-    // No such rank; an unknown codec; a bound that is none here; a shape that does not fit.
+    // An invalid rank; an unknown codec; an unsupported bound; a shape that does not fit.
     assert!(gather(comm, &values, &[100], comm.size(), none(), &settings).is_err());
     let unknown = settings.clone().codec("nothing");
     assert!(gather(comm, &values, &[100], 0, none(), &unknown).is_err());
@@ -149,17 +149,19 @@ fn wrong_arguments(comm: &Comm) {
     assert!(gather(comm, &values, &[100], 0, none(), &psnr).is_err());
     let shape = if own == 0 { [99] } else { [100] };
     assert!(gather(comm, &values, &shape, 0, none(), &settings).is_err());
-    // Too little room at the root.
+    // Output too small at the root.
     let mut small = vec![0f32; 10];
     let target = (own == 0).then_some(&mut small[..]);
     assert!(gather(comm, &values, &[100], 0, target, &settings).is_err());
     if comm.size() > 1 {
-        // Ranks that disagree.
+        // Disagreeing ranks.
         let bound = if own == 1 { 1e-4 } else { 1e-3 };
         let other = Settings::new(Bound::Abs(bound)).mode(Mode::Always);
         let error = gather(comm, &values, &[100], 0, none(), &other).unwrap_err();
         assert!(
-            error.to_string().contains("rank 1 asks for another bound"),
+            error
+                .to_string()
+                .contains("rank 1 requests a different bound"),
             "{error}"
         );
         let error = match own {
@@ -167,22 +169,25 @@ fn wrong_arguments(comm: &Comm) {
             _ => allgather(comm, &values, &[100], &mut [], &settings).unwrap_err(),
         };
         assert!(
-            error.to_string().contains("another element type"),
+            error.to_string().contains("a different element type"),
             "{error}"
         );
         let error = match own {
             0 => bcast(comm, &mut [1f32; 100], &[100], 0, &settings).unwrap_err(),
             _ => bcast(comm, &mut [1f32; 90], &[90], 0, &settings).unwrap_err(),
         };
-        assert!(error.to_string().contains("another operation"), "{error}");
-        // A receiver that asks for something else: both fail, also where the message would be long.
+        assert!(
+            error.to_string().contains("a different operation"),
+            "{error}"
+        );
+        // A receiver with a different request: both fail, even if the message would be long.
         let values = vec![1f32; 2_000_000];
         let error = match own {
             0 => send(comm, &values, &[values.len()], 1, &settings).unwrap_err(),
             1 => recv(comm, &mut vec![0f32; 11], &[11], 0, &settings).unwrap_err(),
             _ => return,
         };
-        assert!(error.to_string().contains("another shape"), "{error}");
+        assert!(error.to_string().contains("a different shape"), "{error}");
         assert!(send(comm, &values, &[9], own, &settings).is_err());
     }
 }

@@ -1,11 +1,11 @@
-//! What goes wrong: each ends with an error on every rank.
+//! Faults: each ends with an error on every rank.
 
 use crate::fields::smooth;
 use ebz::{Bound, Options};
 use ebz_mpi::{Algorithm, Comm, FileWriter, Mode, Settings};
 use ebz_mpi::{allgather, allreduce, bcast, gather, recv, reduce, reduce_scatter, scatter, send};
 
-/// The name of a fault, and a path for files.
+/// Runs a fault by name, with a path for files.
 pub fn check(comm: &Comm, name: &str, path: &str) {
     match name {
         "killed" => write(comm, path, true),
@@ -15,7 +15,7 @@ pub fn check(comm: &Comm, name: &str, path: &str) {
     }
 }
 
-/// A file of which one rank is killed while it encodes, or whose disk is full.
+/// Writes a file while one rank is killed during encoding, or to a full disk.
 fn write(comm: &Comm, path: &str, killed: bool) {
     let rows = 64 * comm.size();
     let block = vec![64 * comm.rank()..64 * (comm.rank() + 1), 0..50_000];
@@ -34,7 +34,7 @@ fn write(comm: &Comm, path: &str, killed: bool) {
             out.fill(1f32);
             Ok(())
         });
-        unreachable!("MPI ends all ranks with the one that is gone");
+        unreachable!("MPI aborts all ranks with the killed one");
     }
     let error = match first {
         Ok(_) => writer.finish().expect_err("the disk is full"),
@@ -44,7 +44,7 @@ fn write(comm: &Comm, path: &str, killed: bool) {
     assert!(!std::path::Path::new(path).exists());
 }
 
-/// Messages of rank 1 that are damaged on their way, by `flip.c`: every operation fails on every rank.
+/// Messages of rank 1 damaged in transit by `flip.c`: every operation fails on every rank.
 fn messages(comm: &Comm, path: &str) {
     let settings = &Settings::new(Bound::Abs(1e-3)).mode(Mode::Always);
     let (own, length) = (comm.rank(), 300_000);
@@ -71,7 +71,7 @@ fn messages(comm: &Comm, path: &str) {
     for (number, result) in results.into_iter().enumerate() {
         expect_damage(own, &format!("operation {number}"), result.map(|_| ()));
     }
-    // Between two ranks, both of them fail.
+    // Between two ranks, both fail.
     match own {
         0 => expect_damage(
             own,
@@ -85,7 +85,7 @@ fn messages(comm: &Comm, path: &str) {
         ),
         _ => {}
     }
-    // Chunks of which every rank holds some columns: parts travel before they are encoded.
+    // Every rank holds some columns of each chunk, so parts are sent before they are encoded.
     let mut writer = FileWriter::create(comm, path).expect("a file");
     let (rows, columns) = (300, 1000 * comm.size());
     let block = [0..rows, 1000 * own..1000 * (own + 1)];
@@ -98,7 +98,7 @@ fn expect_damage(rank: usize, what: &str, result: Result<(), ebz_mpi::Error>) {
     let error = result.expect_err(what);
     let text = error.to_string();
     assert!(
-        text.contains("damaged on its way"),
+        text.contains("damaged in transit"),
         "rank {rank}, {what}: {text}"
     );
 }

@@ -1,4 +1,4 @@
-//! Values to check with.
+//! Test data.
 
 use ebz::{Element, Tolerance};
 
@@ -16,7 +16,7 @@ pub fn smooth<T: Element>(length: usize, seed: usize) -> Vec<T> {
     (0..length).map(value).collect()
 }
 
-/// The same with values that no lattice holds.
+/// The same with values that cannot be quantized.
 pub fn special<T: Element>(length: usize, seed: usize) -> Vec<T> {
     let mut values = smooth(length, seed);
     let specials = [
@@ -36,7 +36,7 @@ pub fn special<T: Element>(length: usize, seed: usize) -> Vec<T> {
     values
 }
 
-/// Whether every value is as near as it must be.
+/// Checks every value against the tolerance.
 pub fn assert_near<T: Element>(original: &[T], decoded: &[T], tolerance: Tolerance) {
     assert_eq!(original.len(), decoded.len());
     for (i, (a, b)) in original.iter().zip(decoded).enumerate() {

@@ -1,4 +1,4 @@
-//! One file by all ranks: the bytes of a serial writer, and any decomposition back.
+//! One file written by all ranks: the bytes of a serial writer, and reads with any decomposition.
 
 use crate::fields::{assert_near, smooth, special};
 use ebz::{Bound, Element, Options, Tolerance, View, Writer};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 type Region = Vec<Range<usize>>;
 
-/// The block of a rank in a grid of blocks, as even as they can be; empty for ranks beyond the grid.
+/// The block of a rank in an even grid of blocks; empty for ranks beyond the grid.
 fn block(shape: &[usize], grid: &[usize], rank: usize) -> Region {
     if rank >= grid.iter().product() {
         return vec![0..0; shape.len()];
@@ -35,7 +35,7 @@ fn part<T: Copy>(values: &[T], shape: &[usize], region: &Region) -> Vec<T> {
     places.map(|at| values[at]).collect()
 }
 
-/// Ways to cut an array for so many ranks.
+/// Decompositions for this many ranks.
 fn grids(axes: usize, ranks: usize) -> Vec<Vec<usize>> {
     let mut first = vec![1; axes];
     first[0] = ranks;
@@ -44,7 +44,7 @@ fn grids(axes: usize, ranks: usize) -> Vec<Vec<usize>> {
     let mut both = vec![1; axes];
     both[0] = ranks.div_ceil(2).min(2);
     both[axes - 1] *= (ranks / both[0]).max(1);
-    // All but one rank, so that one has nothing.
+    // All ranks but one, so that one has no values.
     let mut fewer = vec![1; axes];
     fewer[axes / 2] = (ranks - 1).max(1);
     vec![first, last, both, fewer]
@@ -65,7 +65,7 @@ pub fn check(comm: &Comm, folder: &str) {
     nothing_and_wrong_blocks(comm, &path);
 }
 
-/// Two frames, compared with the file of a serial writer, and read back in other ways.
+/// Two frames, compared with the file of a serial writer, and read back with other decompositions.
 fn written<T: Element>(
     comm: &Comm,
     path: &Path,
@@ -85,7 +85,7 @@ fn written<T: Element>(
     }
     writer.finish().unwrap();
 
-    // The chunk grid that was used decides the bytes, nothing else.
+    // The bytes depend only on the chunk grid.
     let reader = ebz::Reader::open(path).unwrap();
     let chunk = reader.frame(0).unwrap().header().grid.chunk().to_vec();
     let mut serial = Writer::new(Vec::new(), options.clone().chunk(&chunk)).unwrap();
@@ -112,7 +112,7 @@ fn written<T: Element>(
             assert!(values.iter().map(bits).eq(right.iter().map(bits)));
         }
     }
-    // Regions that overlap, and one that is not there.
+    // Overlapping regions, and one out of range.
     let middle: Region = shape.iter().map(|n| n / 3..n / 2 + 1).collect();
     let values = parallel.region::<T>(0, &middle).unwrap();
     assert!(values == part(&whole[0], shape, &middle));
@@ -137,7 +137,7 @@ fn nothing_and_wrong_blocks(comm: &Comm, path: &Path) {
             .shape(),
         [0, 5]
     );
-    // Nobody may read this while others begin to write.
+    // No rank may read this while others start to write.
     comm_barrier(comm);
     let kept = std::fs::read(path).unwrap();
     comm_barrier(comm);
@@ -146,7 +146,8 @@ fn nothing_and_wrong_blocks(comm: &Comm, path: &Path) {
     let own: Region = vec![comm.rank()..comm.rank() + 1, 0..5];
     let values = [1f32; 5];
     let cases: [(&[usize], Region, &[f32], Options); 5] = [
-        // Too few values; nobody has the last row; another bound; a bound that is none here; a shape.
+        // Too few values; a missing last row; different bounds; an unsupported bound; different
+        // shapes.
         (
             &shape,
             own.clone(),
@@ -171,7 +172,7 @@ fn nothing_and_wrong_blocks(comm: &Comm, path: &Path) {
     for (shape, block, values, options) in cases {
         let mut writer = FileWriter::create(comm, path).unwrap();
         assert!(writer.frame(shape, &block, values, &options).is_err());
-        // A writer that has failed stays so.
+        // A failed writer stays failed.
         assert!(writer.frame(shape, &block, values, &options).is_err());
         assert!(writer.finish().is_err());
     }
@@ -181,7 +182,9 @@ fn nothing_and_wrong_blocks(comm: &Comm, path: &Path) {
         let options = Options::new(Bound::Abs(bound));
         let error = writer.frame(&shape, &own, &values, &options).unwrap_err();
         assert!(
-            error.to_string().contains("rank 1 asks for another bound"),
+            error
+                .to_string()
+                .contains("rank 1 requests a different bound"),
             "{error}"
         );
     }
@@ -198,11 +201,11 @@ fn comm_barrier(comm: &Comm) {
     ebz_mpi::bcast(comm, &mut [0f32; 1], &[1], 0, &settings).unwrap();
 }
 
-/// More than 2³¹ values, and more than 2³¹ bytes. Values are made when they are needed.
+/// More than 2³¹ values, and more than 2³¹ bytes. Values are generated on demand.
 pub fn large(comm: &Comm, folder: &str) {
     let path = Path::new(folder).join("large.ebz");
     let columns = 1 << 16;
-    // Constant but for one row, so that the file is short.
+    // Constant except for one row, so that the file is short.
     let rows = (1 << 15) + 8;
     let own = rows * comm.rank() / comm.size()..rows * (comm.rank() + 1) / comm.size();
     let value = |row: usize| if row == rows - 1 { 7f32 } else { 1.0 };
@@ -218,7 +221,7 @@ pub fn large(comm: &Comm, folder: &str) {
         .frame_from(&[rows, columns], &block, &options, fill)
         .unwrap();
     assert!(report.raw_bytes > 4 << 31);
-    // Noise, exact: longer than MPI can count in bytes.
+    // Noise, lossless: more bytes than an MPI count can hold.
     let rows = 1060;
     let columns = 1 << 19;
     let own = rows * comm.rank() / comm.size()..rows * (comm.rank() + 1) / comm.size();

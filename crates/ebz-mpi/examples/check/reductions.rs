@@ -1,4 +1,4 @@
-//! Sums: the bound, the same bits on every rank and for every algorithm, and exact values.
+//! Sums: the bound, identical bits on every rank and for every algorithm, and exact values.
 
 use crate::collectives::same_everywhere;
 use crate::fields::{smooth, special};
@@ -18,12 +18,12 @@ pub fn check(comm: &Comm) {
             sums::<f32>(comm, shape, bound, smooth);
             sums::<f64>(comm, shape, bound, smooth);
         }
-        // So few that they are exceptions, and so many that all is exact.
+        // Few enough to be exceptions, and so many that all values are summed exactly.
         sums::<f32>(comm, shape, 1e-3, special);
         sums::<f64>(comm, shape, 1e-3, special);
         exact::<f32>(comm, shape, Bound::Abs(0.0));
         exact::<f64>(comm, shape, Bound::Lossless);
-        // The lattice overflows: the same as exact.
+        // The lattice overflows: same as exact.
         exact::<f32>(comm, shape, Bound::Abs(1e-12));
         exact::<f64>(comm, shape, Bound::Abs(1e-300));
     }
@@ -38,7 +38,7 @@ pub fn check(comm: &Comm) {
     disagreements(comm);
 }
 
-/// The sum over all ranks in double precision; NaN where that is no number.
+/// The sum over all ranks in double precision; NaN where it is not finite.
 fn expected<T: Element>(
     ranks: usize,
     length: usize,
@@ -57,7 +57,7 @@ fn assert_sums<T: Element>(sums: &[T], expected: &[f64], bound: f64) {
     assert_eq!(sums.len(), expected.len());
     for (i, (sum, right)) in sums.iter().zip(expected).enumerate() {
         let (sum, right) = (sum.to_f64(), *right);
-        // Exact sums are rounded by the type of their elements.
+        // Exact sums are rounded to the element type.
         let rounding = right.abs() * if size_of::<T>() == 4 { 3e-7 } else { 1e-15 };
         let slack = if right.abs() > 1e6 { rounding } else { 0.0 };
         let near = (sum - right).abs() <= bound + slack;
@@ -100,7 +100,7 @@ fn sums<T: Element>(comm: &Comm, shape: &[usize], bound: f64, field: fn(usize, u
     same_everywhere(comm, &plain);
 }
 
-/// All values exactly, in the order of the ranks.
+/// The exact sums, in rank order.
 fn exact<T: Element>(comm: &Comm, shape: &[usize], bound: Bound) {
     let length: usize = shape.iter().product();
     let mut right: Vec<T> = special(length, 0);

@@ -1,4 +1,5 @@
-//! A known amount of data between hosts, which `scripts/test_mpi` compares with the counters of their links.
+//! Sends a known amount of data between hosts; `scripts/test_mpi` compares it with the counters of their
+//! links.
 
 use crate::fields::smooth;
 use ebz::Bound;
@@ -19,7 +20,7 @@ pub fn check(comm: &Comm, mode: &str) {
     let all = allgather(comm, &values, &[length], &mut out, &settings).expect("allgather");
     let mut sent = gathered.sent_bytes + all.sent_bytes;
     if mode == Mode::Never {
-        // Every rank's values go to all others, one way or another.
+        // Every rank's values reach all others, in some way.
         sent += all.raw_bytes * (comm.size() as u64 - 2);
     }
     let sums = comm.allgather_pair([sent, 0]).expect("all ranks");

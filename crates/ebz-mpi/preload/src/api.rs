@@ -1,4 +1,4 @@
-//! Functions of C for what the crate offers: `include/ebz_mpi.h`. Python uses them, too.
+//! The C API of the crate: `include/ebz_mpi.h`. Python uses it too.
 
 use crate::types::{known_comm, own_comm, values, values_mut};
 use ebz::{Bound, BoundKind, Element, Options};
@@ -15,7 +15,7 @@ thread_local! {
     static ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// Array of the caller: `ebz_mpi_array`.
+/// An array of the caller: `ebz_mpi_array`.
 #[repr(C)]
 pub struct Array {
     values: *mut c_void,
@@ -37,7 +37,7 @@ pub struct CallOptions {
     mode: c_int,
 }
 
-/// What became of an operation: `ebz_mpi_report`.
+/// Report of an operation: `ebz_mpi_report`.
 #[repr(C)]
 pub struct CallReport {
     compressed: c_int,
@@ -51,19 +51,19 @@ fn invalid(text: impl Into<String>) -> Error {
 }
 
 /// # Safety
-/// A string that ends with zero, or null.
+/// A null-terminated string, or null.
 unsafe fn text<'a>(pointer: *const c_char) -> Result<&'a str, Error> {
     if pointer.is_null() {
         return Err(invalid("a string is missing"));
     }
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let text = unsafe { CStr::from_ptr(pointer) }.to_str();
     text.map_err(|_| invalid("a string is not UTF-8"))
 }
 
 impl Array {
     /// # Safety
-    /// The structure is as the header says.
+    /// The structure is as documented in the header.
     unsafe fn shape(&self) -> Vec<usize> {
         // SAFETY: one extent per axis.
         unsafe { values::<usize>(self.shape.cast(), self.axes.max(0) as usize) }.to_vec()
@@ -72,14 +72,14 @@ impl Array {
     /// # Safety
     /// The memory has room for the array.
     unsafe fn values<'a, T>(&self) -> &'a mut [T] {
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { values_mut(self.values, self.shape().iter().product()) }
     }
 }
 
 impl CallOptions {
     /// # Safety
-    /// The structure is as the header says.
+    /// The structure is as documented in the header.
     unsafe fn settings(&self, axes: usize) -> Result<Settings, Error> {
         // SAFETY: strings, or null; one extent per axis, or null.
         let (kind, codec, chunk) = unsafe {
@@ -100,7 +100,7 @@ impl CallOptions {
     }
 }
 
-/// Keeps the error for [`ebz_mpi_error`].
+/// Stores the error for [`ebz_mpi_error`].
 fn finish(result: Result<Report, Error>, out: *mut CallReport) -> c_int {
     match result {
         Ok(report) => {
@@ -143,18 +143,18 @@ macro_rules! by_size {
                 type $T = f64;
                 $body
             }
-            // The other ranks wait for this one's word.
+            // The other ranks wait for the status of this one.
             _ => own_comm($comm)
                 .and_then(|comm| comm.settle(Err(invalid("values have 4 or 8 bytes")))),
         }
     };
 }
 
-/// A collective call on an array: all ranks first see that each has options that can be understood.
+/// A collective call on an array: all ranks first check that the options of each are valid.
 macro_rules! collective {
     ($comm:ident, $array:ident, $options:ident, $T:ident,
      |$own:ident, $values:ident, $shape:ident, $settings:ident| $body:expr) => {
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let array = &*$array;
             let $shape = &array.shape()[..];
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn ebz_mpi_write(
     options: *const CallOptions,
     report: *mut CallReport,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe {
         let block = &*block;
         let extents = block.shape();
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn ebz_mpi_read(
     start: *const usize,
     block: *const Array,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe {
         let block = &*block;
         let region = region(start, &block.shape());
@@ -414,7 +414,7 @@ pub unsafe extern "C" fn ebz_mpi_send(
     options: *const CallOptions,
     report: *mut CallReport,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe {
         let array = &*array;
         let shape = array.shape();
@@ -441,7 +441,7 @@ pub unsafe extern "C" fn ebz_mpi_recv(
     options: *const CallOptions,
     report: *mut CallReport,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe {
         let array = &*array;
         let shape = array.shape();

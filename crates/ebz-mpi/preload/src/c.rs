@@ -1,4 +1,4 @@
-//! The functions that C programs, and Python with mpi4py, call.
+//! The functions called by C programs and by Python with mpi4py.
 
 use crate::files;
 use crate::gathers::{Gather, Places};
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn MPI_Allreduce(
         op,
         comm,
     };
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { call.run() }
 }
 
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn MPI_Gather(
         root,
         comm,
     };
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { call.run() }
 }
 
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn MPI_Gatherv(
         root,
         comm,
     };
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { call.run() }
 }
 
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn MPI_File_open(
     info: MPI_Info,
     file: *mut MPI_File,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { files::open(comm, name, mode, info, file) }
 }
 
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn MPI_File_set_view(
     representation: *const c_char,
     info: MPI_Info,
 ) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { files::set_view(file, start, unit, kind, representation, info) }
 }
 
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn MPI_File_set_view(
 /// As MPI says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPI_File_close(file: *mut MPI_File) -> c_int {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { files::close(file) }
 }
 
@@ -144,7 +144,7 @@ macro_rules! writes {
             let call = files::Write {
                 file, offset: Some(offset), from, count, kind, status, collective: $collective,
             };
-            // SAFETY: by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { call.run() }
         }
     };
@@ -162,7 +162,7 @@ macro_rules! writes {
             let call = files::Write {
                 file, offset: None, from, count, kind, status, collective: $collective,
             };
-            // SAFETY: by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { call.run() }
         }
     };

@@ -1,8 +1,9 @@
-//! `MPI_File_write(_at)(_all)`: numbers go to `.ebz` files beside the one that the program names.
+//! `MPI_File_write(_at)(_all)`: floating-point values go to `.ebz` files next to the file that the program
+//! names.
 //!
-//! A collective write whose parts follow each other in the file becomes a frame of `NAME.ebz`; a write of a
-//! single rank a frame of `NAME.RANK.ebz`. Each frame says where its values begin in the file. All else is
-//! written as it is.
+//! A collective write whose parts are contiguous in the file becomes a frame of `NAME.ebz`; a write of a single
+//! rank becomes a frame of `NAME.RANK.ebz`. Each frame records the offset of its values in the file. Everything
+//! else is written unchanged.
 
 use crate::settings::ENVIRONMENT;
 use crate::types::{Float, all_can, failed, float, say, values};
@@ -17,13 +18,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// A file that the program has opened to write.
+/// A file that the program has opened for writing.
 struct Opened {
-    /// A communicator of its own, because the program may free the one that it opened the file with. Given back
-    /// by `close`.
+    /// A duplicate, because the program may free the communicator that it opened the file with. Freed by
+    /// `close`.
     comm: &'static Comm,
     path: PathBuf,
-    /// It has a view of its own: where values go is not ours to say.
+    /// The program has set a view, so offsets are not contiguous byte positions.
     viewed: bool,
     collective: Option<FileWriter<'static>>,
     own: Option<Writer<File>>,
@@ -40,7 +41,7 @@ fn with<R>(file: ffi::MPI_File, f: impl FnOnce(&mut Opened) -> R) -> Option<R> {
 }
 
 /// # Safety
-/// The arguments are what MPI asks for.
+/// The arguments are valid for MPI.
 pub unsafe fn open(
     comm: ffi::MPI_Comm,
     name: *const c_char,
@@ -58,7 +59,7 @@ pub unsafe fn open(
     let Ok(own) = (unsafe { Comm::from_raw(comm) }) else {
         return code;
     };
-    // SAFETY: the name ends with zero, by the rules of MPI.
+    // SAFETY: MPI requires a null-terminated name.
     let name = unsafe { CStr::from_ptr(name) };
     let opened = Opened {
         comm: Box::leak(Box::new(own)),
@@ -74,7 +75,7 @@ pub unsafe fn open(
 }
 
 /// # Safety
-/// The arguments are what MPI asks for.
+/// The arguments are valid for MPI.
 pub unsafe fn set_view(
     file: ffi::MPI_File,
     start: ffi::MPI_Offset,
@@ -89,14 +90,14 @@ pub unsafe fn set_view(
 }
 
 /// # Safety
-/// The argument is what MPI asks for.
+/// The argument is valid for MPI.
 pub unsafe fn close(file: *mut ffi::MPI_File) -> c_int {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: a handle of the program.
     let opened = files.remove(&(unsafe { *file } as usize));
     drop(files);
     let result = opened.map_or(Ok(()), Opened::finish);
-    // SAFETY: the argument of the program; the handler of all files decides what an error does.
+    // SAFETY: the argument of the program; the default file error handler handles the error.
     unsafe {
         let code = ffi::PMPI_File_close(file);
         match result {
@@ -114,7 +115,7 @@ pub unsafe fn close(file: *mut ffi::MPI_File) -> c_int {
 #[derive(Clone, Copy)]
 pub struct Write {
     pub file: ffi::MPI_File,
-    /// Where the file's own pointer is, if none.
+    /// `None` for the individual file pointer.
     pub offset: Option<ffi::MPI_Offset>,
     pub from: *const c_void,
     pub count: c_int,
@@ -125,7 +126,7 @@ pub struct Write {
 
 impl Write {
     /// # Safety
-    /// The arguments are what MPI asks for.
+    /// The arguments are valid for MPI.
     pub unsafe fn run(self) -> c_int {
         let kind = float(self.kind);
         let bytes = self.count.max(0) as usize * if kind == Some(Float::Single) { 4 } else { 8 };
@@ -134,7 +135,7 @@ impl Write {
             // SAFETY: the arguments of the program.
             return unsafe { self.plain() };
         };
-        // Views are set by all ranks.
+        // Setting a view is collective.
         let can = kind.filter(|_| !viewed);
         let place = self.place();
         let decided = match self.collective {
@@ -168,7 +169,7 @@ impl Write {
             }
             Err(error) => {
                 let code = failed("MPI_File_write", &error);
-                // SAFETY: a file of the program; its handler decides what comes next.
+                // SAFETY: a file of the program; its error handler takes over.
                 unsafe { ffi::PMPI_File_call_errhandler(self.file, code) };
                 code
             }
@@ -178,7 +179,7 @@ impl Write {
     fn place(&self) -> u64 {
         let here = self.offset.unwrap_or_else(|| {
             let mut here = 0;
-            // SAFETY: a file of the program, without a view of its own: in bytes.
+            // SAFETY: a file of the program without a view: offsets in bytes.
             unsafe { ffi::PMPI_File_get_position(self.file, &mut here) };
             here
         });
@@ -186,7 +187,7 @@ impl Write {
     }
 
     /// # Safety
-    /// The arguments are what MPI asks for.
+    /// The arguments are valid for MPI.
     unsafe fn plain(self) -> c_int {
         let Self {
             file,
@@ -196,7 +197,7 @@ impl Write {
             status,
             ..
         } = self;
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match (self.offset, self.collective) {
                 (Some(at), true) => {
@@ -209,12 +210,12 @@ impl Write {
         }
     }
 
-    /// The file's pointer and the status become what they would be.
+    /// Sets file pointer and status as MPI would.
     ///
     /// # Safety
     /// The handles are valid.
     unsafe fn pretend(self, bytes: usize) {
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if self.offset.is_none() {
                 let by = bytes as ffi::MPI_Offset;
@@ -236,7 +237,7 @@ impl Write {
         all: usize,
     ) -> Result<Report, Error> {
         let count = self.count.max(0) as usize;
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         let values = unsafe { values::<T>(self.from, count) };
         let offset = [("offset".to_string(), serde_json::Value::from(first))];
         let options = settings
@@ -261,7 +262,7 @@ impl Write {
 }
 
 impl Opened {
-    /// Ends the files that were begun. Collective.
+    /// Finishes the files. Collective.
     fn finish(self) -> Result<(), Error> {
         let mut result = Ok(());
         if let Some(writer) = self.collective {
@@ -313,8 +314,7 @@ impl Opened {
     }
 }
 
-/// Where the parts of all ranks begin, and how many bytes they are, if they follow each other without
-/// gaps. Collective.
+/// Offsets and sizes of the parts of all ranks, if they are contiguous. Collective.
 fn contiguous(comm: &Comm, place: u64, bytes: usize, size: u64) -> Option<(u64, usize)> {
     let all = comm.allgather_pair([place, bytes as u64]).ok()?;
     let mut parts: Vec<[u64; 2]> = all.into_iter().filter(|part| part[1] > 0).collect();

@@ -1,5 +1,5 @@
-//! The functions that Fortran programs call: Open MPI's own go past the names of C. Those of `mpif.h` and
-//! of `use mpi`, and those that `use mpi_f08` is made of.
+//! The functions called by Fortran programs, since Open MPI's Fortran bindings bypass the C names: those
+//! of `mpif.h` and `use mpi`, and those behind `use mpi_f08`.
 
 use crate::files;
 use crate::gathers::{Gather, Places};
@@ -39,7 +39,7 @@ both!(mpi_allreduce_ ompi_allreduce_f (
     from: *const c_void, to: *mut c_void, count: *const MPI_Fint, kind: *const MPI_Fint,
     op: *const MPI_Fint, comm: *const MPI_Fint, error: *mut MPI_Fint
 ) {
-    // SAFETY: arguments of Fortran are addresses; `error` may be missing in newer modules.
+    // SAFETY: Fortran passes addresses; `error` may be missing in newer modules.
     unsafe {
         let code = Allreduce {
             from: place(from),
@@ -85,7 +85,7 @@ both!(mpi_gatherv_ ompi_gatherv_f (
     counts: *const MPI_Fint, places: *const MPI_Fint, to_kind: *const MPI_Fint,
     root: *const MPI_Fint, comm: *const MPI_Fint, error: *mut MPI_Fint
 ) {
-    // SAFETY: as above; an integer of Fortran is one of C here.
+    // SAFETY: as above; Fortran integers are C ints here.
     unsafe {
         let code = Gather {
             from: place(from),
@@ -108,7 +108,7 @@ both!(mpi_file_open_ ompi_file_open_f (
     comm: *const MPI_Fint, name: *const c_char, mode: *const MPI_Fint, info: *const MPI_Fint,
     file: *mut MPI_Fint, error: *mut MPI_Fint, length: c_int
 ) {
-    // SAFETY: as above; a name of Fortran has a length, and blanks behind it.
+    // SAFETY: as above; a Fortran string has a length, and is padded with blanks.
     unsafe {
         let name = std::slice::from_raw_parts(name.cast::<u8>(), length.max(0) as usize);
         let name = CString::new(name.trim_ascii()).unwrap_or_default();
@@ -156,7 +156,7 @@ both!(mpi_file_close_ ompi_file_close_f (file: *mut MPI_Fint, error: *mut MPI_Fi
     }
 });
 
-/// A write with arguments of Fortran; the offset is null where the file's own position counts.
+/// A write with Fortran arguments; the offset is null for the individual file pointer.
 ///
 /// # Safety
 /// As above.
@@ -168,7 +168,7 @@ unsafe fn write(
     (status, error): (*mut MPI_Fint, *mut MPI_Fint),
     collective: bool,
 ) {
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut told = std::mem::zeroed();
         let call = files::Write {

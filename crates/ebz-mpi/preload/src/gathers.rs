@@ -20,18 +20,18 @@ pub struct Gather {
     pub comm: ffi::MPI_Comm,
 }
 
-/// Where the values of each rank go at the root.
+/// Destination of each rank's values at the root.
 #[derive(Clone, Copy)]
 pub enum Places {
-    /// As many of each rank, one behind the other.
+    /// Equal counts, contiguous.
     Even(c_int),
-    /// Counts and places of each rank.
+    /// Counts and displacements.
     Each(*const c_int, *const c_int),
 }
 
 impl Gather {
     /// # Safety
-    /// The arguments are what MPI asks for.
+    /// The arguments are valid for MPI.
     pub unsafe fn run(self) -> c_int {
         let Self {
             from,
@@ -68,7 +68,7 @@ impl Gather {
             return plain();
         }
         let is_root = rank == root;
-        // The root's receiving type decides there; its own values may be in place already.
+        // The root's receive type decides there; its own values may be in place already.
         let kind = match is_root {
             true if from != IN_PLACE && float(kind) != float(to_kind) => None,
             true => float(to_kind),
@@ -104,14 +104,14 @@ impl Gather {
         let root = self.root as usize;
         let count = self.count.max(0) as usize;
         if rank != self.root {
-            // SAFETY: by the caller.
+            // SAFETY: guaranteed by the caller.
             let own = unsafe { values::<T>(self.from, count) };
             return gather_into(comm, own, &[count], root, Vec::new(), settings);
         }
         let place = |rank: usize| -> (usize, isize) {
             match self.places {
                 Places::Even(each) => (each.max(0) as usize, rank as isize * each as isize),
-                // SAFETY: one count and one place for each rank, by the rules of MPI.
+                // SAFETY: MPI requires one count and one displacement per rank.
                 Places::Each(counts, places) => unsafe {
                     (
                         (*counts.add(rank)).max(0) as usize,
@@ -123,12 +123,12 @@ impl Gather {
         let part = |rank: usize| {
             let (count, place) = place(rank);
             let start = self.to.cast::<T>().wrapping_offset(place);
-            // SAFETY: the parts of ranks do not overlap, by the rules of MPI.
+            // SAFETY: MPI forbids overlapping parts.
             unsafe { values_mut::<T>(start.cast(), count) }
         };
         let own = match self.from == IN_PLACE {
             true => part(root).to_vec(),
-            // SAFETY: by the caller.
+            // SAFETY: guaranteed by the caller.
             false => unsafe { values::<T>(self.from, count) }.to_vec(),
         };
         let parts = (0..size).map(part).collect();

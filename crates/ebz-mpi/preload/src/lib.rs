@@ -4,9 +4,9 @@
 //! EBZ_MPI_RANGE=1e-4 LD_PRELOAD=libebz_mpi_preload.so mpirun -n 4 program
 //! ```
 //!
-//! The library takes the place of a few functions of MPI. Nothing changes unless a bound is set, and calls
-//! that it cannot improve go to MPI as they are: other types, other operations, short messages. Which way a
-//! call goes, all ranks decide together.
+//! The library replaces a few MPI functions. It does nothing unless a bound is set, and passes calls that
+//! it cannot improve on to MPI: other types, other operations, short messages. All ranks make this decision
+//! together.
 
 mod api;
 mod c;

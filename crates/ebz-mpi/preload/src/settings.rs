@@ -1,16 +1,16 @@
-//! What the environment asks for.
+//! Settings from the environment.
 
 use ebz::Bound;
 use ebz_mpi::{Mode, Settings};
 use std::sync::LazyLock;
 
-/// The environment, once read.
+/// The parsed environment.
 pub struct Environment {
-    /// `None` where no bound is set: everything goes to MPI as it is.
+    /// `None` if no bound is set: everything passes through to MPI.
     pub settings: Option<Settings>,
-    /// Shorter messages are not compressed.
+    /// Minimum size of compressed messages.
     pub min_bytes: usize,
-    /// Whether to tell what was done.
+    /// Whether to log every call.
     pub verbose: bool,
 }
 
@@ -63,7 +63,7 @@ fn settings_of(variable: &dyn Fn(&str) -> Option<String>) -> Result<Option<Setti
         Some("never") => Mode::Never,
         Some(other) => {
             return Err(format!(
-                "EBZ_MPI_MODE={other} is none of adaptive, always, never"
+                "EBZ_MPI_MODE={other} is not one of adaptive, always, never"
             ));
         }
     };

@@ -20,7 +20,7 @@ pub struct Allreduce {
 
 impl Allreduce {
     /// # Safety
-    /// The arguments are what MPI asks for.
+    /// The arguments are valid for MPI.
     pub unsafe fn run(self) -> c_int {
         let Self {
             from,
@@ -35,7 +35,7 @@ impl Allreduce {
         let Some(settings) = &ENVIRONMENT.settings else {
             return plain();
         };
-        // Operation, type and count are the same on every rank, by the rules of MPI.
+        // MPI requires operation, type and count to be the same on every rank.
         // SAFETY: a constant of MPI.
         let sum = op == unsafe { ffi::RSMPI_SUM };
         let Some(kind) = float(kind).filter(|_| sum) else {
@@ -45,7 +45,7 @@ impl Allreduce {
         if bytes < ENVIRONMENT.min_bytes || all_can(comm, Some(kind), bytes).is_none() {
             return plain();
         }
-        // SAFETY: the caller's memory holds so many values.
+        // SAFETY: the caller's memory holds this many values.
         let result = unsafe {
             match kind {
                 Float::Single => self.sum::<f32>(settings),
@@ -60,7 +60,7 @@ impl Allreduce {
     unsafe fn sum<T: Element>(self, settings: &Settings) -> Result<Report, Error> {
         let comm = own_comm(self.comm)?;
         let count = self.count.max(0) as usize;
-        // SAFETY: by the caller; the two do not overlap, by the rules of MPI.
+        // SAFETY: guaranteed by the caller; MPI forbids overlap.
         let out = unsafe { values_mut::<T>(self.to, count) };
         if self.from == IN_PLACE {
             return allreduce(comm, out, &[count], Algorithm::Ring, settings);

@@ -1,4 +1,4 @@
-//! Handles of the program: types that are compressed, and communicators of our own beside its.
+//! Handles of the program: compressible types, and our duplicates of its communicators.
 
 use crate::settings::ENVIRONMENT;
 use ebz_mpi::mpi::ffi;
@@ -7,18 +7,18 @@ use std::ffi::{CStr, c_int, c_void};
 use std::io::Write;
 use std::sync::LazyLock;
 
-/// The types that are compressed.
+/// Types that are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Float {
     Single = 1,
     Double = 2,
 }
 
-/// Which one a handle of C or Fortran is.
+/// The type of a C or Fortran handle.
 pub fn float(kind: ffi::MPI_Datatype) -> Option<Float> {
     let mut name = [0; ffi::MPI_MAX_OBJECT_NAME as usize + 1];
     let mut length = 0;
-    // SAFETY: the buffer has room for the longest name, and stays terminated by zero.
+    // SAFETY: the buffer has room for the longest name, and stays null-terminated.
     let name = unsafe {
         if ffi::PMPI_Type_get_name(kind, name.as_mut_ptr(), &mut length) != 0 {
             return None;
@@ -32,11 +32,11 @@ pub fn float(kind: ffi::MPI_Datatype) -> Option<Float> {
     }
 }
 
-/// Whether all ranks can and want to compress a call: each says its type, or none, and its bytes.
+/// Whether all ranks can and want to compress a call: exchanges their types, or none, and sizes.
 /// Collective.
 pub fn all_can(comm: ffi::MPI_Comm, kind: Option<Float>, bytes: usize) -> Option<Float> {
     let code = kind.map_or(0, |kind| kind as u64);
-    // The least and, as its complement, the greatest code; the complement of the most bytes.
+    // The least and, as its complement, the greatest code; the complement of the largest size.
     let mut words = [code, !code, !(bytes as u64)];
     // SAFETY: three words on every rank; a communicator of the program.
     let failed = unsafe {
@@ -54,7 +54,7 @@ pub fn all_can(comm: ffi::MPI_Comm, kind: Option<Float>, bytes: usize) -> Option
     kind.filter(|_| !failed && same && !words[2] >= ENVIRONMENT.min_bytes as u64)
 }
 
-/// Where a communicator of the program keeps ours; freed with it.
+/// The attribute that holds our duplicate of a communicator; freed with it.
 static KEY: LazyLock<c_int> = LazyLock::new(|| {
     unsafe extern "C" fn copy(
         _: ffi::MPI_Comm,
@@ -64,7 +64,7 @@ static KEY: LazyLock<c_int> = LazyLock::new(|| {
         _: *mut c_void,
         flag: *mut c_int,
     ) -> c_int {
-        // SAFETY: MPI gives a place for the flag.
+        // SAFETY: MPI passes a valid pointer to the flag.
         unsafe { *flag = 0 };
         0
     }
@@ -74,23 +74,23 @@ static KEY: LazyLock<c_int> = LazyLock::new(|| {
         ours: *mut c_void,
         _: *mut c_void,
     ) -> c_int {
-        // SAFETY: what was put there below.
+        // SAFETY: the pointer was stored below.
         drop(unsafe { Box::from_raw(ours.cast::<Comm>()) });
         0
     }
     let mut key = 0;
-    // SAFETY: functions of the right types.
+    // SAFETY: functions with the right signatures.
     unsafe {
         ffi::PMPI_Comm_create_keyval(Some(copy), Some(delete), &mut key, std::ptr::null_mut());
     }
     key
 });
 
-/// Our communicator of the same ranks, if there is one already.
+/// Our duplicate of a communicator, if there is one already.
 pub fn known_comm<'a>(comm: ffi::MPI_Comm) -> Option<&'a Comm> {
     let mut found = 0;
     let mut ours: *mut Comm = std::ptr::null_mut();
-    // SAFETY: the attribute is a pointer that `own_comm` put there, and lives as long as `comm`.
+    // SAFETY: the attribute is a pointer stored by `own_comm`, and valid as long as `comm`.
     unsafe {
         let place: *mut *mut Comm = &mut ours;
         ffi::PMPI_Comm_get_attr(comm, *KEY, place.cast(), &mut found);
@@ -98,7 +98,7 @@ pub fn known_comm<'a>(comm: ffi::MPI_Comm) -> Option<&'a Comm> {
     }
 }
 
-/// Our communicator of the same ranks. Collective the first time.
+/// Our duplicate of a communicator. Collective the first time.
 pub fn own_comm<'a>(comm: ffi::MPI_Comm) -> Result<&'a Comm, Error> {
     if let Some(known) = known_comm(comm) {
         return Ok(known);
@@ -111,7 +111,7 @@ pub fn own_comm<'a>(comm: ffi::MPI_Comm) -> Result<&'a Comm, Error> {
     }
 }
 
-/// Says what was done, if that is asked for.
+/// Logs a call, if requested.
 pub fn say(call: &str, report: &Report) {
     if ENVIRONMENT.verbose {
         let way = match report.compressed {
@@ -123,19 +123,19 @@ pub fn say(call: &str, report: &Report) {
     }
 }
 
-/// Says what went wrong; the code of MPI for it.
+/// Prints an error; returns its MPI error code.
 pub fn failed(call: &str, error: &Error) -> c_int {
     print_line(format!("ebz: {call}: {error}\n"));
     ffi::MPI_ERR_OTHER as c_int
 }
 
-/// In one piece, because all ranks share the terminal.
+/// In one write, because all ranks share the terminal.
 fn print_line(line: String) {
-    // Where standard error is closed, nobody wants to know.
+    // Ignore a closed standard error.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Ends a call as MPI would: an error goes to the handler of the communicator.
+/// Ends a call as MPI would: errors go to the error handler of the communicator.
 pub fn end(comm: ffi::MPI_Comm, call: &str, result: Result<Report, Error>) -> c_int {
     match result {
         Ok(report) => {
@@ -144,33 +144,33 @@ pub fn end(comm: ffi::MPI_Comm, call: &str, result: Result<Report, Error>) -> c_
         }
         Err(error) => {
             let code = failed(call, &error);
-            // SAFETY: a communicator of the program; its handler decides what comes next.
+            // SAFETY: a communicator of the program; its error handler takes over.
             unsafe { ffi::PMPI_Comm_call_errhandler(comm, code) };
             code
         }
     }
 }
 
-/// Memory of the program as values; none where the length is 0.
+/// Memory of the program as values; empty if the length is 0.
 ///
 /// # Safety
-/// The memory holds so many values, for as long as they are used.
+/// The memory holds this many values, for as long as they are used.
 pub unsafe fn values<'a, T>(memory: *const c_void, count: usize) -> &'a [T] {
     match count {
         0 => &[],
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         _ => unsafe { std::slice::from_raw_parts(memory.cast(), count) },
     }
 }
 
-/// The same to write to.
+/// The same, mutable.
 ///
 /// # Safety
-/// As above, and nobody else uses the memory.
+/// As above, with exclusive access.
 pub unsafe fn values_mut<'a, T>(memory: *mut c_void, count: usize) -> &'a mut [T] {
     match count {
         0 => &mut [],
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         _ => unsafe { std::slice::from_raw_parts_mut(memory.cast(), count) },
     }
 }

@@ -1,15 +1,15 @@
-//! `gather`: every rank sends its slabs to the root, which decodes them in whatever order they come.
+//! `gather`: every rank sends its slabs to the root, which decodes them in order of arrival.
 
 use super::{choose, cut, largest, misfit};
-use crate::comm::{Comm, MAX_MESSAGE, Tag};
+use crate::comm::{Comm, MAX_MESSAGE_BYTES, Tag};
 use crate::error::Result;
 use crate::settings::{Agreement, Report, Settings, agree};
 use crate::slabs::{Decoder, Encoder, Outbox};
 use ebz::Element;
 use ebz::slab::SlabCoder;
 
-/// Collects the arrays of all ranks at one of them. Arrays may differ in shape; `out`, which only the
-/// root gives, has room for all values, in the order of the ranks. The root's own values stay exact.
+/// Gathers the arrays of all ranks at the root. Shapes may differ; `out`, at the root only, has room
+/// for all values in rank order. The root's own values stay exact.
 pub fn gather<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -23,7 +23,7 @@ pub fn gather<T: Element>(
     gather_parts(comm, values, root, parts, &agreement, settings)
 }
 
-/// The same with memory for each rank's values apart.
+/// The same with separate outputs for each rank.
 pub fn gather_into<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -45,7 +45,7 @@ pub fn gather_into<T: Element>(
     gather_parts(comm, values, root, out, &agreement, settings)
 }
 
-/// Cuts the root's memory into that of each rank.
+/// Splits the root's output by rank.
 fn parts_of<'a, T: Element>(
     agreement: &Agreement,
     comm: &Comm,
@@ -53,7 +53,7 @@ fn parts_of<'a, T: Element>(
     out: Option<&'a mut [T]>,
 ) -> Result<Vec<&'a mut [T]>> {
     if root >= comm.size() {
-        return Err(ebz::Error::invalid(format!("there is no rank {root}")).into());
+        return Err(ebz::Error::invalid(format!("no rank {root}")).into());
     }
     if comm.rank() != root {
         return Ok(Vec::new());
@@ -93,7 +93,7 @@ fn gather_parts<T: Element>(
     Ok(report)
 }
 
-/// Sends an array to a rank; the largest bound used.
+/// Sends an array to a rank; returns the largest bound used.
 fn send_all<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -116,7 +116,7 @@ fn send_all<T: Element>(
     result.map(|()| encoder.largest_bound())
 }
 
-/// Receives the arrays of all other ranks, in whatever order slabs come.
+/// Receives the arrays of all other ranks; slabs may arrive in any order.
 fn collect<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -155,12 +155,12 @@ fn raw_gather<T: Element>(
     }
     let mut awaited = Vec::new();
     let longest = agreement.offers.iter().map(|offer| offer.len()).max();
-    let pieces = (longest.unwrap_or(0) * size_of::<T>()).div_ceil(MAX_MESSAGE);
+    let pieces = (longest.unwrap_or(0) * size_of::<T>()).div_ceil(MAX_MESSAGE_BYTES);
     for piece in 0..pieces {
         for (rank, part) in parts.iter_mut().enumerate() {
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(part);
             if rank != root
-                && let Some(bytes) = bytes.chunks_mut(MAX_MESSAGE).nth(piece)
+                && let Some(bytes) = bytes.chunks_mut(MAX_MESSAGE_BYTES).nth(piece)
             {
                 awaited.push(comm.ireceive(rank, Tag::Raw, bytes)?);
             }

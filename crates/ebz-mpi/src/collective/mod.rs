@@ -1,8 +1,8 @@
 //! Compressed collectives: `gather`, `allgather`, `scatter`, `bcast`.
 //!
-//! Every rank compresses its own data once, slab by slab; slabs travel while later ones are encoded.
-//! Ranks first tell each other what they bring, and last whether all went well, so that an error is
-//! one on every rank.
+//! Every rank compresses its own data once, slab by slab; slabs are sent while later ones are
+//! encoded. Ranks agree on the request first and exchange their status last, so that an error on one
+//! rank is an error on every rank.
 
 mod gather;
 mod ring;
@@ -18,7 +18,7 @@ use crate::settings::{Agreement, Mode, Report, Settings};
 use crate::speed::Estimate;
 
 fn misfit() -> crate::error::Error {
-    ebz::Error::invalid("the output has no room for exactly the values of all ranks").into()
+    ebz::Error::invalid("the output must have exactly the size of all ranks' values").into()
 }
 
 fn cut<'a, T>(agreement: &Agreement, out: &'a mut [T]) -> Result<Vec<&'a mut [T]>> {
@@ -34,8 +34,8 @@ fn cut<'a, T>(agreement: &Agreement, out: &'a mut [T]) -> Result<Vec<&'a mut [T]
     Ok(parts.collect())
 }
 
-/// What a choice between raw and compressed rests on: bytes that cross the busiest link, that the
-/// busiest rank encodes, and that it decodes.
+/// Input of the choice between raw and compressed: bytes over the busiest link, and bytes that the
+/// busiest rank encodes and decodes.
 fn choose(
     agreement: &Agreement,
     settings: &Settings,
@@ -61,7 +61,7 @@ fn choose(
     }
 }
 
-/// Makes the largest bound of any rank that of all.
+/// Sets the largest bound of any rank on all ranks.
 fn largest(comm: &Comm, report: &mut Report) -> Result<()> {
     let mut bound = [report.largest_bound.to_bits()];
     comm.max(&mut bound)?;

@@ -1,4 +1,4 @@
-//! `allgather` and `bcast`: slabs go around the ring of ranks, as they were encoded once.
+//! `allgather` and `bcast`: each slab is encoded once and forwarded around the ring of ranks.
 
 use super::{choose, cut, largest, misfit};
 use crate::comm::{Comm, Tag};
@@ -8,8 +8,8 @@ use crate::slabs::{Decoder, Encoder, Outbox};
 use ebz::Element;
 use ebz::slab::SlabCoder;
 
-/// Gives the arrays of all ranks to all of them: `out` has room for all values, in the order of the
-/// ranks. Every rank gets the same bits, also of its own values.
+/// Gathers the arrays of all ranks on every rank: `out` has room for all values, in rank order. Every
+/// rank gets the same bits, including those of its own values.
 pub fn allgather<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -32,8 +32,8 @@ pub fn allgather<T: Element>(
     Ok(raw_report(report))
 }
 
-/// Gives the array of one rank to all of them, which must have room for exactly that many values. The
-/// root, too, holds the decoded values behind it, so that all ranks have the same bits.
+/// Broadcasts the array of one rank; the others must have room for exactly that many values. The root
+/// also ends up with the decoded values, so that all ranks have the same bits.
 pub fn bcast<T: Element>(
     comm: &Comm,
     values: &mut [T],
@@ -51,7 +51,7 @@ pub fn bcast<T: Element>(
     let fits = match agreement.offers.get(root).map(|offer| offer.len()) {
         Some(length) if length == values.len() => Ok(()),
         Some(_) => Err(misfit()),
-        None => Err(ebz::Error::invalid(format!("there is no rank {root}")).into()),
+        None => Err(ebz::Error::invalid(format!("no rank {root}")).into()),
     };
     comm.settle(fits)?;
     let report = ring_choice::<T>(comm, &agreement, settings);
@@ -80,7 +80,7 @@ fn raw_report(mut report: Report) -> Report {
     report
 }
 
-/// Slabs go around the ring of ranks: each rank decodes and passes on what comes.
+/// Sends slabs around the ring: each rank decodes and forwards them.
 fn around<T: Element>(
     comm: &Comm,
     parts: &mut [&mut [T]],
@@ -120,7 +120,7 @@ fn pass_on<T: Element>(
             outbox.send(comm, next, Tag::Share, message)?;
         }
     }
-    // What comes from the rank before is first its own, then that of the one before it, and so on.
+    // The previous rank sends its own slabs first, then those of its predecessor, and so on.
     for step in 1..ranks {
         let origin = (own + ranks - step) % ranks;
         for _ in 0..decoders[origin].due() {

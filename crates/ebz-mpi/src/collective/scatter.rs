@@ -1,15 +1,15 @@
-//! `scatter`: the root encodes the parts of all ranks in turn.
+//! `scatter`: the root encodes the parts of all ranks round-robin.
 
 use super::{choose, largest, misfit};
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
-use crate::settings::{AXES, Agreement, Report, Settings, agree};
+use crate::settings::{Agreement, MAX_AXES, Report, Settings, agree};
 use crate::slabs::{Decoder, Encoder, Outbox};
 use ebz::Element;
 use ebz::slab::SlabCoder;
 
-/// Gives each rank its part of the root's values: every rank says the shape of its own, and the root
-/// gives all of them in the order of the ranks. The root's own values stay exact.
+/// Sends each rank its part of the root's values: every rank gives its own shape, and the root gives
+/// all values in rank order. The root's own values stay exact.
 pub fn scatter<T: Element>(
     comm: &Comm,
     values: Option<&[T]>,
@@ -18,7 +18,7 @@ pub fn scatter<T: Element>(
     root: usize,
     settings: &Settings,
 ) -> Result<Report> {
-    // What a rank holds already does not matter for speeds; what the root has, does.
+    // Speeds are measured on the root's values, not on the previous contents of the output.
     let agreement = agree_to_scatter(comm, values, out, shape, root, settings)?;
     let size = size_of::<T>();
     let lengths = agreement.offers.iter().map(|offer| offer.len() * size);
@@ -44,8 +44,8 @@ fn agree_to_scatter<T: Element>(
     settings: &Settings,
 ) -> Result<Agreement> {
     let operation = format!("scatter {root}");
-    // The bound may be relative to the range of the root's values, which only the root knows: it
-    // offers a scan of them all.
+    // A range bound is relative to the root's values, which only the root knows: it offers a scan of
+    // all of them.
     let all: &[T] = match values {
         Some(values) if comm.rank() == root => values,
         _ => &[],
@@ -55,18 +55,18 @@ fn agree_to_scatter<T: Element>(
         .iter()
         .map(|&extent| extent as u64 + 1)
         .collect::<Vec<_>>();
-    shapes.resize(AXES, 0);
+    shapes.resize(MAX_AXES, 0);
     let shapes = comm.allgather(&shapes)?;
     let mut agreement = whole;
     let given = agreement.total();
-    for (offer, words) in agreement.offers.iter_mut().zip(shapes.chunks(AXES)) {
+    for (offer, words) in agreement.offers.iter_mut().zip(shapes.chunks(MAX_AXES)) {
         let extents = words.iter().take_while(|&&extent| extent > 0);
         offer.shape = extents.map(|&extent| extent as usize - 1).collect();
     }
     let fits = match agreement.offers[comm.rank()].len() == out.len()
         && agreement.total() == given
         && root < comm.size()
-        && (1..=AXES).contains(&shape.len())
+        && (1..=MAX_AXES).contains(&shape.len())
     {
         true => Ok(()),
         false => Err(misfit()),
@@ -108,7 +108,7 @@ fn scatter_from<T: Element>(
     let most = encoders.iter().map(|(_, encoder)| encoder.slabs()).max();
     let mut outbox = Outbox::default();
     let mut result = Ok(());
-    // In turn, so that all ranks have something to decode.
+    // Round-robin, so that all ranks have something to decode.
     for slab in 0..most.unwrap_or(0) {
         for (rank, encoder) in &mut encoders {
             if slab < encoder.slabs() {

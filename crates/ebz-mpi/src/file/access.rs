@@ -1,6 +1,6 @@
-//! MPI's files: many runs of bytes of every rank at once.
+//! MPI-IO: many runs of bytes per rank in one access.
 
-use crate::comm::{Comm, MAX_MESSAGE, check};
+use crate::comm::{Comm, MAX_MESSAGE_BYTES, check};
 use crate::error::Result;
 use mpi::ffi;
 use mpi::traits::AsRaw;
@@ -9,29 +9,29 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// An open file. Not closed when dropped, because that is collective.
+/// An open file. Not closed on drop, because closing is collective.
 #[derive(Debug)]
 pub(super) struct SharedFile(ffi::MPI_File);
 
-/// A piece of a run of bytes: its place in the file, and in the memory of a rank.
+/// A piece of a run of bytes: its offset in the file, and its range in memory.
 type Piece = (u64, Range<usize>);
 
 impl SharedFile {
-    /// Creates a file that is not there yet. Collective.
+    /// Creates a file that must not exist. Collective.
     pub fn create(comm: &Comm, path: &Path) -> Result<Self> {
         let mode = ffi::MPI_MODE_CREATE | ffi::MPI_MODE_EXCL | ffi::MPI_MODE_RDWR;
         Self::with_mode(comm, path, mode as c_int)
     }
 
-    /// Opens a file to read. Collective.
+    /// Opens a file for reading. Collective.
     pub fn open(comm: &Comm, path: &Path) -> Result<Self> {
         Self::with_mode(comm, path, ffi::MPI_MODE_RDONLY as c_int)
     }
 
     fn with_mode(comm: &Comm, path: &Path, mode: c_int) -> Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes());
-        let name = name.map_err(|_| ebz::Error::invalid("a path without zero bytes is needed"))?;
-        // SAFETY: the name ends with zero; the handle is set by the call.
+        let name = name.map_err(|_| ebz::Error::invalid("paths must not contain zero bytes"))?;
+        // SAFETY: the name is null-terminated; the handle is set by the call.
         let (file, code) = unsafe {
             let mut file = ffi::RSMPI_FILE_NULL;
             let info = ffi::RSMPI_INFO_NULL;
@@ -42,11 +42,11 @@ impl SharedFile {
         Ok(Self(file))
     }
 
-    /// Writes bytes of this rank alone.
+    /// Writes bytes independently.
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
-        for (piece, bytes) in bytes.chunks(MAX_MESSAGE).enumerate() {
-            let at = offset + (piece * MAX_MESSAGE) as u64;
-            // SAFETY: the bytes are there until the call returns.
+        for (piece, bytes) in bytes.chunks(MAX_MESSAGE_BYTES).enumerate() {
+            let at = offset + (piece * MAX_MESSAGE_BYTES) as u64;
+            // SAFETY: the bytes outlive the call.
             let (code, written) = unsafe {
                 let mut status = std::mem::zeroed();
                 let code = ffi::PMPI_File_write_at(
@@ -65,9 +65,9 @@ impl SharedFile {
         Ok(())
     }
 
-    /// Reads bytes for this rank alone.
+    /// Reads bytes independently.
     pub fn read_at(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
-        // SAFETY: there is room for so many bytes, which are few.
+        // SAFETY: there is room for this many bytes, below 2³¹.
         let (code, read) = unsafe {
             let mut status = std::mem::zeroed();
             let code = ffi::PMPI_File_read_at(
@@ -88,7 +88,7 @@ impl SharedFile {
     pub fn write_all(&self, comm: &Comm, runs: &[(u64, usize)], bytes: &[u8]) -> Result<()> {
         self.batches(comm, runs, |offset, part: Range<usize>| {
             let bytes = &bytes[part];
-            // SAFETY: the bytes are there until the call returns.
+            // SAFETY: the bytes outlive the call.
             let (code, written) = unsafe {
                 let mut status = std::mem::zeroed();
                 let code = ffi::PMPI_File_write_at_all(
@@ -106,24 +106,24 @@ impl SharedFile {
         })
     }
 
-    /// Reads runs of bytes for this rank. Every rank reads for itself: `MPI_File_read_at_all` of Open MPI 4.1
-    /// gives wrong bytes where several ranks ask for the same ones through views with gaps.
+    /// Reads runs of bytes independently: `MPI_File_read_at_all` of Open MPI 4.1 returns wrong bytes if
+    /// several ranks read the same ones through views with gaps.
     pub fn read_runs(&self, runs: &[(u64, usize)], bytes: &mut [u8]) -> Result<()> {
-        for (offset, part) in cut(runs, MAX_MESSAGE).into_iter().flatten() {
+        for (offset, part) in cut(runs, MAX_MESSAGE_BYTES).into_iter().flatten() {
             self.read_at(offset, &mut bytes[part])?;
         }
         Ok(())
     }
 
-    /// Cuts runs, whose bytes follow each other in memory, into batches that MPI can count, as many on
-    /// every rank, and moves each through a view of the file that has no gaps.
+    /// Splits runs, whose bytes are contiguous in memory, into batches within MPI's 32-bit counts, equally
+    /// many on every rank, and moves each through a file view without gaps.
     fn batches(
         &self,
         comm: &Comm,
         runs: &[(u64, usize)],
         mut access: impl FnMut(ffi::MPI_Offset, Range<usize>) -> Result<()>,
     ) -> Result<()> {
-        let batches = cut(runs, MAX_MESSAGE);
+        let batches = cut(runs, MAX_MESSAGE_BYTES);
         let longest = batches.iter().map(Vec::len).max().unwrap_or(0);
         let mut most = [batches.len() as u64, longest as u64];
         comm.max(&mut most)?;
@@ -139,7 +139,7 @@ impl SharedFile {
                     access(offset as ffi::MPI_Offset, start..end)
                 }
             };
-            // A rank that fails goes on, so that the others need not wait for it.
+            // A failing rank continues, so that the others do not block.
             result = result.and(done);
         }
         if most[1] > 1 {
@@ -148,7 +148,7 @@ impl SharedFile {
         comm.settle(result)
     }
 
-    /// Makes the file look as if it held only the pieces, one behind the other.
+    /// Sets a file view of only these pieces.
     fn view(&self, pieces: Option<&[Piece]>) -> Result<()> {
         const NATIVE: &[u8] = b"native\0";
         let lengths: Vec<c_int> = pieces
@@ -161,7 +161,7 @@ impl SharedFile {
             .flat_map(|p| p.iter())
             .map(|p| p.0 as ffi::MPI_Aint)
             .collect();
-        // SAFETY: lengths and offsets are as many as is said; the type is freed behind its use.
+        // SAFETY: the arrays have the given length; the type is freed after use.
         unsafe {
             let byte = ffi::RSMPI_UINT8_T;
             let mut kind = byte;
@@ -182,7 +182,7 @@ impl SharedFile {
         }
     }
 
-    /// Waits until all is on the disk. Collective.
+    /// Syncs the file to disk. Collective.
     pub fn sync(&self) -> Result<()> {
         // SAFETY: the file is open.
         check("MPI_File_sync", unsafe { ffi::PMPI_File_sync(self.0) })
@@ -212,8 +212,8 @@ fn whole(what: &str, count: usize, asked: usize) -> Result<()> {
     Err(std::io::Error::other(text).into())
 }
 
-/// Batches of at most so many bytes of runs, whose bytes follow each other in memory. Runs that touch
-/// in the file become one.
+/// Batches of at most this many bytes of runs, whose bytes are contiguous in memory. Adjacent runs are
+/// merged.
 fn cut(runs: &[(u64, usize)], most: usize) -> Vec<Vec<Piece>> {
     let mut batches: Vec<Vec<Piece>> = Vec::new();
     let (mut at, mut room) = (0, 0);

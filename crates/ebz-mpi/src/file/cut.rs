@@ -1,4 +1,4 @@
-//! Who encodes which chunk of an array that is spread over ranks.
+//! Which rank encodes which chunk of a distributed array.
 
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -6,8 +6,8 @@ use std::ops::Range;
 /// A box of an array.
 pub(super) type Region = Vec<Range<usize>>;
 
-/// Raw bytes of a chunk that is cut from the blocks of ranks.
-const TARGET: usize = 2 << 20;
+/// Target size of a chunk in raw bytes, if chunks follow the blocks of the ranks.
+const TARGET_CHUNK_BYTES: usize = 2 << 20;
 
 pub(super) fn volume(region: &[Range<usize>]) -> usize {
     region.iter().map(Range::len).product()
@@ -22,7 +22,7 @@ pub(super) fn intersect(a: &[Range<usize>], b: &[Range<usize>]) -> Region {
     .collect()
 }
 
-/// Whether the blocks of all ranks cover the array, each value once.
+/// An error unless the blocks of all ranks cover the array exactly once.
 pub(super) fn check(shape: &[usize], blocks: &[Region]) -> Result<()> {
     let wrong = |text: String| Err(Error::Disagree(text));
     for (rank, block) in blocks.iter().enumerate() {
@@ -32,7 +32,7 @@ pub(super) fn check(shape: &[usize], blocks: &[Region]) -> Result<()> {
             .all(|(r, &n)| r.start <= r.end && r.end <= n);
         if block.len() != shape.len() || !inside {
             return wrong(format!(
-                "the block {block:?} of rank {rank} leaves the array {shape:?}"
+                "the block {block:?} of rank {rank} exceeds the array {shape:?}"
             ));
         }
     }
@@ -44,7 +44,7 @@ pub(super) fn check(shape: &[usize], blocks: &[Region]) -> Result<()> {
     for (i, (rank, block)) in full.iter().enumerate() {
         for (other, second) in &full[..i] {
             if volume(&intersect(block, second)) > 0 {
-                return wrong(format!("ranks {other} and {rank} hold the same values"));
+                return wrong(format!("the blocks of ranks {other} and {rank} overlap"));
             }
         }
     }
@@ -55,8 +55,8 @@ pub(super) fn check(shape: &[usize], blocks: &[Region]) -> Result<()> {
     }
 }
 
-/// Extents of chunks for blocks that do not hold whole rows or planes, such that most values need not
-/// move; `None` where the library's own cutting does as well.
+/// Chunk extents for blocks that are not whole rows or planes, such that few values move between ranks;
+/// `None` if the library's default is as good.
 pub(super) fn chunk_of_blocks(
     shape: &[usize],
     blocks: &[Region],
@@ -69,8 +69,8 @@ pub(super) fn chunk_of_blocks(
     }
     let extent = |axis: usize| full().map(|block| block[axis].len()).max().unwrap_or(1);
     let mut chunk: Vec<usize> = (0..shape.len()).map(extent).collect();
-    while chunk.iter().product::<usize>() * size > TARGET {
-        // The slowest of the longest: rows stay long.
+    while chunk.iter().product::<usize>() * size > TARGET_CHUNK_BYTES {
+        // The slowest of the longest axes: rows stay long.
         let longest = (0..chunk.len()).rev().max_by_key(|&axis| chunk[axis])?;
         chunk[longest] = chunk[longest].div_ceil(2);
     }
@@ -83,8 +83,8 @@ pub(super) fn owner(chunk: &[Range<usize>], blocks: &[Region]) -> usize {
     (0..blocks.len()).rev().max_by_key(share).unwrap_or(0)
 }
 
-/// Calls `f(outer, inner, length)` for every row of the box `part`: where it begins in contiguous arrays
-/// that hold the boxes `outer` and `part`.
+/// Calls `f(outer, inner, length)` for every row of the box `part`, with its start in contiguous arrays
+/// of the boxes `outer` and `part`.
 pub(super) fn rows(
     part: &[Range<usize>],
     outer: &[Range<usize>],
@@ -122,7 +122,7 @@ mod tests {
         assert!(check(&[5, 3], &halves).is_err());
         assert!(check(&[6, 3], &[vec![0..6, 0..3], vec![5..6, 0..1]]).is_err());
         assert!(check(&[6], &[vec![0..6, 0..3]]).is_err());
-        // As many values as there should be, but some twice.
+        // The right number of values, but some twice.
         assert!(check(&[2, 2], &[vec![0..1, 0..2], vec![0..1, 0..2]]).is_err());
     }
 

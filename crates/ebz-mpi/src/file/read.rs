@@ -1,4 +1,4 @@
-//! Reading a file with any number of ranks, whoever wrote it.
+//! Reads a file with any number of ranks, independent of how it was written.
 
 use super::access::SharedFile;
 use super::cut::volume;
@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 /// Reads a file. All methods are collective, and fail on every rank or on none.
 ///
-/// One rank reads the index and tells the others; then each reads the chunks that it needs.
+/// One rank reads the index and broadcasts it; then each reads the chunks that it needs.
 pub struct FileReader<'c> {
     comm: &'c Comm,
     path: PathBuf,
@@ -34,13 +34,13 @@ impl<'c> FileReader<'c> {
         })
     }
 
-    /// Sets the number of threads of each rank; one by default.
+    /// Sets the number of threads per rank; one by default.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Number of frames, and what the file says about one of them.
+    /// Number of frames, and the header of one of them.
     pub fn header(&self, frame: usize) -> Result<(usize, FrameHeader)> {
         let pieces = self.index(frame)?;
         let read = Reader::from_source(&pieces)
@@ -69,7 +69,7 @@ impl<'c> FileReader<'c> {
         self.comm.settle(read)
     }
 
-    /// What must be read to find the chunks of a frame: by one rank, for all.
+    /// The bytes needed to locate the chunks of a frame, read by one rank for all.
     fn index(&self, frame: usize) -> Result<Pieces> {
         let mut bytes = Vec::new();
         let read = match self.comm.rank() {
@@ -90,7 +90,7 @@ impl<'c> FileReader<'c> {
     }
 }
 
-/// Opens a file and a frame of it, and remembers every byte that this takes.
+/// Opens a file and a frame of it, and records every byte that this reads.
 fn recorded(path: &Path, frame: usize) -> Result<Pieces> {
     let file = File::open(path)?;
     let recorder = Recorder {
@@ -129,7 +129,7 @@ impl Source for &Recorder {
     }
 }
 
-/// Parts of a file.
+/// Parts of a file in memory.
 #[derive(Debug)]
 struct Pieces {
     size: u64,
@@ -137,7 +137,7 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// Keeps the longest piece that begins somewhere.
+    /// Keeps the longest piece at each offset.
     fn put(&mut self, offset: u64, bytes: &[u8]) {
         let piece = self.pieces.entry(offset).or_default();
         if piece.len() < bytes.len() {
@@ -170,7 +170,7 @@ impl Pieces {
         Ok(values)
     }
 
-    /// Size, then place, length and bytes of each piece.
+    /// Size, then offset, length and bytes of each piece.
     fn to_bytes(&self) -> Vec<u8> {
         let mut out = self.size.to_le_bytes().to_vec();
         for (offset, piece) in &self.pieces {
@@ -182,7 +182,7 @@ impl Pieces {
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let cut = || ebz::Error::truncated("the index did not come whole");
+        let cut = || ebz::Error::truncated("the index is incomplete");
         let number = |bytes: &mut &[u8]| {
             let (word, rest) = bytes.split_first_chunk::<8>().ok_or_else(cut)?;
             *bytes = rest;

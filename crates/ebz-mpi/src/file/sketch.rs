@@ -1,12 +1,12 @@
-//! The bytes of a file that are not chunks, and where they go.
+//! The bytes of a file that are not chunks, with their offsets.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Places and bytes.
+/// Offsets and bytes.
 type Pieces = Vec<(u64, Vec<u8>)>;
 
-/// A file that only remembers what is written to it between the gaps. Clones share what they remember.
+/// A file that records writes and skips gaps. Clones share the record.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Sketch {
     position: u64,
@@ -14,7 +14,7 @@ pub(super) struct Sketch {
 }
 
 impl Sketch {
-    /// What was written since this was called last.
+    /// The writes since the last call.
     pub fn take(&self) -> Pieces {
         let pieces = self.pieces.lock();
         std::mem::take(&mut pieces.unwrap_or_else(PoisonError::into_inner))

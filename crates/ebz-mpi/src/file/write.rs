@@ -1,9 +1,9 @@
-//! One file of arrays that are spread over ranks.
+//! Writes distributed arrays to one file.
 //!
-//! Steps of a frame: 1 ranks agree on shape, bound and blocks; 2 each chunk is encoded by the rank that
-//! holds most of it, which gets the rest from the others; 3 ranks tell each other the lengths of their
-//! chunks, from which all know where every record goes; 4 all write at once. The first rank writes what is
-//! not a chunk.
+//! Steps of a frame: 1 the ranks agree on shape, bound and blocks; 2 each chunk is encoded by the rank that
+//! holds most of it, which receives the rest from the others; 3 the ranks exchange the lengths of their
+//! chunks, from which all compute the offset of every record; 4 all write in parallel. Rank 0 writes
+//! everything except chunks.
 
 use super::access::SharedFile;
 use super::cut::{self, Region, intersect, rows, volume};
@@ -11,7 +11,7 @@ use super::sketch::Sketch;
 use crate::comm::{Comm, Tag};
 use crate::error::{Error, Result};
 use crate::message::{self, Kind, Message};
-use crate::settings::AXES;
+use crate::settings::MAX_AXES;
 use crate::slabs::Outbox;
 use ebz::engine::Form;
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
@@ -20,51 +20,51 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What became of a frame.
+/// Report of a frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct FrameReport {
-    /// Bytes of the array.
+    /// Raw bytes of the array.
     pub raw_bytes: u64,
-    /// Bytes that it takes in the file.
+    /// Bytes in the file.
     pub stored_bytes: u64,
-    /// What holds for every value.
+    /// The tolerance of every value.
     pub tolerance: Tolerance,
-    /// Bytes that this rank had to send to others before it could compress.
+    /// Bytes that this rank sent to others before compression.
     pub moved_bytes: u64,
 }
 
 /// Writes a file. All methods are collective, and fail on every rank or on none.
 ///
-/// The file has another name until it is finished, its own with `.partial` behind it. Of a program that is
-/// killed, `ebz recover` saves the frames that are whole from that.
+/// The file has the suffix `.partial` until it is finished. After a crash, `ebz recover` saves the complete
+/// frames from it.
 pub struct FileWriter<'c> {
     comm: &'c Comm,
     path: PathBuf,
     partial: PathBuf,
     file: Option<SharedFile>,
-    /// The same on every rank: it knows where things go.
+    /// A replica on every rank, which tracks offsets.
     layout: Option<Writer<Sketch>>,
     sketch: Sketch,
-    /// What this rank has written: place, length and checksum.
+    /// The writes of this rank: offset, length and checksum.
     written: Vec<(u64, usize, u64)>,
 }
 
-/// Bytes that are read back at once.
-const READ_BACK: usize = 4 << 20;
+/// Bytes per read when checking the file.
+const READ_BACK_BYTES: usize = 4 << 20;
 
-/// Numbers of a scan, and of what a rank says about its block.
-const SCAN: usize = 28;
-const WORDS: usize = 5 + 2 * AXES + 1 + SCAN;
+/// Words of a scan, and of a rank's description of its block.
+const SCAN_WORDS: usize = 28;
+const WORDS: usize = 5 + 2 * MAX_AXES + 1 + SCAN_WORDS;
 
 impl<'c> FileWriter<'c> {
-    /// Begins a file; one of that name is replaced once this one is finished.
+    /// Creates a file; an existing one is replaced when this one is finished.
     pub fn create(comm: &'c Comm, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_path_buf();
         let mut name = path.clone().into_os_string();
         name.push(".partial");
         let partial = PathBuf::from(name);
-        // Of an earlier program that was killed.
+        // Left by an earlier program that was killed.
         let removed = match comm.rank() {
             0 => match std::fs::remove_file(&partial) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
@@ -74,7 +74,7 @@ impl<'c> FileWriter<'c> {
         };
         comm.settle(removed)?;
         let sketch = Sketch::default();
-        // Frames bring plans of their own.
+        // Frames have their own plans.
         let layout = Writer::new(sketch.clone(), Options::new(Bound::Lossless))?;
         let file = comm.settle(SharedFile::create(comm, &partial))?;
         Ok(Self {
@@ -88,8 +88,8 @@ impl<'c> FileWriter<'c> {
         })
     }
 
-    /// Writes an array of `shape` as the next frame. Of its values this rank holds those of `block`, in C
-    /// order; together the blocks of all ranks are the array.
+    /// Writes an array of `shape` as the next frame. This rank holds the values of `block`, in C order; the
+    /// blocks of all ranks together are the array.
     pub fn frame<T: Element>(
         &mut self,
         shape: &[usize],
@@ -115,8 +115,8 @@ impl<'c> FileWriter<'c> {
         })
     }
 
-    /// The same with values that `fill` gives when they are needed: it gets a box within this rank's block,
-    /// and memory for its values.
+    /// The same with values from `fill` on demand: it is called with a box within this rank's block, and
+    /// the memory for its values.
     pub fn frame_from<T: Element>(
         &mut self,
         shape: &[usize],
@@ -149,7 +149,7 @@ impl<'c> FileWriter<'c> {
         self.write(&plan, encoded)
     }
 
-    /// Places the records of all ranks, and writes them.
+    /// Assigns offsets to the records of all ranks, and writes them.
     fn write(&mut self, plan: &FramePlan, encoded: Encoded) -> Result<FrameReport> {
         let comm = self.comm;
         let all = comm.allgather_bytes(&encoded.listing())?;
@@ -165,7 +165,7 @@ impl<'c> FileWriter<'c> {
             }
         }
         let stats = frame.end()?;
-        // Header and frame record come first, so that what a stopped program leaves can be recovered.
+        // Header and frame record come first, so that an interrupted file can be recovered.
         let file = self.write_sketch()?;
         file.write_all(comm, &runs, &encoded.bytes)?;
         let mut rest = &encoded.bytes[..];
@@ -174,7 +174,7 @@ impl<'c> FileWriter<'c> {
             rest = after;
             let mut at = place;
             while !bytes.is_empty() {
-                let (piece, more) = bytes.split_at(bytes.len().min(READ_BACK));
+                let (piece, more) = bytes.split_at(bytes.len().min(READ_BACK_BYTES));
                 self.written.push((at, piece.len(), xxh3_64(piece)));
                 at += piece.len() as u64;
                 bytes = more;
@@ -188,7 +188,7 @@ impl<'c> FileWriter<'c> {
         })
     }
 
-    /// The first rank writes what is not a chunk.
+    /// Rank 0 writes everything except chunks.
     fn write_sketch(&self) -> Result<&SharedFile> {
         let file = self.file.as_ref().ok_or_else(finished)?;
         let pieces = self.sketch.take();
@@ -202,7 +202,7 @@ impl<'c> FileWriter<'c> {
         Ok(file)
     }
 
-    /// Writes the index, waits for the disk, and gives the file its name.
+    /// Writes the index, syncs, and renames the file.
     pub fn finish(mut self) -> Result<()> {
         let result = self.try_finish();
         result.map_err(|error| self.give_up(error))
@@ -225,8 +225,8 @@ impl<'c> FileWriter<'c> {
         comm.settle(named)
     }
 
-    /// Compares the file with what was written: Open MPI's collective writes report success also where
-    /// the disk was full.
+    /// Reads the file back and checks it: Open MPI's collective writes report success even if the disk is
+    /// full.
     fn read_back(&self) -> Result<()> {
         let file = self.file.as_ref().ok_or_else(finished)?;
         let mut bytes = Vec::new();
@@ -234,17 +234,17 @@ impl<'c> FileWriter<'c> {
             bytes.resize(length, 0);
             file.read_at(place, &mut bytes)?;
             if xxh3_64(&bytes) != checksum {
-                let text = "the file does not hold what was written to it: is the disk full?";
+                let text = "the file differs from what was written to it: is the disk full?";
                 return Err(std::io::Error::other(text).into());
             }
         }
         Ok(())
     }
 
-    /// Every rank has failed: nothing is left of the file.
+    /// After a failure on every rank, removes the file.
     fn give_up(&mut self, error: Error) -> Error {
         if let Some(file) = self.file.take() {
-            // The first error is the one to report.
+            // Report the first error, not that of the cleanup.
             let _ = file.close();
             if self.comm.rank() == 0 {
                 let _ = std::fs::remove_file(&self.partial);
@@ -255,10 +255,10 @@ impl<'c> FileWriter<'c> {
 }
 
 fn finished() -> Error {
-    ebz::Error::invalid("the file could not be written before, and is closed").into()
+    ebz::Error::invalid("an earlier write failed, and the file is closed").into()
 }
 
-/// The range of a block, and what marks missing data.
+/// The scan of a block.
 fn scan<T: Element>(
     block: &[Range<usize>],
     options: &Options,
@@ -266,7 +266,7 @@ fn scan<T: Element>(
 ) -> Result<ValueScan> {
     let mut scan = ValueScan::new(options.fill);
     let mut values = Vec::new();
-    // In parts, because the values may be made on demand.
+    // In parts, because the values may be generated on demand.
     let rows = block.first().cloned().unwrap_or(0..1);
     let row = volume(block) / rows.len().max(1);
     let step = ((1 << 20) / row.max(1)).max(1);
@@ -282,7 +282,7 @@ fn scan<T: Element>(
     Ok(scan)
 }
 
-/// Ranks tell each other what they want and hold. Returns the blocks of all, and the scan of all values.
+/// The ranks exchange requests and blocks. Returns the blocks of all, and the scan of all values.
 fn agree<T: Element>(
     comm: &Comm,
     shape: &[usize],
@@ -292,8 +292,11 @@ fn agree<T: Element>(
 ) -> Result<(Vec<Region>, ValueScan)> {
     let mut words = [0u64; WORDS];
     let checked = options.check().map_err(Error::from).and_then(|_| {
-        if block.len() != shape.len() || shape.len() > AXES {
-            return Err(ebz::Error::invalid("blocks and arrays have the same 0 to 4 axes").into());
+        if block.len() != shape.len() || shape.len() > MAX_AXES {
+            return Err(ebz::Error::invalid(
+                "blocks and arrays must have the same number of axes, 0 to 4",
+            )
+            .into());
         }
         if matches!(options.bound, Bound::Ratio(_) | Bound::Psnr(_)) {
             let text = "ratio and psnr need all values in one place: use abs or range";
@@ -317,7 +320,7 @@ fn agree<T: Element>(
         for (pair, range) in words[5..].chunks_mut(2).zip(block) {
             pair.copy_from_slice(&[range.start as u64, range.end as u64]);
         }
-        let at = 5 + 2 * AXES;
+        let at = 5 + 2 * MAX_AXES;
         words[at] = scan.len() as u64;
         words[at + 1..][..scan.len()].copy_from_slice(scan);
     }
@@ -325,14 +328,14 @@ fn agree<T: Element>(
     let ranks: Vec<&[u64]> = all.chunks_exact(WORDS).collect();
     if let Some(rank) = ranks.iter().position(|words| words[0] != 0) {
         checked?;
-        let text = "it cannot begin".into();
+        let text = "it failed to start".into();
         return Err(Error::Other { rank, text });
     }
     let what = ["shape", "element type", "bound", "codec, chunk or metadata"];
     for (at, what) in what.into_iter().enumerate() {
         let differs = |words: &&[u64]| words[1 + at] != ranks[0][1 + at];
         if let Some(rank) = ranks.iter().position(differs) {
-            let text = format!("rank {rank} asks for another {what} than rank 0");
+            let text = format!("rank {rank} requests a different {what} than rank 0");
             return Err(Error::Disagree(text));
         }
     }
@@ -345,15 +348,15 @@ fn agree<T: Element>(
                 .map(|pair| pair[0] as usize..pair[1] as usize)
                 .collect(),
         );
-        let at = 5 + 2 * AXES;
+        let at = 5 + 2 * MAX_AXES;
         if words[at] > 0 {
-            scan.join_words(&words[at + 1..][..(words[at] as usize).min(SCAN)])?;
+            scan.join_words(&words[at + 1..][..(words[at] as usize).min(SCAN_WORDS)])?;
         }
     }
     Ok((blocks, scan))
 }
 
-/// The same on every rank.
+/// Identical on every rank.
 fn plan<T: Element>(
     shape: &[usize],
     blocks: &[Region],
@@ -378,19 +381,19 @@ fn plan<T: Element>(
 #[derive(Default)]
 struct Encoded {
     bytes: Vec<u8>,
-    /// In the order of the chunks.
+    /// In chunk order.
     bodies: Vec<(usize, Form, u64)>,
     moved_bytes: u64,
 }
 
 const FORMS: [Form; 3] = [Form::Coded, Form::Raw, Form::Constant];
-/// Bytes of a chunk in a listing.
-const LISTED: usize = 4 + 1 + 8;
+/// Bytes per chunk in a listing.
+const LISTED_BYTES: usize = 4 + 1 + 8;
 
 impl Encoded {
     /// Number, form and length of each chunk, for the other ranks.
     fn listing(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(LISTED * self.bodies.len());
+        let mut out = Vec::with_capacity(LISTED_BYTES * self.bodies.len());
         for &(chunk, form, length) in &self.bodies {
             out.extend_from_slice(&(chunk as u32).to_le_bytes());
             out.push(FORMS.iter().position(|&f| f == form).unwrap_or(0) as u8);
@@ -400,16 +403,16 @@ impl Encoded {
     }
 }
 
-/// The bodies of all chunks in order, from what the ranks tell.
+/// The bodies of all chunks in order, from the listings of the ranks.
 fn bodies_of(listings: &[Vec<u8>], chunks: usize) -> Result<Vec<(Form, u64)>> {
     let wrong = || {
         Error::from(ebz::Error::corrupt(
-            "the ranks do not tell of every chunk once",
+            "the ranks do not list every chunk exactly once",
         ))
     };
     let mut bodies = vec![None; chunks];
     for listing in listings {
-        let (entries, []) = listing.as_chunks::<LISTED>() else {
+        let (entries, []) = listing.as_chunks::<LISTED_BYTES>() else {
             return Err(wrong());
         };
         for &[a, b, c, d, form, ref length @ ..] in entries {
@@ -427,7 +430,7 @@ fn bodies_of(listings: &[Vec<u8>], chunks: usize) -> Result<Vec<(Form, u64)>> {
         .collect()
 }
 
-/// Encodes the chunks that this rank holds most of.
+/// Encodes the chunks of which this rank holds most.
 fn encode<T: Element>(
     comm: &Comm,
     plan: &FramePlan,
@@ -442,7 +445,7 @@ fn encode<T: Element>(
     let mut result = Ok(());
     let mut owned = Vec::new();
     let mut values = Vec::new();
-    // What others need goes first.
+    // Send first what others need.
     for chunk in 0..plan.chunks() {
         let region = grid.region(chunk);
         let owner = cut::owner(&region, blocks);
@@ -488,7 +491,7 @@ fn encode<T: Element>(
         }
         outbox.progress()?;
         if result.is_err() {
-            // Only what others send is still waited for.
+            // Only parts from other ranks are still missing.
             continue;
         }
         let shape: Vec<_> = region.iter().map(Range::len).collect();
@@ -509,7 +512,7 @@ fn take<T: Element>(bytes: &[u8], from: usize, chunk: usize, out: &mut [T]) -> R
     let body = Message::read(bytes)?.expect(Kind::Raw, from, chunk)?;
     let out: &mut [u8] = bytemuck::cast_slice_mut(out);
     if body.len() != out.len() {
-        return Err(ebz::Error::corrupt("a rank sent another number of values").into());
+        return Err(ebz::Error::corrupt("a rank sent a wrong number of values").into());
     }
     out.copy_from_slice(body);
     Ok(())

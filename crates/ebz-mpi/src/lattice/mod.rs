@@ -1,4 +1,4 @@
-//! Sums of quantized numbers: all ranks round to multiples of the same step, and whole numbers add up
+//! Sums of quantized values: all ranks round to multiples of the same step, and integers add up
 //! exactly in any order.
 //!
 //! ```text
@@ -7,8 +7,8 @@
 //! values ◄─ scale ──── numbers ◄─ sum up ───── residuals ◄─ unpack ─ message
 //! ```
 //!
-//! Residuals are differences at lags, modulo 2³². Being linear, they add up like the numbers do, and a
-//! partial sum is packed again as it is.
+//! Residuals are differences at lags, modulo 2³². They are linear: sums of residuals are residuals of
+//! sums, and a partial sum is packed again without decoding.
 
 mod pack;
 
@@ -17,11 +17,11 @@ pub(crate) use pack::{pack, packed_len, unpack, unpack_add};
 use crate::wide::wide;
 use ebz::{Element, ElementType};
 
-/// The step is this part of twice the bound; the rest is room for the rounding of the result to the
-/// type of the elements.
-const STEP: f64 = 15.0 / 16.0;
+/// The step as a fraction of twice the bound; the rest is headroom for rounding the result to the
+/// element type.
+const STEP_FRACTION: f64 = 15.0 / 16.0;
 
-/// The points that values are rounded to.
+/// The lattice that values are rounded to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lattice {
     step: f64,
@@ -31,12 +31,12 @@ pub(crate) struct Lattice {
 }
 
 impl Lattice {
-    /// For sums over so many ranks that are within `bound` of each rank's value; `None` where that
+    /// The lattice for sums over this many ranks, each within `bound` of its values; `None` if that
     /// needs exact values.
     ///
-    /// A number n of at most `limit` is off by at most STEP · bound and some rounding of doubles; the
-    /// sum of r ranks, at most r · limit, loses another half unit in the last place when it becomes a
-    /// value: 2⁻²⁴ · r · 2¹⁹ · 2 · bound = r · bound / 16 for single precision.
+    /// A number n of at most `limit` is off by at most STEP_FRACTION · bound plus rounding of doubles;
+    /// the sum of r ranks, at most r · limit, loses another half ulp when it is rounded to a value:
+    /// 2⁻²⁴ · r · 2¹⁹ · 2 · bound = r · bound / 16 for single precision.
     pub fn new<T: Element>(bound: f64, ranks: usize) -> Option<Self> {
         let limit = match T::TYPE {
             ElementType::F32 => (1u64 << 19) as f64,
@@ -48,7 +48,7 @@ impl Lattice {
             _ => return None,
         };
         let limit = limit.min((f64::from(i32::MAX) / ranks as f64).floor());
-        let step = 2.0 * bound * STEP;
+        let step = 2.0 * bound * STEP_FRACTION;
         let usable = step.is_normal() && (1.0 / step).is_normal() && limit >= 1.0;
         usable.then_some(Self {
             step,
@@ -57,8 +57,8 @@ impl Lattice {
         })
     }
 
-    /// Rounds values; `unfit` gets the places, from `start` on, of those that cannot be rounded within
-    /// the bound, whose number is 0.
+    /// Rounds values; `unfit` receives the indices, offset by `start`, of those that cannot be rounded
+    /// within the bound, whose number is 0.
     pub fn quantize<T: Element>(
         &self,
         values: &[T],
@@ -86,7 +86,7 @@ impl Lattice {
 
     #[inline(always)]
     fn round<T: Element>(&self, values: &[T], out: &mut [i32]) -> bool {
-        // Adding it leaves the nearest whole number in the last bits.
+        // Adding this leaves the nearest integer in the low bits.
         const ROUND: f64 = 6_755_399_441_055_744.0;
         let mut fits = true;
         for (x, n) in values.iter().zip(out) {
@@ -99,7 +99,7 @@ impl Lattice {
         fits
     }
 
-    /// The values of sums.
+    /// Converts sums to values.
     pub fn scale<T: Element>(&self, numbers: &[i32], out: &mut [T]) {
         wide(
             #[inline(always)]
@@ -132,7 +132,7 @@ pub(crate) fn difference(numbers: &mut [i32], lags: &[usize], scratch: &mut Vec<
     }
 }
 
-/// Undoes [`difference`].
+/// The inverse of [`difference`].
 pub(crate) fn sum_up(residuals: &mut [i32], lags: &[usize]) {
     for &lag in lags.iter().rev() {
         if lag == 1 {

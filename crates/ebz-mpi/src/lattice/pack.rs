@@ -1,9 +1,8 @@
-//! Residuals as bits: blocks of 256, each with as many bits per number as its largest one needs.
+//! Bit packing of residuals: blocks of 256, each with as many bits per number as its largest one needs.
 //!
 //! A body is the number of residuals (4 bytes), the widths of the blocks (a byte each), and the blocks.
-//! A block of width w is w rows of eight 32-bit words: eight lanes side by side, in which the low w bits
-//! of 32 numbers follow each other, so that all lanes are packed by the same shifts. Signs are folded
-//! into the lowest bit.
+//! A block of width w is w rows of eight 32-bit words: eight interleaved lanes, each with the low w bits
+//! of 32 numbers back to back, so that all lanes use the same shifts. Residuals are zigzag-coded.
 
 use crate::error::Result;
 use crate::wide::wide;
@@ -41,7 +40,7 @@ pub(crate) fn pack(residuals: &[i32], out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes that so many residuals take, given the widths of their blocks.
+/// Bytes of this many residuals, given the widths of their blocks.
 fn block_bytes(width: usize) -> usize {
     width * LANES * 4
 }
@@ -55,7 +54,7 @@ pub(crate) fn packed_len(residuals: &[i32]) -> usize {
     4 + blocks.sum::<usize>()
 }
 
-/// Fills `out` with packed residuals, of which there must be as many.
+/// Unpacks to `out`, which must have the right length.
 pub(crate) fn unpack(bytes: &[u8], out: &mut [i32]) -> Result<()> {
     each_block(bytes, out, |numbers, out| out.copy_from_slice(numbers))
 }
@@ -75,7 +74,7 @@ pub(crate) fn unpack_add(bytes: &[u8], sums: &mut [i32]) -> Result<()> {
 }
 
 fn each_block(bytes: &[u8], out: &mut [i32], f: impl Fn(&[i32], &mut [i32])) -> Result<()> {
-    let wrong = || Error::corrupt("packed residuals of another length");
+    let wrong = || Error::corrupt("wrong length of packed residuals");
     let (count, rest) = bytes.split_first_chunk::<4>().ok_or_else(wrong)?;
     if u32::from_le_bytes(*count) as usize != out.len() {
         return Err(wrong().into());
@@ -127,7 +126,7 @@ fn pack_block<const W: usize>(numbers: &[u32; BLOCK], out: &mut [Row]) {
     );
 }
 
-/// Undoes [`pack_block`], and folds signs out.
+/// The inverse of [`pack_block`], including the zigzag code.
 fn unpack_block<const W: usize>(rows: &[Row], out: &mut [i32; BLOCK]) {
     let mask = if W == 32 { u32::MAX } else { (1u32 << W) - 1 };
     wide(

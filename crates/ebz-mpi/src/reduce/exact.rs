@@ -1,8 +1,8 @@
-//! Exact sums, in the order of the ranks.
+//! Exact sums, in rank order.
 
 use super::parts::Parts;
 use super::{Goal, unexpected};
-use crate::comm::{Comm, IN_PLACE, MAX_MESSAGE, Tag, check};
+use crate::comm::{Comm, IN_PLACE, MAX_MESSAGE_BYTES, Tag, check};
 use crate::error::Result;
 use crate::message::{self, Kind, Message};
 use crate::settings::Report;
@@ -12,14 +12,14 @@ use mpi::ffi;
 use mpi::traits::AsRaw;
 use std::ffi::{c_int, c_void};
 
-/// What the addition of two values gives, in their own type.
+/// The sum of two values, rounded to their own type.
 fn add<T: Element>(a: T, b: T) -> T {
-    // Twice as many digits and two more: rounding once more changes nothing.
+    // Twice the digits plus two: double rounding is harmless.
     T::from_f64(a.to_f64() + b.to_f64())
 }
 
-/// Sums every value exactly in the order of the ranks: each rank adds up its own part, which the others
-/// send as they are. The same bits on every rank.
+/// Sums all values exactly in rank order: each rank sums up its own part, and the others send it raw
+/// values. The result has the same bits on every rank.
 pub(super) fn in_order<T: Element>(
     comm: &Comm,
     values: &mut [T],
@@ -29,7 +29,7 @@ pub(super) fn in_order<T: Element>(
 ) -> Result<()> {
     let (own, ranks) = (comm.rank(), comm.size());
     let mut outbox = Outbox::default();
-    // Each begins with the rank behind it, so that not all send to the same one.
+    // Each rank starts with its successor, so that not all send to the same one.
     for step in 1..ranks {
         let to = (own + step) % ranks;
         for piece in parts.pieces_of(to) {
@@ -99,20 +99,20 @@ fn read_raw<T: Element>(bytes: &[u8], from: usize, piece: usize, out: &mut [T]) 
     let body = Message::read(bytes)?.expect(Kind::Raw, from, piece)?;
     let out: &mut [u8] = bytemuck::cast_slice_mut(out);
     if body.len() != out.len() {
-        return Err(unexpected("another number of values"));
+        return Err(unexpected("a wrong number of values"));
     }
     out.copy_from_slice(body);
     Ok(())
 }
 
-/// The exact sums of the values that do not fit the lattice on some rank.
+/// The exact sums of values that do not fit the lattice on some rank.
 pub(super) struct Exceptions<T> {
     places: Vec<usize>,
     sums: Vec<T>,
 }
 
 impl<T: Element> Exceptions<T> {
-    /// Sums the values at the places that any rank names.
+    /// Sums the values at the indices that any rank lists.
     pub fn sum(comm: &Comm, values: &[T], unfit: &[u64]) -> Result<Self> {
         let named = comm.allgather_bytes(bytemuck::cast_slice(unfit))?;
         let mut places = Vec::new();
@@ -123,7 +123,7 @@ impl<T: Element> Exceptions<T> {
         places.sort_unstable();
         places.dedup();
         if places.last().is_some_and(|&last| last >= values.len()) {
-            return Err(unexpected("places behind the end"));
+            return Err(unexpected("indices beyond the end"));
         }
         let own: Vec<T> = places.iter().map(|&place| values[place]).collect();
         let rows = comm.allgather_bytes(bytemuck::cast_slice(&own))?;
@@ -132,7 +132,7 @@ impl<T: Element> Exceptions<T> {
             let mut values = vec![T::default(); places.len()];
             let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
             if row.len() != bytes.len() {
-                return Err(unexpected("another number of exceptions"));
+                return Err(unexpected("a wrong number of exceptions"));
             }
             bytes.copy_from_slice(&row);
             if sums.is_empty() {
@@ -146,7 +146,7 @@ impl<T: Element> Exceptions<T> {
         Ok(Self { places, sums })
     }
 
-    /// Puts the sums in their places.
+    /// Stores the sums at their indices.
     pub fn put(&self, values: &mut [T]) {
         for (&place, &sum) in self.places.iter().zip(&self.sums) {
             values[place] = sum;
@@ -154,7 +154,7 @@ impl<T: Element> Exceptions<T> {
     }
 }
 
-/// As MPI itself sums, in messages that it can count.
+/// MPI's own sums, split to fit 32-bit counts.
 pub(super) fn raw<T: Element>(
     comm: &Comm,
     from: Option<&[T]>,
@@ -176,13 +176,13 @@ pub(super) fn raw<T: Element>(
             return in_order(comm, values, parts, goal, report);
         }
     };
-    let most = MAX_MESSAGE / size_of::<T>();
+    let most = MAX_MESSAGE_BYTES / size_of::<T>();
     let from = from.into_iter().flat_map(|from| from.chunks(most));
     let mut from = from.map(|piece| piece.as_ptr().cast());
     for piece in values.chunks_mut(most) {
         let length = piece.len() as c_int;
         let here: *mut c_void = piece.as_mut_ptr().cast();
-        // SAFETY: both have room for so many values, or the result replaces them.
+        // SAFETY: both have room for this many values, or the result replaces them.
         let (call, code) = unsafe {
             match goal {
                 Goal::Root(root) => {

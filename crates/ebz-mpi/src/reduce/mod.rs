@@ -1,9 +1,9 @@
 //! Sums over ranks on compressed data: `allreduce`, `reduce_scatter`, `reduce`.
 //!
-//! All ranks round to the same lattice, so that partial sums are sums of whole numbers: exact, and the
-//! same whatever the path. Only the result becomes values again. It is off by at most the number of
-//! ranks times the bound, and it has the same bits on every rank. Values that the lattice cannot hold
-//! (NaN, infinities, huge ones) are summed exactly, in the order of the ranks.
+//! All ranks quantize to the same lattice, so that partial sums are sums of integers: exact, and
+//! independent of the order. Only the result is converted to values. Its error is at most the number
+//! of ranks times the bound, and it has the same bits on every rank. Values that the lattice cannot
+//! represent (NaN, infinities, huge values) are summed exactly, in rank order.
 
 mod exact;
 mod parts;
@@ -19,20 +19,20 @@ use ebz::{Bound, Element, Tolerance};
 use parts::Parts;
 use std::time::Instant;
 
-/// Which rank adds what when. The result does not depend on it.
+/// Communication pattern. The result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
-    /// Partial sums go around a ring: the fewest bytes.
+    /// Partial sums travel around a ring: the fewest bytes.
     #[default]
     Ring,
-    /// Pairs of ranks exchange everything, at growing distances: the fewest messages.
+    /// Pairs of ranks exchange everything, at doubling distances: the fewest messages.
     RecursiveDoubling,
-    /// A ring that decompresses, adds and compresses at every step: for comparison. Each step adds the
-    /// bound once more, and the result depends on the order of ranks.
+    /// A ring that decompresses, adds and compresses at every step, for comparison. Each step adds
+    /// another bound to the error, and the result depends on the rank order.
     Plain,
 }
 
-/// Where a sum goes.
+/// Destination of a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Goal {
     All,
@@ -51,7 +51,7 @@ pub fn allreduce<T: Element>(
     sum(comm, None, values, shape, algorithm, Goal::All, settings)
 }
 
-/// The same from other memory than that of the result.
+/// The same with separate input and output.
 pub fn allreduce_from<T: Element>(
     comm: &Comm,
     from: &[T],
@@ -70,8 +70,8 @@ pub fn allreduce_from<T: Element>(
     )
 }
 
-/// Sums arrays over all ranks; only the root gets the result, in place. The others' values are
-/// undefined behind it.
+/// Sums arrays over all ranks; only the root gets the result, in place. The values on other ranks are
+/// undefined afterwards.
 pub fn reduce<T: Element>(
     comm: &Comm,
     values: &mut [T],
@@ -83,8 +83,8 @@ pub fn reduce<T: Element>(
     sum(comm, None, values, shape, Algorithm::Ring, goal, settings)
 }
 
-/// Sums arrays over all ranks; each rank gets a part of the result, in place, and its place in the
-/// array. The other values are undefined behind it.
+/// Sums arrays over all ranks; each rank gets a part of the result, in place, and its range in the
+/// array. The other values are undefined afterwards.
 pub fn reduce_scatter<T: Element>(
     comm: &Comm,
     values: &mut [T],
@@ -118,13 +118,13 @@ fn sum<T: Element>(
     let agreement = agree(comm, &operation, shape, given, settings)?;
     let fits = match given.len() == values.len() {
         true => Ok(()),
-        false => Err(ebz::Error::invalid("the result has another length").into()),
+        false => Err(ebz::Error::invalid("the result has a different length").into()),
     };
     comm.settle(fits)?;
     if let Goal::Root(root) = goal
         && root >= comm.size()
     {
-        return Err(ebz::Error::invalid(format!("there is no rank {root}")).into());
+        return Err(ebz::Error::invalid(format!("no rank {root}")).into());
     }
     let bound = match (agreement.tolerance, settings.options.bound) {
         (_, Bound::Ratio(_)) | (Some(Tolerance::Pointwise(_) | Tolerance::Precision(_)), _) => {
@@ -160,8 +160,8 @@ fn sum<T: Element>(
     comm.settle(result).map(|()| report)
 }
 
-/// Values that the lattice is measured with.
-const SAMPLE: usize = 1 << 16;
+/// Number of values sampled to measure the lattice.
+const SAMPLE_VALUES: usize = 1 << 16;
 
 /// Whether to compress: as for other operations, with the speeds of the lattice.
 fn choose<T: Element>(
@@ -185,7 +185,7 @@ fn choose<T: Element>(
     comm.max(&mut words)?;
     let [encode, decode, part] = words.map(f64::from_bits);
     let bytes = size_of_val(values) as f64;
-    // Twice all but an n-th crosses every link; each rank packs and unpacks about as much as it has.
+    // About twice the array crosses every link; each rank packs and unpacks about its own size.
     let crossing = 2.0 * bytes * (1.0 - 1.0 / comm.size() as f64) * agreement.link;
     let estimate = Estimate {
         raw: crossing,
@@ -211,7 +211,7 @@ fn sample<T: Element>(
         return Some(known);
     }
     let lattice = Lattice::new::<T>(bound, comm.size())?;
-    let length = values.len().min(SAMPLE);
+    let length = values.len().min(SAMPLE_VALUES);
     let values = &values[(values.len() - length) / 2..][..length];
     let mut best: Option<Rates> = None;
     for _ in 0..2 {
@@ -235,7 +235,7 @@ fn sample<T: Element>(
     best
 }
 
-/// What other ranks must have given alike.
+/// An error for inconsistent data from another rank.
 fn unexpected(what: &str) -> Error {
     ebz::Error::corrupt(format!("a rank sent {what}")).into()
 }

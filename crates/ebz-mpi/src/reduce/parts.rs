@@ -1,13 +1,13 @@
-//! How an array is cut for sums: pieces that are packed apart, and a run of them for each rank.
+//! Partition of an array for sums: pieces that are packed separately, and a run of them per rank.
 
 use std::ops::Range;
 
-/// Values of a piece: about what fits the innermost caches with its scratch memory.
-const TARGET: usize = 1 << 17;
-/// Least values of a piece, however many ranks there are.
-const MIN_PIECE: usize = 1 << 12;
-/// Pieces per rank, so that one is added while the next travels.
-const PER_RANK: usize = 4;
+/// Target number of values per piece: about what fits into the inner caches with its scratch memory.
+const TARGET_PIECE_VALUES: usize = 1 << 17;
+/// Minimum number of values per piece.
+const MIN_PIECE_VALUES: usize = 1 << 12;
+/// Pieces per rank, so that one is added while the next is in flight.
+const PIECES_PER_RANK: usize = 4;
 
 /// The pieces of an array.
 #[derive(Debug, Clone)]
@@ -21,8 +21,9 @@ pub(crate) struct Parts {
 impl Parts {
     pub fn new(shape: &[usize], ranks: usize) -> Self {
         let length: usize = shape.iter().product();
-        let target = (length / (PER_RANK * ranks)).clamp(MIN_PIECE, TARGET);
-        // Distances of the neighbours along each axis, as far as a piece has several of them.
+        let target =
+            (length / (PIECES_PER_RANK * ranks)).clamp(MIN_PIECE_VALUES, TARGET_PIECE_VALUES);
+        // Distances of neighbours along each axis, if a piece contains several of them.
         let mut lags = vec![1];
         let mut whole = 1;
         for &extent in shape.iter().skip(1).rev() {
@@ -53,26 +54,26 @@ impl Parts {
         self.length.div_ceil(self.piece)
     }
 
-    /// The values of a piece.
+    /// The range of values of a piece.
     pub fn values(&self, piece: usize) -> Range<usize> {
         let start = piece * self.piece;
         start..(start + self.piece).min(self.length)
     }
 
-    /// The pieces of a rank.
+    /// The range of pieces of a rank.
     pub fn pieces_of(&self, rank: usize) -> Range<usize> {
         let at = |rank: usize| rank * self.pieces() / self.ranks;
         at(rank)..at(rank + 1)
     }
 
-    /// The values of a rank.
+    /// The range of values of a rank.
     pub fn values_of(&self, rank: usize) -> Range<usize> {
         let pieces = self.pieces_of(rank);
         let at = |piece: usize| (piece * self.piece).min(self.length);
         at(pieces.start)..at(pieces.end)
     }
 
-    /// A piece as an array, for codecs: rows and planes where it has whole ones.
+    /// The shape of a piece for codecs: rows and planes if it has whole ones.
     pub fn shape(&self, piece: usize) -> Vec<usize> {
         let length = self.values(piece).len();
         let mut shape = Vec::new();

@@ -1,4 +1,4 @@
-//! The plain way, for comparison: a ring that decompresses, adds and compresses again at every step.
+//! The plain algorithm, for comparison: a ring that decompresses, adds and compresses at every step.
 
 use super::parts::Parts;
 use crate::comm::{Comm, Tag};
@@ -66,7 +66,7 @@ pub(super) fn ring<T: Element>(
     }
     for piece in parts.pieces_of(own) {
         ring.send(piece, values, next)?;
-        // The same values as the others will have.
+        // The same values as on the other ranks.
         let message = std::mem::take(&mut ring.bytes);
         ring.decode(&message, piece, &mut values[parts.values(piece)]);
     }

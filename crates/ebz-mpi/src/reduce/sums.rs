@@ -1,4 +1,4 @@
-//! Sums of whole numbers, packed.
+//! Sums of packed integers.
 
 use super::Goal;
 use super::exact::{self, Exceptions};
@@ -12,19 +12,19 @@ use crate::slabs::Outbox;
 use crate::speed::Rates;
 use ebz::Element;
 
-/// Where more than one value in this many does not fit the lattice, all are summed exactly.
-const MAX_UNFIT: usize = 64;
-/// Values that the choice of lags is made with.
-const SAMPLE: usize = 1 << 15;
+/// If more than one value in this many does not fit the lattice, all are summed exactly.
+const MIN_VALUES_PER_UNFIT: usize = 64;
+/// Number of values sampled to choose the lags.
+const SAMPLE_VALUES: usize = 1 << 15;
 
-/// Where the sum goes, and by which way.
+/// Destination of the sum, and algorithm.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How {
     pub goal: Goal,
     pub doubling: bool,
 }
 
-/// Residuals of all pieces, and messages of them.
+/// Residuals of all pieces, and their messages.
 struct Sums<'a> {
     comm: &'a Comm,
     parts: &'a Parts,
@@ -32,11 +32,11 @@ struct Sums<'a> {
     residuals: Vec<i32>,
     outbox: Outbox,
     bytes: Vec<u8>,
-    /// The first thing that went wrong; messages go on, so that nobody waits.
+    /// The first error; messages continue, so that no rank blocks.
     result: Result<()>,
 }
 
-/// Sums values in place, as far as the goal asks for.
+/// Sums values in place, on the ranks that need the result.
 pub(super) fn on_lattice<T: Element>(
     comm: &Comm,
     values: &mut [T],
@@ -45,7 +45,7 @@ pub(super) fn on_lattice<T: Element>(
     how: How,
     report: &mut Report,
 ) -> Result<()> {
-    // All do what the first rank finds best.
+    // All ranks use the lags that rank 0 finds best.
     let lags = comm.allgather(&[best_lags(lattice, values, parts.lags()) as u64])?[0];
     let lags = &parts.lags()[..(lags as usize).clamp(1, parts.lags().len())];
     let mut residuals = std::mem::take(&mut *comm.residuals.borrow_mut());
@@ -58,7 +58,7 @@ pub(super) fn on_lattice<T: Element>(
         difference(out, lags, &mut scratch);
     }
     let all_unfit: u64 = comm.allgather(&[unfit.len() as u64])?.iter().sum();
-    if all_unfit as usize > values.len() / MAX_UNFIT {
+    if all_unfit as usize > values.len() / MIN_VALUES_PER_UNFIT {
         return exact::in_order(comm, values, parts, how.goal, report);
     }
     let mut sums = Sums {
@@ -74,7 +74,7 @@ pub(super) fn on_lattice<T: Element>(
         true => sums.exchange_at_growing_distances()?,
         false => sums.around()?,
     }
-    // Exact sums need the values before they are replaced.
+    // Exact sums need the values before they are overwritten.
     let exceptions = match all_unfit {
         0 => None,
         _ => Some(Exceptions::sum(comm, values, &unfit)?),
@@ -94,9 +94,11 @@ pub(super) fn on_lattice<T: Element>(
     sums.result
 }
 
-/// How many of the lags make the shortest residuals, by a sample.
+/// The number of lags that give the shortest residuals, on a sample.
 fn best_lags<T: Element>(lattice: Lattice, values: &[T], lags: &[usize]) -> usize {
-    let length = values.len().min(SAMPLE.max(4 * lags[lags.len() - 1]));
+    let length = values
+        .len()
+        .min(SAMPLE_VALUES.max(4 * lags[lags.len() - 1]));
     let values = &values[(values.len() - length) / 2..][..length];
     let mut sample = vec![0; length];
     lattice.quantize(values, &mut sample, 0, &mut Vec::new());
@@ -119,7 +121,7 @@ impl Sums<'_> {
         self.outbox.send(self.comm, to, Tag::Reduce, message)
     }
 
-    /// Waits for the residuals of a piece, which are added to those here or replace them.
+    /// Receives the residuals of a piece, and adds them or replaces the local ones.
     fn receive(&mut self, piece: usize, from: usize, add: bool) -> Result<()> {
         self.comm
             .receive(Some(from), Tag::Reduce, &mut self.bytes)?;
@@ -135,7 +137,7 @@ impl Sums<'_> {
         Ok(())
     }
 
-    /// Partial sums go around the ring; behind it each rank has the sums of its own part.
+    /// Reduce-scatter around the ring; afterwards each rank has the sums of its own part.
     fn around(&mut self) -> Result<()> {
         let (own, ranks) = (self.comm.rank(), self.comm.size());
         let (next, previous) = ((own + 1) % ranks, (own + ranks - 1) % ranks);
@@ -157,7 +159,7 @@ impl Sums<'_> {
         Ok(())
     }
 
-    /// Each rank's sums go around the ring, as they are packed once.
+    /// Allgather around the ring: each rank's sums are packed once and forwarded.
     fn share<T: Element>(&mut self, lattice: Lattice, values: &mut [T]) -> Result<()> {
         let (own, ranks) = (self.comm.rank(), self.comm.size());
         let (next, previous) = ((own + 1) % ranks, (own + ranks - 1) % ranks);
@@ -182,7 +184,7 @@ impl Sums<'_> {
         Ok(())
     }
 
-    /// Each rank's sums go to the root.
+    /// Sends each rank's sums to the root.
     fn collect<T: Element>(
         &mut self,
         root: usize,
@@ -205,8 +207,8 @@ impl Sums<'_> {
         Ok(())
     }
 
-    /// Recursive doubling. Ranks beyond the largest power of two first give theirs to a partner, and
-    /// have the result from it.
+    /// Recursive doubling. Ranks beyond the largest power of two first send their residuals to a
+    /// partner, and receive the result from it.
     fn exchange_at_growing_distances(&mut self) -> Result<()> {
         let (own, ranks) = (self.comm.rank(), self.comm.size());
         let power = 1usize << ranks.ilog2();
@@ -245,7 +247,7 @@ impl Sums<'_> {
         Ok(())
     }
 
-    /// Turns the sums of pieces into values.
+    /// Converts the sums of pieces to values.
     fn finish<T: Element>(
         &mut self,
         pieces: std::ops::Range<usize>,
@@ -261,8 +263,8 @@ impl Sums<'_> {
     }
 }
 
-/// How fast a sample is packed and unpacked, and how much shorter it becomes; `None` where it does not
-/// fit. `time` tells how long work takes.
+/// Speed of packing and unpacking a sample, and its ratio; `None` if it does not fit. `time` measures
+/// work.
 pub(super) fn measure<T: Element>(
     lattice: Lattice,
     values: &[T],
@@ -288,7 +290,7 @@ pub(super) fn measure<T: Element>(
         lattice.scale(&residuals, &mut out);
     });
     decoded.ok()?;
-    (unfit.len() <= values.len() / MAX_UNFIT).then_some(Rates {
+    (unfit.len() <= values.len() / MIN_VALUES_PER_UNFIT).then_some(Rates {
         encode: encode / bytes,
         decode: decode / bytes,
         ratio: bytes / packed.len() as f64,

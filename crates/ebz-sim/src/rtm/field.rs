@@ -1,26 +1,26 @@
-//! Where a field lives: a grid with a margin of zeros, so that the stencil needs no special cases.
+//! Fields in memory: a grid with a halo of zeros, so that the stencil needs no special cases.
 
 use super::lanes::LANES;
 use ebz::{Error, Result};
 use ebz_store::io::AlignedBuffer;
 use std::ops::Range;
 
-/// Points that the stencil reaches to each side.
+/// Halo width: points that the stencil reads on each side.
 pub const REACH: usize = 4;
 
-/// Places of the points of a grid in memory.
+/// Memory layout of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Layout {
-    /// Points: depth, then the horizontal axes; the last one is contiguous.
+    /// Grid points: depth, then the horizontal axes; the last axis is contiguous.
     pub extents: [usize; 3],
-    /// Values from a row to the next.
+    /// Distance between rows, in values.
     pub row: usize,
-    /// Values from a plane to the next.
+    /// Distance between planes, in values.
     pub plane: usize,
 }
 
 impl Layout {
-    /// The layout of a grid; an error if it is too large to be counted.
+    /// The layout of a grid, or an error if its size overflows.
     pub fn new(extents: [usize; 3]) -> Result<Self> {
         let too_large = || Error::invalid("the grid is too large: choose a smaller one");
         let [_, ny, nx] = extents;
@@ -32,7 +32,7 @@ impl Layout {
             .checked_add(2 * REACH)
             .and_then(|rows| rows.checked_mul(row))
             .ok_or_else(too_large)?;
-        // Planes a multiple of 4 KiB apart would be in each other's way in the first-level cache.
+        // Planes a multiple of 4 KiB apart would conflict in the L1 cache.
         if plane % 1024 < 128 {
             plane += 128;
         }
@@ -53,48 +53,48 @@ impl Layout {
         values.checked_mul(4 * size_of::<f32>()).map(|_| values)
     }
 
-    /// Values that a field takes in memory.
+    /// Number of values of a field, halo included.
     pub fn values(&self) -> usize {
         self.checked_values().unwrap_or(usize::MAX)
     }
 
-    /// Points of the grid.
+    /// Number of grid points.
     pub fn points(&self) -> usize {
         self.extents.iter().product()
     }
 
-    /// Where a point is.
+    /// Offset of a point.
     pub fn at(&self, z: usize, y: usize, x: usize) -> usize {
         (z + REACH) * self.plane + (y + REACH) * self.row + LANES + x
     }
 
-    /// Values per row that the stencil goes over.
+    /// Values per row that the stencil computes.
     pub fn width(&self) -> usize {
         self.row - LANES
     }
 
-    /// Where planes are, their margins included.
+    /// Memory range of planes, halo included.
     pub fn planes(&self, planes: Range<usize>) -> Range<usize> {
         (planes.start + REACH) * self.plane..(planes.end + REACH) * self.plane
     }
 }
 
-/// A field that several threads work on, each on planes of its own.
+/// A field shared by several threads, each of which writes its own planes.
 pub struct Field {
     layout: Layout,
-    /// The first value that counts: at a cache line of the buffer.
+    /// Offset of the first value, at a cache line boundary of the buffer.
     first: *mut f32,
     _buffer: AlignedBuffer,
 }
 
-// SAFETY: the buffer goes with the field.
+// SAFETY: the buffer is owned by the field.
 unsafe impl Send for Field {}
-// SAFETY: what is shared is reached through unsafe functions only, whose callers keep threads apart.
+// SAFETY: shared access goes through unsafe functions only, whose callers keep threads apart.
 unsafe impl Sync for Field {}
 
 impl Field {
-    /// Zeros. Fields that are used together get different numbers, so that the same point of each
-    /// is in another part of the first-level cache.
+    /// A field of zeros. Fields used together get different numbers, so that the same point of each
+    /// maps to a different L1 set.
     pub fn new(layout: Layout, number: usize) -> Result<Self> {
         let mut buffer = AlignedBuffer::new(layout.values() * size_of::<f32>()).map_err(|_| {
             Error::LimitExceeded(
@@ -115,7 +115,7 @@ impl Field {
         })
     }
 
-    /// Its layout.
+    /// The layout.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -124,30 +124,33 @@ impl Field {
         (self.layout.extents[0] + 2 * REACH) * self.layout.plane
     }
 
-    /// Every value, margins included.
+    /// All values, halo included.
     pub fn all_mut(&mut self) -> &mut [f32] {
-        // SAFETY: in the buffer, and borrowed by the caller alone.
+        // SAFETY: within the buffer, and exclusively borrowed.
         unsafe { std::slice::from_raw_parts_mut(self.first, self.used()) }
     }
 
-    /// Every value, margins included.
+    /// All values, halo included.
     ///
     /// # Safety
-    /// Nobody may write to the field while the result lives.
+    /// No thread may write to the field while the result is borrowed.
     pub unsafe fn all(&self) -> &[f32] {
-        // SAFETY: in the buffer; the rest as promised by the caller.
+        // SAFETY: within the buffer; the rest is guaranteed by the caller.
         unsafe { std::slice::from_raw_parts(self.first, self.used()) }
     }
 
-    /// Planes with their margins.
+    /// Planes with their halo.
     ///
     /// # Safety
-    /// Nobody else may use these planes while the result lives.
-    #[expect(clippy::mut_from_ref, reason = "the caller keeps threads apart")]
+    /// No other thread may access these planes while the result is borrowed.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the caller gives each thread its own planes"
+    )]
     pub unsafe fn planes_mut(&self, planes: Range<usize>) -> &mut [f32] {
         let range = self.layout.planes(planes);
         assert!(range.end <= self.used());
-        // SAFETY: in the buffer; the rest as promised by the caller.
+        // SAFETY: within the buffer; the rest is guaranteed by the caller.
         unsafe { std::slice::from_raw_parts_mut(self.first.add(range.start), range.len()) }
     }
 }

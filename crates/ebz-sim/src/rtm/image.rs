@@ -1,20 +1,20 @@
-//! What the image is worth: its distance from another one, and a picture of it.
+//! Quality of an image: comparison with a reference, and a picture.
 
 use crate::picture::Slice;
 use ebz::{Error, Result};
 
-/// How close an image is to the one that was made with exact frames.
+/// How close an image is to the one computed from exact frames.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Closeness {
-    /// 20 log10(rms(image) / rms(difference)) in dB; infinite if both are equal.
+    /// 20 log10(rms(image) / rms(difference)) in dB; infinite if both images are equal.
     pub snr: f64,
-    /// Share of the points whose relative error is below 2 %.
+    /// Fraction of points with a relative error below 2 %.
     pub within_2_percent: f64,
-    /// Share of the points whose relative error is below each of [`RELATIVE_ERRORS`] and of none before.
+    /// Histogram of relative errors over the bins of [`RELATIVE_ERRORS`], as fractions of the points.
     pub histogram: [f64; RELATIVE_ERRORS.len()],
 }
 
-/// Ends of the classes of relative errors; the last one has no end.
+/// Upper edges of the bins of relative errors; the last bin is unbounded.
 pub const RELATIVE_ERRORS: [f64; 8] = [1e-4, 1e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, f64::INFINITY];
 
 /// Compares an image with the reference.
@@ -48,8 +48,8 @@ pub fn closeness(reference: &[f32], image: &[f32]) -> Result<Closeness> {
     })
 }
 
-/// The image with what varies slowly taken out (minus its Laplacian): reflectors stay, the broad
-/// shadows of waves that travel together go.
+/// Minus the Laplacian of the image: keeps reflectors and removes the low-frequency artefacts of waves
+/// that travel in the same direction.
 pub fn sharpen(image: &[f32], [nz, ny, nx]: [usize; 3]) -> Vec<f32> {
     let mut sharp = vec![0.0; image.len()];
     for z in 1..nz.saturating_sub(1) {
@@ -64,13 +64,13 @@ pub fn sharpen(image: &[f32], [nz, ny, nx]: [usize; 3]) -> Vec<f32> {
     sharp
 }
 
-/// The middle slice, depth downwards, sharpened; planes above `first` are left out, where
-/// source and receivers outshine everything.
+/// The middle slice, filtered, with depth downwards. Planes above `first` are left out: source and
+/// receivers dominate there.
 pub fn middle_slice(image: &[f32], extents: [usize; 3], first: usize) -> Slice {
     let [nz, ny, nx] = extents;
     let first = first.min(nz.saturating_sub(1));
     let sharp = sharpen(image, extents);
-    // Deeper reflections are weaker: by the square of the way, there and back.
+    // Deeper reflections are weaker, by the square of the two-way distance.
     Slice::new(nz - first, nx, |row, x| {
         let depth = (row + 1) as f64;
         f64::from(sharp[((row + first) * ny + ny / 2) * nx + x]) * depth * depth
@@ -88,7 +88,7 @@ mod tests {
         let close = closeness(&exact, &off).unwrap();
         assert!((close.snr - 60.0).abs() < 0.01, "{close:?}");
         assert_eq!(close.within_2_percent, 1.0);
-        // The first value is zero in both; rounding puts the others on either side of a class's end.
+        // The first value is zero in both; rounding puts the others on either side of a bin edge.
         assert_eq!(close.histogram.iter().sum::<f64>(), 1.0);
         assert_eq!(close.histogram[3..], [0.0; 5]);
         assert_eq!(closeness(&exact, &exact).unwrap().snr, f64::INFINITY);

@@ -1,12 +1,12 @@
-//! Sixteen values at once: the same operations, in the same order, on every instruction set.
+//! Vectors of sixteen values: the same operations in the same order on every instruction set.
 
-/// Values per step of the inner loops: a cache line.
+/// Values per iteration of the inner loops: a cache line.
 pub const LANES: usize = 16;
 
-/// Sixteen values. They can only be made with the proof that the machine has the instructions, and so
-/// are a proof themselves.
+/// Sixteen values. Only a token of the instruction set can create them, so they are a proof that the
+/// CPU supports it.
 pub trait Lanes: Copy {
-    /// The proof.
+    /// The token of the instruction set.
     type Token: Copy;
 
     /// Reads 16 values.
@@ -21,7 +21,7 @@ pub trait Lanes: Copy {
     /// All 16 must be writable.
     unsafe fn store(self, to: *mut f32);
 
-    /// The same value 16 times.
+    /// Sixteen copies of a value.
     fn splat(token: Self::Token, value: f32) -> Self;
 
     fn add(self, other: Self) -> Self;
@@ -38,13 +38,13 @@ impl Lanes for [f32; LANES] {
 
     #[inline(always)]
     unsafe fn load((): (), from: *const f32) -> Self {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { from.cast::<Self>().read_unaligned() }
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { to.cast::<Self>().write_unaligned(self) }
     }
 
@@ -80,7 +80,7 @@ impl Lanes for [f32; LANES] {
     }
 }
 
-/// Asks for what will be needed soon; any address will do.
+/// Prefetches a cache line; any address is allowed.
 #[inline(always)]
 pub fn prefetch(place: *const f32) {
     #[cfg(target_arch = "x86_64")]
@@ -99,28 +99,28 @@ pub mod x86 {
     use ebz::simd::{Avx2, Avx512};
     use std::arch::x86_64::*;
 
-    /// Two vectors of AVX2.
+    /// Two AVX2 vectors.
     #[derive(Clone, Copy)]
     pub struct Pair(__m256, __m256);
 
-    /// One vector of AVX-512.
+    /// One AVX-512 vector.
     #[derive(Clone, Copy)]
     pub struct Single(__m512);
 
-    // SAFETY of all below: loads and splats have the token, and other functions values that were made
+    // SAFETY of all below: loads and splats take the token, and other functions take values created
     // with it.
     impl Lanes for Pair {
         type Token = Avx2;
 
         #[inline(always)]
         unsafe fn load(_: Avx2, from: *const f32) -> Self {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { Self(_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8))) }
         }
 
         #[inline(always)]
         unsafe fn store(self, to: *mut f32) {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe {
                 _mm256_storeu_ps(to, self.0);
                 _mm256_storeu_ps(to.add(8), self.1);
@@ -183,13 +183,13 @@ pub mod x86 {
 
         #[inline(always)]
         unsafe fn load(_: Avx512, from: *const f32) -> Self {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { Self(_mm512_loadu_ps(from)) }
         }
 
         #[inline(always)]
         unsafe fn store(self, to: *mut f32) {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm512_storeu_ps(to, self.0) }
         }
 

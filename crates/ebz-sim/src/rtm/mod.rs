@@ -1,8 +1,8 @@
-//! Reverse time migration: an image of the underground from a recorded shot.
+//! Reverse time migration: an image of the subsurface from a recorded shot.
 //!
 //! ```text
-//! true velocities ──► record ──► what the receivers hear
-//! smooth velocities ─► forward ─► frames, and what they would hear      ─► store
+//! true velocities ──► record ──► recording
+//! smooth velocities ─► forward ─► frames, and its own recording         ─► store
 //! the difference ────► backward ─► image = Σ forward × backward         ◄─ store, last to first
 //! ```
 

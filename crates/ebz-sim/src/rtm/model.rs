@@ -1,4 +1,4 @@
-//! What the waves travel through: velocities, and what they are smoothed to for the migration.
+//! Velocity models, and their smoothing for the migration.
 
 use ebz::{Error, Result};
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub enum Model {
     /// Flat layers, faster with depth.
     Layered,
-    /// Folded layers with faults, a lens of salt and a wedge: in the manner of Marmousi.
+    /// Folded and faulted layers with a salt dome and a wedge, like Marmousi.
     Marmousi,
 }
 
@@ -27,7 +27,7 @@ impl FromStr for Model {
     }
 }
 
-/// Depths of the flat layers' upper faces, as a share of the whole depth, and their velocities.
+/// Top of each flat layer, as a fraction of the depth, and its velocity.
 const LAYERS: [(f64, f32); 5] = [
     (0.0, 1500.0),
     (0.30, 1900.0),
@@ -36,13 +36,13 @@ const LAYERS: [(f64, f32); 5] = [
     (0.84, 3900.0),
 ];
 
-/// Velocities of the folded layers, from above.
+/// Velocities of the folded layers, top to bottom.
 const FOLDS: [f32; 12] = [
     1600.0, 1900.0, 1750.0, 2200.0, 2000.0, 2500.0, 2900.0, 2600.0, 3200.0, 3000.0, 3600.0, 4200.0,
 ];
 
 impl Model {
-    /// Velocities in m/s at every point of a grid, depth first.
+    /// Velocities in m/s at every grid point, depth first.
     pub fn velocities(self, [nz, ny, nx]: [usize; 3]) -> Vec<f32> {
         let share = |i: usize, n: usize| i as f64 / n.max(2) as f64;
         let mut velocities = Vec::with_capacity(nz * ny * nx);
@@ -60,7 +60,7 @@ impl Model {
         velocities
     }
 
-    /// Depths of flat reflectors in points, where the model has them.
+    /// Depths of flat reflectors in grid points, if the model has any.
     pub fn reflectors(self, depth: usize) -> Vec<usize> {
         match self {
             Self::Layered => LAYERS[1..]
@@ -82,25 +82,25 @@ fn marmousi(z: f64, y: f64, x: f64) -> f32 {
     if z < WATER {
         return 1500.0;
     }
-    // Salt that has pushed upwards.
+    // A salt dome.
     let salt =
         ((x - 0.62) / 0.16).powi(2) + ((y - 0.5) / 0.25).powi(2) + ((z - 0.72) / 0.09).powi(2);
     if salt < 1.0 {
         return 4500.0;
     }
-    // Three faults, each of which has let the side to its right down.
+    // Three faults; the right side of each is lowered.
     let faults = [(0.25, 0.05), (0.45, 0.04), (0.78, -0.05)];
     let thrown = faults.iter().filter(|(at, _)| x > at + 0.25 * (z - 0.5));
     let drop: f64 = thrown.map(|(_, by)| by).sum();
-    // Folds that grow with depth, around an axis that is not quite that of the grid.
+    // Folds that grow with depth, slightly oblique to the grid.
     let along = x + 0.15 * (y - 0.5);
     let depth = z - WATER - drop - 0.10 * z * (along * 6.5).sin() - 0.06 * (along - 0.5);
     let layer = (depth * 15.0).clamp(0.0, (FOLDS.len() - 1) as f64) as usize;
     FOLDS[layer] + 250.0 * z as f32
 }
 
-/// Means over boxes of 2 · `radius` + 1 points along every axis, three times over: close to a
-/// Gaussian. Reflections vanish, travel times stay.
+/// Applies a box filter of 2 · `radius` + 1 points along every axis three times, which is close to
+/// a Gaussian. It removes reflections and keeps travel times.
 pub fn smooth(velocities: &mut [f32], [nz, ny, nx]: [usize; 3], radius: usize) {
     for _ in 0..3 {
         for z in 0..nz {

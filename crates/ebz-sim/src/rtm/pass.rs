@@ -1,4 +1,4 @@
-//! The passes over time: record, forward, backward.
+//! Passes over time: record, forward, backward.
 
 use super::field::Field;
 use super::shot::Shot;
@@ -6,16 +6,16 @@ use super::wave::{Planes, Wave};
 use ebz::{Error, Result, View};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Takes a slab of a frame, by its number, from whichever thread has it.
+/// Receives a slab of a frame, with its number, on the thread that computed it.
 pub type Give<'a> = dyn Fn(usize, &View<'_, f32>) -> Result<()> + Sync + 'a;
 
-/// Shows the values of a slab of a frame, by its number.
+/// Gives access to the values of a slab of a frame.
 pub type Take<'a> = dyn Fn(usize, &mut dyn FnMut(&[f32])) -> Result<()> + Sync + 'a;
 
-/// Where the forward pass puts its frames.
+/// Receives the frames of the forward pass.
 pub trait Sink {
-    /// Calls `compute`, which gives every slab of the next frame. `largest` is the largest value
-    /// of the frame before, 0 for the first.
+    /// Calls `compute`, which passes on every slab of the next frame. `largest` is the largest
+    /// value of the previous frame, 0 for the first one.
     fn frame(
         &mut self,
         largest: f32,
@@ -23,9 +23,9 @@ pub trait Sink {
     ) -> Result<()>;
 }
 
-/// Where the backward pass gets them from.
+/// Provides the frames of the backward pass.
 pub trait Origin {
-    /// Calls `compute`, which takes every slab of a frame.
+    /// Calls `compute`, which reads every slab of a frame.
     fn frame(
         &mut self,
         index: usize,
@@ -33,24 +33,24 @@ pub trait Origin {
     ) -> Result<()>;
 }
 
-/// How a pass is computed.
+/// Parameters of a pass.
 #[derive(Debug, Clone, Copy)]
 pub struct Manner {
-    /// Threads; 0 means all cores.
+    /// Number of threads; 0 means all cores.
     pub threads: usize,
-    /// Planes of a slab.
+    /// Planes per slab.
     pub slab: usize,
-    /// Steps from a frame to the next.
+    /// Time steps per frame.
     pub every: usize,
 }
 
 impl Manner {
-    /// Frames of a shot: its last steps may be after the last frame.
+    /// Number of frames of a shot; its last steps may come after the last frame.
     pub fn frames(&self, shot: &Shot) -> usize {
         shot.setup.steps / self.every.max(1)
     }
 
-    /// Whether a shot has frames at all.
+    /// An error if a shot would have no frames.
     pub fn check(&self, shot: &Shot) -> Result<()> {
         if self.every == 0 || self.every > shot.setup.steps {
             return Err(Error::invalid(format!(
@@ -62,10 +62,10 @@ impl Manner {
     }
 }
 
-/// Told how many steps were made since it was told last; an error stops the pass.
+/// Called with the number of steps since the last call; an error stops the pass.
 pub type Progress<'a> = dyn Fn(usize) -> Result<()> + 'a;
 
-/// What the receivers hear with the true velocities: steps by receivers.
+/// The recording of the receivers with the true velocities: steps by receivers.
 pub fn record(shot: &Shot, manner: &Manner, progress: &Progress<'_>) -> Result<Vec<f32>> {
     manner.check(shot)?;
     let speed = shot.speed(false)?;
@@ -78,8 +78,8 @@ pub fn record(shot: &Shot, manner: &Manner, progress: &Progress<'_>) -> Result<V
     Ok(recording.into_values())
 }
 
-/// Sends the wave through the smoothed velocities, puts every `every`-th field into the sink, and
-/// returns what of `recorded` that wave does not explain: the reflections.
+/// Propagates the wave through the smoothed velocities, passes every `every`-th field to the sink,
+/// and returns `recorded` minus the recording of this wave: the reflections.
 pub fn forward(
     shot: &Shot,
     speed: &Field,
@@ -94,7 +94,7 @@ pub fn forward(
     let mut largest = 0.0;
     for (end, steps) in groups(shot.setup.steps, manner.every) {
         if steps < manner.every {
-            // After the last frame.
+            // The steps after the last frame.
             wave.advance(steps, |planes| recording.listen(shot, planes))?;
         } else {
             let before = largest;
@@ -123,8 +123,8 @@ pub fn forward(
     Ok(rest)
 }
 
-/// Sends the reflections back from the receivers, last first, and sums up the products with the
-/// frames of the forward pass. Returns the image, depth first.
+/// Propagates the reflections back from the receivers in reverse order, and sums up the products
+/// with the frames of the forward pass. Returns the image, depth first.
 pub fn backward(
     shot: &Shot,
     speed: &Field,
@@ -143,7 +143,8 @@ pub fn backward(
         .collect();
     let mut made = 0;
     for index in (0..manner.frames(shot)).rev() {
-        // The wave after step m belongs to the time of step `steps` + 1 − m of the forward pass.
+        // The wave after step m corresponds to the time of step `steps` + 1 − m of the forward
+        // pass.
         let end = shot.setup.steps + 1 - (index + 1) * manner.every;
         let steps = end - made;
         origin.frame(index, &mut |take| {
@@ -176,13 +177,13 @@ fn correlate(image: &mut [f32], slab: &[f32], planes: &Planes<'_>, nx: usize) {
     }
 }
 
-/// Ends and lengths of runs of steps up to `all`.
+/// Ends and lengths of runs of steps, up to `all`.
 fn groups(all: usize, every: usize) -> impl Iterator<Item = (usize, usize)> {
     let starts = (0..all).step_by(every);
     starts.map(move |start| (all.min(start + every), every.min(all - start)))
 }
 
-/// What the receivers hear.
+/// The recording of the receivers.
 struct Recording(Mutex<Vec<f32>>, usize);
 
 impl Recording {
@@ -194,7 +195,7 @@ impl Recording {
         )
     }
 
-    /// Adds the source and listens, if the surface is among these planes.
+    /// Adds the source and records, if these planes include the surface.
     fn listen(&self, shot: &Shot, planes: &mut Planes<'_>) -> Result<()> {
         let surface = shot.surface();
         if !planes.contains(surface) {
@@ -216,7 +217,7 @@ impl Recording {
     }
 }
 
-/// Adds what the receivers heard, last first.
+/// Adds the recording in reverse order.
 fn speak(shot: &Shot, heard: &[f32], planes: &mut Planes<'_>) {
     let surface = shot.surface();
     if planes.contains(surface) {

@@ -1,42 +1,42 @@
-//! A shot: grid, velocities, source and receivers, checked before anything is computed.
+//! A shot: grid, velocities, source and receivers, validated before the computation.
 
 use super::field::{Field, Layout};
 use super::model;
 use super::stencil::WEIGHTS;
 use ebz::{Error, Result};
 
-/// Share of the largest stable time step that is used where none is given.
+/// Default time step, as a fraction of the largest stable one.
 const STABILITY_MARGIN: f64 = 0.9;
 
-/// A Ricker wavelet has next to nothing above this multiple of its peak frequency.
+/// A Ricker wavelet has negligible energy above this multiple of its peak frequency.
 const MAX_FREQUENCY_RATIO: f64 = 2.5;
 
-/// Points per wavelength that the stencil needs so that waves keep their shape.
+/// Points per wavelength that the stencil needs to avoid dispersion.
 const POINTS_PER_WAVELENGTH: f64 = 4.0;
 
-/// What a user chooses.
+/// Parameters of a shot.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// Points of the grid, depth first, absorbing margins included.
+    /// Grid points, depth first, absorbing boundaries included.
     pub extents: [usize; 3],
-    /// Metres between points.
+    /// Grid spacing in metres.
     pub spacing: f64,
-    /// Time steps.
+    /// Number of time steps.
     pub steps: usize,
-    /// Seconds of a time step; chosen from the velocities if absent.
+    /// Time step in seconds; derived from the velocities if absent.
     pub time_step: Option<f64>,
-    /// Peak frequency of the source in Hz; chosen from grid and velocities if absent.
+    /// Peak frequency of the source in Hz; derived from grid and velocities if absent.
     pub frequency: Option<f64>,
-    /// Points of the absorbing margin on every side.
+    /// Width of the absorbing boundary on every side, in points.
     pub margin: usize,
-    /// Points between receivers.
+    /// Distance between receivers, in points.
     pub receiver_spacing: usize,
-    /// Points over which velocities are smoothed for the migration.
+    /// Radius of the smoothing for the migration, in points.
     pub smoothing: usize,
 }
 
 impl Setup {
-    /// Defaults for everything but grid and steps.
+    /// Defaults for everything except grid and steps.
     pub fn new(extents: [usize; 3], steps: usize) -> Self {
         let least = extents.into_iter().min().unwrap_or(0);
         Self {
@@ -52,17 +52,17 @@ impl Setup {
     }
 }
 
-/// A shot that can be computed.
+/// A validated shot.
 pub struct Shot {
-    /// What was asked for.
+    /// The parameters.
     pub setup: Setup,
-    /// Seconds of a time step.
+    /// Time step in seconds.
     pub time_step: f64,
     /// Peak frequency of the source in Hz.
     pub frequency: f64,
-    /// Points per shortest wavelength; below 4 waves lose their shape.
+    /// Points per shortest wavelength; waves disperse below 4.
     pub points_per_wavelength: f64,
-    /// The most steps between frames with which the image keeps all of the wave.
+    /// The largest number of steps per frame that still samples the whole wave.
     pub most_between_frames: usize,
     pub(super) layout: Layout,
     pub(super) velocities: Vec<f32>,
@@ -71,13 +71,13 @@ pub struct Shot {
 }
 
 impl Shot {
-    /// Checks everything; `velocities` in m/s at every point, depth first.
+    /// Validates everything; `velocities` in m/s at every grid point, depth first.
     pub fn new(setup: Setup, velocities: Vec<f32>) -> Result<Self> {
         let layout = Layout::new(setup.extents)?;
         let [nz, ny, nx] = setup.extents;
         if setup.extents.iter().any(|&n| n < 2 * setup.margin + 8) || setup.steps == 0 {
             return Err(Error::invalid(format!(
-                "a grid of {nz}x{ny}x{nx} with absorbing margins of {} points and {} steps leaves \
+                "a grid of {nz}x{ny}x{nx} with absorbing boundaries of {} points and {} steps leaves \
                  nothing to compute: take at least {} points along every axis and one step",
                 setup.margin,
                 setup.steps,
@@ -103,7 +103,7 @@ impl Shot {
         let given = [Some(setup.spacing), setup.time_step, setup.frequency];
         if !given.into_iter().flatten().all(positive) || setup.receiver_spacing == 0 {
             return Err(Error::invalid(
-                "spacing, time step, frequency and distance of receivers must be above 0",
+                "spacing, time step, frequency and receiver distance must be above 0",
             ));
         }
         let fold = |f: fn(f32, f32) -> f32, start| velocities.iter().copied().fold(start, f);
@@ -114,7 +114,7 @@ impl Shot {
         if time_step > stable {
             return Err(Error::invalid(format!(
                 "a time step of {time_step:.3e} s is unstable: with {fastest:.0} m/s and points \
-                 {} m apart it may be at most {stable:.3e} s; take smaller steps or larger spacing",
+                 {} m apart it may be at most {stable:.3e} s; use smaller steps or a larger spacing",
                 setup.spacing
             )));
         }
@@ -136,17 +136,17 @@ impl Shot {
         })
     }
 
-    /// The same velocities with another setup.
+    /// The same velocities with other parameters.
     pub fn with(&self, setup: Setup) -> Result<Self> {
         Self::new(setup, self.velocities.clone())
     }
 
-    /// Points of the grid.
+    /// Number of grid points.
     pub fn points(&self) -> usize {
         self.layout.points()
     }
 
-    /// Bytes that fields, image and recordings take, whatever happens to the frames.
+    /// Bytes of fields, image and recordings, without the frames.
     pub fn memory(&self) -> u64 {
         let fields = 3 * self.layout.values() + 2 * self.points();
         let recordings = 2 * self.setup.steps * self.receivers().count();
@@ -172,7 +172,7 @@ impl Shot {
         rows.flat_map(move |y| columns().map(move |x| (y, x)))
     }
 
-    /// (velocity · dt / spacing)² in a field, of the velocities as they are or smoothed.
+    /// (velocity · dt / spacing)² as a field, of the original or the smoothed velocities.
     pub fn speed(&self, smooth: bool) -> Result<Field> {
         let mut velocities = self.velocities.clone();
         if smooth {
@@ -199,9 +199,9 @@ fn stable_step(spacing: f64, fastest: f64) -> f64 {
     2.0 / eigenvalue.sqrt() * spacing / fastest
 }
 
-/// How much of the movement is kept at each place of each axis.
+/// Damping factors at each point of each axis.
 fn keep(setup: &Setup, layout: &Layout) -> [Vec<f32>; 3] {
-    // Stronger margins reflect more themselves.
+    // Stronger damping reflects more.
     const MAX_DAMPING: f64 = 0.25;
     let margin = setup.margin;
     let keep = |place: usize, extent: usize| {
@@ -214,12 +214,12 @@ fn keep(setup: &Setup, layout: &Layout) -> [Vec<f32>; 3] {
             .map(|place| keep(place, extent))
             .collect::<Vec<_>>()
     });
-    // Beyond the last column nothing moves.
+    // Zero beyond the last column.
     all[2].resize(layout.width().max(setup.extents[2]), 0.0);
     all
 }
 
-/// Ricker's wavelet, which starts at nearly nothing.
+/// Ricker wavelet, delayed so that it starts near zero.
 fn wavelet(steps: usize, time_step: f64, frequency: f64) -> Vec<f32> {
     let delay = 1.5 / frequency;
     let at = |step: usize| {

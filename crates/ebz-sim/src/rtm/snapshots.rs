@@ -1,4 +1,4 @@
-//! The frames of the passes in a frame store, and both passes together.
+//! Both passes with their frames in a frame store.
 
 use super::field::Field;
 use super::pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, lock};
@@ -8,17 +8,17 @@ use ebz_store::{FrameStore, Frames, Plan, Report, StoreOptions};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// How frames get from the threads that compute to the store and back.
+/// How frames move between the compute threads and the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HandOver {
-    /// Slab by slab, coded by the thread that has computed it while it is in its cache.
+    /// Slab by slab: the thread that computed a slab encodes it while it is in its cache.
     Slabs,
-    /// As whole frames, coded by servants.
+    /// As whole frames, encoded by servants.
     Frames,
 }
 
-/// Where the frames of a migration live.
+/// Where the frames of a migration are stored.
 #[derive(Debug, Clone)]
 pub struct Storage {
     /// The store.
@@ -27,20 +27,20 @@ pub struct Storage {
     pub hand_over: HandOver,
 }
 
-/// A finished migration.
+/// The result of a migration.
 #[derive(Debug)]
 pub struct Run {
     /// The image, depth first.
     pub image: Vec<f32>,
-    /// The forward pass, until every frame is stored.
+    /// Time of the forward pass, until every frame is stored.
     pub forward: Duration,
-    /// The backward pass.
+    /// Time of the backward pass.
     pub backward: Duration,
-    /// What the store did.
+    /// Statistics of the store.
     pub report: Report,
 }
 
-/// Both passes.
+/// Runs both passes.
 pub fn migrate(
     shot: &Shot,
     speed: &Field,
@@ -65,7 +65,7 @@ pub fn migrate(
     })
 }
 
-/// Frames on their way into the store.
+/// Writes frames to the store.
 pub(super) struct Written {
     store: FrameStore<f32>,
     hand_over: HandOver,
@@ -100,8 +100,8 @@ impl Written {
         self.store.finish()
     }
 
-    /// The guarantee of a frame that is not known yet. Its range is taken to be that of the frame
-    /// before, from −largest to largest; the very first frame is kept as it is.
+    /// The tolerance of a frame before its range is known: assumes the range of the previous frame,
+    /// −largest to largest; the first frame is stored exactly.
     fn tolerance(&self, largest: f32) -> Result<Tolerance> {
         match self.bound {
             Bound::Range(e) => {
@@ -135,12 +135,12 @@ impl Sink for Written {
     }
 }
 
-/// Frames on their way out of the store.
+/// Reads frames from the store.
 pub(super) struct Read {
     frames: Frames<f32>,
     hand_over: HandOver,
     frame: Vec<f32>,
-    /// For slabs that are not in memory as they are; one for each thread.
+    /// Decoded slabs that are not in memory as raw values; one per thread.
     tiles: Mutex<Vec<Vec<f32>>>,
 }
 

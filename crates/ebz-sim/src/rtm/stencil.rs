@@ -1,14 +1,14 @@
 //! One time step of the wave equation on some planes: 8th order in space, 2nd in time.
 //!
-//! new = p + d (p − old) + v · Δp, where v = (velocity · dt / spacing)², and d is 1 but for the
-//! margins that absorb waves, where it is less.
+//! new = p + d (p − old) + v · Δp, where v = (velocity · dt / spacing)², and d is 1 except in the
+//! absorbing boundary, where it is smaller.
 
 use super::field::{Layout, REACH};
 use super::lanes::{LANES, Lanes, prefetch};
 use ebz::simd::Level;
 use std::ops::Range;
 
-/// Weights of the second derivative: of the point itself (three axes together) and its neighbours.
+/// Weights of the second derivative: the point itself (sum of three axes) and its neighbours.
 pub const WEIGHTS: [f32; 5] = [
     -205.0 / 24.0,
     8.0 / 5.0,
@@ -17,28 +17,28 @@ pub const WEIGHTS: [f32; 5] = [
     -1.0 / 560.0,
 ];
 
-/// Adding and subtracting this makes values far below anything that matters zero: ahead of the
-/// wave there would be subnormal numbers, which take a hundred times as long. (Setting the
-/// processor to flush them would do the same to codecs that run in between, which must not.)
+/// Adding and subtracting this flushes negligible values to zero: subnormals ahead of the wave
+/// would be a hundred times slower. (The CPU's flush-to-zero mode would also affect the codecs that
+/// run in between.)
 const NEGLIGIBLE: f32 = 1.0 / (1u128 << 80) as f32;
 
-/// Rows that are worked on plane after plane, so that what the planes share stays in cache.
+/// Tile height: rows processed plane by plane, so that shared planes stay in the cache.
 const ROWS_PER_TILE: usize = 32;
 
 /// Prefetch distance in rows.
 const PREFETCH_ROWS: usize = 4;
 
-/// What a step needs besides the fields.
+/// Coefficients of a step.
 #[derive(Debug)]
 pub struct Medium<'a> {
-    /// (velocity · dt / spacing)² at every point, 0 in the margins.
+    /// (velocity · dt / spacing)² at every point, 0 in the halo.
     pub speed: &'a [f32],
-    /// How much of the movement is kept: by depth, row and column (0 beyond the last column).
+    /// Damping factors by depth, row and column (0 beyond the last column).
     pub keep: [&'a [f32]; 3],
 }
 
-/// Overwrites `old`, the values of the planes `planes` one step ago, with those one step ahead;
-/// `now` are the values of all planes. Returns the largest of the new values if asked for.
+/// Overwrites `old`, the previous values of the planes `planes`, with their next values; `now`
+/// holds the current values of all planes. Returns the largest new value if requested.
 pub fn step(
     level: Level,
     layout: &Layout,
@@ -110,7 +110,7 @@ impl Job<'_> {
                         strides: [1, self.layout.row, self.layout.plane],
                     };
                     for x in (0..self.layout.width()).step_by(LANES) {
-                        // SAFETY: the point and its neighbours are in the fields, margins included.
+                        // SAFETY: the point and its neighbours are in the fields, halo included.
                         let new = unsafe { row.step::<V>(token, x, keep) };
                         if self.largest {
                             largest = largest.max(new.max(V::splat(token, 0.0).sub(new)));
@@ -120,13 +120,13 @@ impl Job<'_> {
             }
         }
         let mut lanes = [0.0f32; LANES];
-        // SAFETY: as many lanes as there are.
+        // SAFETY: the array has LANES values.
         unsafe { largest.store(lanes.as_mut_ptr()) };
         lanes.into_iter().fold(0.0, f32::max)
     }
 }
 
-/// Where the values of a row are.
+/// Pointers of a row.
 struct Row {
     now: *const f32,
     old: *mut f32,
@@ -137,9 +137,12 @@ struct Row {
 
 impl Row {
     /// # Safety
-    /// The points from `x` on must be there, with all neighbours.
+    /// The points from `x` on and all their neighbours must exist.
     #[inline(always)]
-    #[expect(clippy::needless_range_loop, reason = "k is a distance first of all")]
+    #[expect(
+        clippy::needless_range_loop,
+        reason = "k is a distance as well as an index"
+    )]
     unsafe fn step<V: Lanes>(&self, token: V::Token, x: usize, keep: f32) -> V {
         let [_, row, plane] = self.strides;
         prefetch(
@@ -148,7 +151,7 @@ impl Row {
         );
         prefetch(self.old.wrapping_add(x + PREFETCH_ROWS * row));
         prefetch(self.speed.wrapping_add(x + PREFETCH_ROWS * row));
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let here = self.now.add(x);
             let p = V::load(token, here);

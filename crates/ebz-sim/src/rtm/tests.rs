@@ -1,4 +1,4 @@
-//! Physics, and the same values whoever computes them.
+//! Physics, and the same values on any number of threads and instruction set.
 
 use super::*;
 use crate::rtm::pass::{backward, forward, record};
@@ -8,7 +8,7 @@ use ebz::{Bound, Error, Options, Result};
 use ebz_store::{Frames, Plan, Policy, StoreOptions};
 use std::sync::Mutex;
 
-/// Frames in memory, as they are.
+/// Raw frames in memory.
 #[derive(Default)]
 struct Kept {
     frames: Vec<Vec<f32>>,
@@ -70,7 +70,7 @@ const MANNER: Manner = Manner {
     every: 4,
 };
 
-/// A wave from the middle of the grid, after some steps, all values.
+/// All values of a wave from the middle of the grid after some steps.
 fn burst(shot: &Shot, threads: usize, slab: usize, level: Level, steps: usize) -> Vec<f32> {
     let speed = shot.speed(false).unwrap();
     let mut wave = Wave::new(shot, &speed, threads, slab).unwrap().level(level);
@@ -128,7 +128,7 @@ fn a_wave_is_symmetric_and_has_no_subnormal_values() {
     }
 }
 
-/// In three dimensions the wave at a distance r is the source's wavelet, r / v later, over r.
+/// In 3-D, the wave at distance r is the source wavelet delayed by r / v and divided by r.
 #[test]
 fn a_wave_arrives_when_and_as_strong_as_greens_function_says() {
     let n = 97;
@@ -160,7 +160,7 @@ fn a_wave_arrives_when_and_as_strong_as_greens_function_says() {
     for ((value, step), distance) in heard.into_iter().zip(distances) {
         let arrival = peak + distance as f64 / v;
         assert!((step as f64 - arrival).abs() < 2.5, "{step} {arrival}");
-        // Adding w to a point in every step is a source of w / dt², that is w (h / (v dt))² h / 4πr.
+        // Adding w to a point in every step is a source of w / dt², i.e. w (h / (v dt))² h / 4πr.
         let strength = 1.0 / (4.0 * std::f64::consts::PI * distance as f64 * v * v);
         assert!(
             (f64::from(value) / strength - 1.0).abs() < 0.05,
@@ -273,7 +273,7 @@ fn errors_of_the_store_end_the_pass() {
     assert_eq!(result.unwrap_err().to_string(), "the disk is full");
 }
 
-/// A shot, its smooth velocities, and what was recorded.
+/// A shot, its smoothed velocities, and its recording.
 fn prepared() -> (Shot, Field, Vec<f32>) {
     let extents = [40, 37, 50];
     let velocities = Model::Marmousi.velocities(extents);

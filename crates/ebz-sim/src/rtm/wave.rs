@@ -1,4 +1,4 @@
-//! A wave on its way: fields at two times, advanced together by a team of threads.
+//! A propagating wave: fields at two time steps, advanced by a team of threads.
 
 use super::field::{Field, Layout};
 use super::shot::Shot;
@@ -10,11 +10,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-/// The wave, and what it travels through.
+/// The wave and its medium.
 pub struct Wave<'a> {
     shot: &'a Shot,
     speed: &'a Field,
-    /// The last two times; which is the later one follows from the number of steps.
+    /// The last two time steps; the parity of the step count selects the current one.
     fields: [Field; 2],
     steps: usize,
     threads: usize,
@@ -22,31 +22,31 @@ pub struct Wave<'a> {
     slab: usize,
 }
 
-/// Planes that have just been computed, still in the cache of the thread that did.
+/// Planes that were just computed, still in the cache of the thread.
 pub struct Planes<'a> {
-    /// Steps since the start, this one included.
+    /// Steps since the start, including this one.
     pub step: usize,
     /// Number of the slab.
     pub slab: usize,
-    /// Which planes.
+    /// Range of planes.
     pub planes: Range<usize>,
     layout: &'a Layout,
     values: &'a mut [f32],
 }
 
 impl Planes<'_> {
-    /// Whether a plane is among them.
+    /// Whether it contains a plane.
     pub fn contains(&self, plane: usize) -> bool {
         self.planes.contains(&plane)
     }
 
-    /// A point of the grid.
+    /// The value at a grid point.
     pub fn point(&mut self, z: usize, y: usize, x: usize) -> &mut f32 {
         let first = self.layout.planes(self.planes.clone()).start;
         &mut self.values[self.layout.at(z, y, x) - first]
     }
 
-    /// The planes without their margins.
+    /// The planes without their halo.
     pub fn view(&self) -> Result<View<'_, f32>> {
         let [_, ny, nx] = self.layout.extents;
         let first = self.layout.planes(self.planes.clone()).start;
@@ -56,7 +56,7 @@ impl Planes<'_> {
         View::strided(self.values, &shape, &strides.map(|s| s as isize), start)
     }
 
-    /// Every row of the planes without their margins, in order.
+    /// The rows of the planes without their halo, in order.
     pub fn rows(&self) -> impl Iterator<Item = &[f32]> {
         let [_, ny, nx] = self.layout.extents;
         let first = self.layout.planes(self.planes.clone()).start;
@@ -72,7 +72,7 @@ impl Planes<'_> {
 }
 
 impl<'a> Wave<'a> {
-    /// A wave that has not begun. Slabs of `slab` planes are what threads compute at a time.
+    /// A wave at rest. Threads compute slabs of `slab` planes.
     pub fn new(shot: &'a Shot, speed: &'a Field, threads: usize, slab: usize) -> Result<Self> {
         Ok(Self {
             shot,
@@ -85,14 +85,14 @@ impl<'a> Wave<'a> {
         })
     }
 
-    /// The same with these instructions; the values are the same with all.
+    /// Selects the instruction set; the values do not depend on it.
     pub fn level(mut self, level: Level) -> Self {
         self.level = level;
         self
     }
 
-    /// Makes steps. Whoever has computed a slab calls `done` with it at once. Returns the largest
-    /// value after the last step.
+    /// Computes time steps, and calls `done` for each slab right after it was computed, on the same
+    /// thread. Returns the largest value after the last step.
     pub fn advance(
         &mut self,
         steps: usize,
@@ -100,24 +100,24 @@ impl<'a> Wave<'a> {
     ) -> Result<f32> {
         let layout = &self.shot.layout;
         let depth = layout.extents[0];
-        // SAFETY: nobody writes to it while a wave borrows it.
+        // SAFETY: no thread writes to it while a wave borrows it.
         let speed = unsafe { self.speed.all() };
         let medium = Medium {
             speed,
             keep: [0, 1, 2].map(|axis| &self.shot.keep[axis][..]),
         };
-        // Values are not negative, so that their bits are in the order of the values.
+        // Non-negative floats are ordered like their bits.
         let largest = AtomicU32::new(0);
         let start = self.steps;
         Team::run(self.threads, |team| {
             for number in start..start + steps {
                 let last = number + 1 == start + steps;
                 let [now, old] = [number % 2, (number + 1) % 2].map(|i| &self.fields[i]);
-                // SAFETY: in this step nobody writes to `now`; all meet before the next.
+                // SAFETY: no thread writes to `now` in this step; a barrier ends it.
                 let now = unsafe { now.all() };
                 while let Some(slab) = team.take(depth.div_ceil(self.slab)) {
                     let planes = slab * self.slab..depth.min((slab + 1) * self.slab);
-                    // SAFETY: nobody else takes this slab in this step.
+                    // SAFETY: no other thread takes this slab in this step.
                     let values = unsafe { old.planes_mut(planes.clone()) };
                     let part = planes.clone();
                     let most = step(self.level, layout, &medium, now, values, part, last);
@@ -138,15 +138,15 @@ impl<'a> Wave<'a> {
         Ok(f32::from_bits(largest.into_inner()))
     }
 
-    /// A point of the grid now.
+    /// The current value at a grid point.
     pub fn point(&mut self, z: usize, y: usize, x: usize) -> f32 {
         let at = self.shot.layout.at(z, y, x);
         self.fields[self.steps % 2].all_mut()[at]
     }
 }
 
-/// Points per second that memory allows for: a pass over the three fields that a step goes over,
-/// without the neighbours.
+/// Points per second at memory bandwidth: one pass over the three fields of a step, without
+/// neighbours.
 pub fn roof(shot: &Shot, speed: &Field, threads: usize) -> Result<f64> {
     const SLAB: usize = 8;
     const PASSES: usize = 4;
@@ -157,12 +157,12 @@ pub fn roof(shot: &Shot, speed: &Field, threads: usize) -> Result<f64> {
     for _ in 0..PASSES {
         let start = Instant::now();
         Team::run(threads, |team| {
-            // SAFETY: nobody writes to these two.
+            // SAFETY: no thread writes to these two.
             let (now, speed) = unsafe { (fields[0].all(), speed.all()) };
             while let Some(slab) = team.take(depth.div_ceil(SLAB)) {
                 let planes = slab * SLAB..depth.min((slab + 1) * SLAB);
                 let range = layout.planes(planes.clone());
-                // SAFETY: nobody else takes this slab.
+                // SAFETY: no other thread takes this slab.
                 let old = unsafe { fields[1].planes_mut(planes) };
                 let others = now[range.clone()].iter().zip(&speed[range]);
                 for (old, (now, speed)) in old.iter_mut().zip(others) {

@@ -1,4 +1,4 @@
-//! How far a run is from the same run without compression.
+//! Errors of a run relative to the same run without compression.
 
 use super::{Kernel, Sums};
 use ebz::Result;
@@ -7,13 +7,13 @@ use ebz_store::grid::Grid;
 /// Differences between two grids.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Errors {
-    /// The largest difference of two values.
+    /// The largest absolute difference.
     pub max: f64,
     /// ‖difference‖ ÷ ‖reference‖.
     pub l2: f64,
-    /// ‖difference‖ ÷ ‖what changed since the start‖: above 1 nothing of the run is left.
+    /// ‖difference‖ ÷ ‖change since the start‖: above 1 the result is meaningless.
     pub of_change: f64,
-    /// Physical quantities: name, of the reference, and relative difference.
+    /// Physical quantities: name, value in the reference, and relative difference.
     pub quantities: Vec<(&'static str, f64, f64)>,
 }
 
@@ -29,7 +29,7 @@ pub fn compare(kernel: &dyn Kernel, reference: &Grid, grid: &Grid) -> Result<Err
         kernel.start(at, &mut start);
         for ((a, b), start) in a.iter().zip(b).zip(&start) {
             let d = a - b;
-            // Not `max`, which would overlook what is no number.
+            // Not `max`, which would ignore NaN.
             max = if d.abs() <= max { max } else { d.abs() };
             difference += d * d;
             norm += a * a;

@@ -1,4 +1,5 @@
-//! Heat in a solid: 7 points in 3-D, all sides insulated, so that the total heat stays.
+//! Heat in a solid: a 7-point stencil in 3-D with insulated sides, so that the total heat is
+//! conserved.
 //!
 //! uᵗ⁺¹ = uᵗ + r (sum of the 6 neighbours − 6 uᵗ), with the diffusion number r = α Δt / Δx².
 
@@ -18,13 +19,13 @@ pub struct Heat {
     start: Vec<Separable>,
 }
 
-/// A product of one function per axis.
+/// A separable function: one factor per axis.
 struct Separable {
     axes: [Vec<f64>; 3],
 }
 
 impl Heat {
-    /// A solid of these extents; at the start it is warm with hot and cold spots.
+    /// A solid with these extents; it starts warm, with hot and cold spots.
     pub fn new(shape: [usize; 3], diffusion: f64, level: Level) -> Result<Self> {
         if shape.iter().any(|&extent| extent < 2) {
             return Err(Error::invalid(
@@ -45,7 +46,7 @@ impl Heat {
         })
     }
 
-    /// Starts from one cosine mode instead, which decays by a known factor per step.
+    /// Starts with a single cosine mode instead, which decays by a known factor per step.
     pub fn with_mode(mut self, waves: [usize; 3]) -> Self {
         self.start = vec![Separable::new(self.shape, 1.0, |axis, x| {
             (PI * waves[axis] as f64 * x).cos()
@@ -53,7 +54,7 @@ impl Heat {
         self
     }
 
-    /// The factor per step by which a cosine mode decays on this grid.
+    /// The decay factor of a cosine mode per step on this grid.
     pub fn decay(&self, waves: [usize; 3]) -> f64 {
         let axis = |axis: usize| {
             (PI * waves[axis] as f64 / (2 * self.shape[axis]) as f64)
@@ -65,7 +66,7 @@ impl Heat {
 }
 
 impl Separable {
-    /// `f` gets the axis and the place of a cell's centre, from 0 to 1.
+    /// `f` receives the axis and the centre of a cell, from 0 to 1.
     fn new(shape: [usize; 3], scale: f64, f: impl Fn(usize, f64) -> f64) -> Self {
         let axes = [0, 1, 2].map(|axis| {
             let n = shape[axis];
@@ -78,7 +79,7 @@ impl Separable {
     }
 }
 
-/// Gaussian spots of several widths on a warm background with a slow wave.
+/// Gaussian spots of several widths on a warm background with a long wave.
 fn spots(shape: [usize; 3]) -> Vec<Separable> {
     const SPOTS: [(f64, [f64; 3], f64); 6] = [
         (1.0, [0.30, 0.35, 0.40], 0.05),
@@ -177,9 +178,9 @@ impl Kernel for Heat {
 
 /// One row from the row itself and its four neighbours.
 #[inline(always)]
-fn heat_row(r: f64, row: &[f64], beside: [&[f64]; 4], out: &mut [f64]) {
+fn heat_row(r: f64, row: &[f64], neighbours: [&[f64]; 4], out: &mut [f64]) {
     let last = row.len() - 1;
-    let [north, south, below, above] = beside.map(|b| &b[..=last]);
+    let [north, south, below, above] = neighbours.map(|b| &b[..=last]);
     let out = &mut out[..=last];
     let keep = 1.0 - 6.0 * r;
     let cell = |x: usize, west: f64, east: f64| {

@@ -1,15 +1,15 @@
-//! Flow by the lattice Boltzmann method: two dimensions, nine velocities, one relaxation time,
-//! walls that throw the fluid back half-way between cells.
+//! Flow by the lattice Boltzmann method: D2Q9 with a single relaxation time (BGK) and half-way
+//! bounce-back walls.
 //!
-//! A row holds the nine populations one after the other, each as its difference from the fluid at
-//! rest, which keeps the digits that matter. A step pulls the populations from the cells they come
-//! from and lets them collide; what a row holds is the state after the collision.
+//! A row stores the nine populations one after the other, each as its difference from the fluid at
+//! rest, which preserves significant digits. A step pulls the populations from the neighbours and
+//! collides them; rows hold the post-collision state.
 
 use super::{Kernel, Sums};
 use ebz::simd::Level;
 use ebz::{Error, Result};
 
-/// Populations of a cell.
+/// Populations per cell.
 const Q: usize = 9;
 /// Velocities (x, y); y counts rows.
 const VELOCITY: [(isize, isize); Q] = [
@@ -23,9 +23,9 @@ const VELOCITY: [(isize, isize); Q] = [
     (-1, -1),
     (1, -1),
 ];
-/// The velocity that goes the other way.
+/// Index of the opposite velocity.
 const OPPOSITE: [usize; Q] = [0, 3, 4, 1, 2, 7, 8, 5, 6];
-/// Populations of the fluid at rest.
+/// Populations at rest.
 const WEIGHT: [f64; Q] = {
     let (axis, diagonal) = (1.0 / 9.0, 1.0 / 36.0);
     [
@@ -40,19 +40,19 @@ const WEIGHT: [f64; Q] = {
         diagonal,
     ]
 };
-/// Cells that are advanced together.
+/// Cells computed together.
 const LANES: usize = 8;
-/// The largest velocity for which the method is a good model of a liquid.
+/// The largest velocity for which the flow is nearly incompressible.
 pub const MAX_VELOCITY: f64 = 0.17;
 
-/// What the fluid is in.
+/// Geometry of the flow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scene {
-    /// A channel between two walls, periodic along the flow, driven by a force.
+    /// A channel between two walls, periodic along the flow and driven by a force.
     Channel,
-    /// The same with a cylinder in the stream.
+    /// The same with a cylinder in it.
     Cylinder,
-    /// A box with a lid that moves along x.
+    /// A box whose lid moves along x.
     Cavity,
 }
 
@@ -62,14 +62,14 @@ pub struct Lbm {
     scene: Scene,
     tau: f64,
     velocity: f64,
-    /// Cells of each row that need a look at what is beside them.
+    /// Cells of each row that have to check for walls.
     special: Vec<Vec<u32>>,
     level: Level,
 }
 
 impl Lbm {
-    /// A grid of `shape` rows and columns; `velocity` is the lid's, or the one that the force would
-    /// reach in the middle of an empty channel.
+    /// A grid of `shape` rows and columns; `velocity` is that of the lid, or the one that the force
+    /// would reach in the middle of an empty channel.
     pub fn new(
         shape: [usize; 2],
         scene: Scene,
@@ -84,8 +84,8 @@ impl Lbm {
         }
         if !(tau > 0.5 && tau <= 5.0) {
             return Err(Error::invalid(format!(
-                "relaxation time {tau}: the method is stable above 0.5 (and of use up to 5), so \
-                 choose a --tau between"
+                "relaxation time {tau}: the method is stable above 0.5 (and useful up to 5), so \
+                 choose --tau in this range"
             )));
         }
         if !(-MAX_VELOCITY..=MAX_VELOCITY).contains(&velocity) {
@@ -125,7 +125,7 @@ impl Lbm {
         }
     }
 
-    /// Whether the cell is part of the cylinder.
+    /// Whether the cell is inside the cylinder.
     pub fn is_solid(&self, y: usize, x: usize) -> bool {
         let [ny, nx] = self.shape.map(|n| n as f64);
         let (dy, dx) = (y as f64 + 0.5 - 0.5 * ny, x as f64 + 0.5 - 0.25 * nx);
@@ -133,7 +133,7 @@ impl Lbm {
         self.scene == Scene::Cylinder && dy * dy + dx * dx < radius * radius
     }
 
-    /// Where a population comes from; a wall if there is no such cell.
+    /// The cell that a population comes from; `None` for a wall.
     fn origin(&self, y: usize, x: usize, q: usize) -> Option<(usize, usize)> {
         let (cx, cy) = VELOCITY[q];
         let [ny, nx] = self.shape;
@@ -146,7 +146,7 @@ impl Lbm {
     }
 
     fn is_special(&self, y: usize, x: usize) -> bool {
-        // Rows too short for a group of cells are done one by one.
+        // Rows too short for a group are computed cell by cell.
         self.shape[1] < LANES + 2
             || x == 0
             || x + 1 == self.shape[1]
@@ -154,7 +154,7 @@ impl Lbm {
             || (0..Q).any(|q| self.origin(y, x, q).is_none())
     }
 
-    /// The new populations of a cell with walls beside it, or at the end of a row.
+    /// The new populations of a cell next to a wall or at the end of a row.
     fn special_cell(&self, y: usize, x: usize, window: [&[f64]; 3]) -> [f64; Q] {
         let [ny, nx] = self.shape;
         if self.is_solid(y, x) {
@@ -182,7 +182,7 @@ impl Lbm {
         let (omega, force) = (1.0 / self.tau, self.force());
         let mut x = 1;
         while x < nx - 1 {
-            // The last group overlaps the one before it.
+            // The last group overlaps the previous one.
             x = x.min(nx - 1 - LANES);
             let mut cells = [[0.0; LANES]; Q];
             for (q, lanes) in cells.iter_mut().enumerate() {
@@ -199,7 +199,7 @@ impl Lbm {
         }
     }
 
-    /// Density and velocity (x, y) of a cell of a row.
+    /// Density and velocity (x, y) of a cell.
     pub fn flow(&self, row: &[f64], x: usize) -> (f64, f64, f64) {
         let nx = self.shape[1];
         let sum = |weight: fn((isize, isize)) -> isize| -> f64 {
@@ -212,15 +212,15 @@ impl Lbm {
     }
 }
 
-/// What the equilibrium of some cells depends on: momentum, velocity, and the part that is the same
-/// for all populations.
+/// Inputs of the equilibrium of some cells: momentum, velocity, and the term that all populations
+/// share.
 struct Moments<const L: usize> {
     momentum: [[f64; L]; 2],
     velocity: [[f64; L]; 2],
     still: [f64; L],
 }
 
-/// Relaxes populations towards their equilibrium and adds the force.
+/// Relaxes populations towards equilibrium and adds the force.
 #[inline(always)]
 fn collide<const L: usize>(cells: &mut [[f64; L]; Q], omega: f64, force: f64) {
     let [rest, east, north, west, south, ne, nw, sw, se] = cells;
@@ -255,7 +255,7 @@ fn collide<const L: usize>(cells: &mut [[f64; L]; Q], omega: f64, force: f64) {
     diagonal.pair(nw, se, [-1.0, 1.0], &moments);
 }
 
-/// How populations of one weight relax.
+/// Relaxation of the populations with one weight.
 struct Relaxation {
     omega: f64,
     weight: f64,
@@ -263,7 +263,7 @@ struct Relaxation {
 }
 
 impl Relaxation {
-    /// Populations that go opposite ways differ only in the sign of their velocity.
+    /// Opposite populations differ only in the sign of their velocity.
     #[inline(always)]
     fn pair<const L: usize>(
         &self,
@@ -305,14 +305,14 @@ impl Kernel for Lbm {
         format!("{scene}, tau {}, velocity {}", self.tau, self.velocity)
     }
 
-    /// The fluid is at rest in a cavity, and flows with half of the velocity in a channel.
+    /// At rest in a cavity; in a channel, half of the velocity.
     fn start(&self, at: usize, plane: &mut [f64]) {
         plane.fill(0.0);
         let nx = self.shape[1];
         if self.scene == Scene::Cavity {
             return;
         }
-        // A ripple, so that the wake of the cylinder need not wait for rounding errors.
+        // A perturbation, so that the wake of the cylinder need not develop from rounding errors.
         let y = (at as f64 + 0.5) / self.shape[0] as f64;
         for x in 0..nx {
             if self.is_solid(at, x) {
@@ -331,7 +331,7 @@ impl Kernel for Lbm {
         }
     }
 
-    /// What the velocity makes of the populations along and against it.
+    /// The effect of the velocity on the populations along and against it.
     fn range(&self) -> f64 {
         6.0 * WEIGHT[1] * self.velocity.abs()
     }
@@ -366,7 +366,7 @@ impl Kernel for Lbm {
     fn quantities(&self, [mass, momentum, energy]: Sums) -> Vec<(&'static str, f64)> {
         let mut all = vec![("mass", mass)];
         match self.scene {
-            // The momentum of a circulation is a difference of large numbers.
+            // The total momentum of a circulation suffers from cancellation.
             Scene::Cavity => all.push(("kinetic energy", 0.5 * energy)),
             _ => all.push(("momentum", momentum)),
         }

@@ -1,13 +1,12 @@
-//! Stencil computations on grids that may live compressed: heat, lattice Boltzmann, speckle
-//! reduction.
+//! Stencil computations on raw or compressed grids: heat, lattice Boltzmann, speckle reduction.
 //!
 //! ```text
 //! old grid ─► planes ─► stage ─► stage ─► … ─► planes ─► new grid        (one pass, several steps)
 //! ```
 //!
-//! A kernel says how one plane (of a 3-D grid; a row of a 2-D one) follows from three planes of the
-//! stage before. [`sweep`] streams a grid through several steps of it at once, whatever the grid
-//! lives in; [`run`] repeats that and reports.
+//! A kernel computes one plane (of a 3-D grid; a row of a 2-D one) from three planes of the
+//! previous stage. [`sweep`] streams a grid through several time steps at once, wherever the grid
+//! is stored; [`run`] repeats that and reports.
 
 mod errors;
 pub mod heat;
@@ -21,36 +20,36 @@ pub use errors::{Errors, compare};
 
 use ebz::{FillValues, FiniteRange};
 
-/// One stencil computation: its grid, its start, and how a plane is advanced.
+/// A stencil computation: its grid, initial values, and how to advance a plane.
 ///
 /// A time step is a chain of stages. Each computes a plane from the planes below, at and above it;
-/// at the ends of the grid the last plane stands for the missing one.
+/// at the ends of the grid the last plane replaces the missing one.
 pub trait Kernel: Sync {
-    /// Name as the command gives it.
+    /// Name on the command line.
     fn name(&self) -> &'static str;
 
-    /// Extents of the grid, slowest axis first; the first is the number of planes.
+    /// Extents of the grid, slowest axis first; the first one is the number of planes.
     fn shape(&self) -> Vec<usize>;
 
-    /// Cells that a plane holds (a cell may have several values).
+    /// Cells per plane (a cell may have several values).
     fn cells(&self) -> usize;
 
-    /// Stages of a time step.
+    /// Stages per time step.
     fn stages(&self) -> usize {
         1
     }
 
-    /// Values per plane that a stage writes; the last one writes a plane of the grid.
+    /// Values per plane that a stage writes; the last stage writes a plane of the grid.
     fn stage_len(&self, stage: usize) -> usize;
 
-    /// What determines every number of the run, to recognise a grid that is to be continued.
+    /// Everything that determines the results, to check that a stored grid can be resumed.
     fn parameters(&self) -> String;
 
-    /// Writes a plane of the first grid.
+    /// Writes a plane of the initial grid.
     fn start(&self, at: usize, plane: &mut [f64]);
 
-    /// Largest less smallest value of the grid, which relative bounds are relative to: of the first
-    /// grid, unless that says nothing.
+    /// Range of the values (largest minus smallest) that relative bounds refer to: of the initial
+    /// grid, unless that is not representative.
     fn range(&self) -> f64 {
         let mut plane = vec![0.0; self.stage_len(self.stages() - 1)];
         let mut range = FiniteRange::EMPTY;
@@ -61,16 +60,16 @@ pub trait Kernel: Sync {
         range.extent()
     }
 
-    /// Writes plane `at` of a stage of time step `step` from three planes of the stage before.
+    /// Writes plane `at` of a stage of time step `step` from three planes of the previous stage.
     fn advance(&self, step: u64, stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]);
 
-    /// What a plane adds to the sums that [`Kernel::quantities`] are made from.
+    /// The contribution of a plane to the sums behind [`Kernel::quantities`].
     fn sums(&self, at: usize, plane: &[f64]) -> Sums;
 
     /// The physical quantities of a grid, with their names.
     fn quantities(&self, sums: Sums) -> Vec<(&'static str, f64)>;
 
-    /// The rows of a picture of the grid that a plane holds.
+    /// The rows of a picture of the grid in a plane.
     fn picture(&self, at: usize, plane: &[f64]) -> Vec<Vec<f64>>;
 }
 

@@ -1,7 +1,7 @@
-//! What a machine can do at most, and which state should be the fastest: the roofline of a run.
+//! Roofline of a run: the limits of the machine, and the state that should be fastest.
 //!
-//! A pass takes as long as the slowest of what goes on at the same time: computing (and, where the
-//! grid is compressed, coding on the same cores), the memory, the disk.
+//! A pass takes as long as the slowest of the concurrent activities: compute (and, on compressed
+//! grids, encoding and decoding on the same cores), memory, and disk.
 
 use super::Kernel;
 use super::run::Plan;
@@ -12,18 +12,18 @@ use ebz_store::grid::{Settings, State};
 use ebz_store::io::{DiskSpeed, probe};
 use std::time::{Duration, Instant};
 
-/// How long each rate is measured.
+/// Duration of each measurement.
 const MEASURE_TIME: Duration = Duration::from_millis(100);
-/// Bytes that are copied to measure the memory, and written to measure the disk.
+/// Sizes of the copy and of the file for the measurements of memory and disk.
 const COPY_BYTES: usize = 64 << 20;
 const WRITE_BYTES: usize = 128 << 20;
 
 /// Rates of all threads together.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Machine {
-    /// Cell updates per second with everything in the cache.
+    /// Cell updates per second in cache.
     pub compute: f64,
-    /// Bytes per second of a copy, read and written bytes together.
+    /// Bytes per second of a copy, counting reads and writes.
     pub memory: f64,
     /// Bytes per second read from the disk.
     pub disk_read: Option<f64>,
@@ -33,14 +33,14 @@ pub struct Machine {
     pub encode: f64,
     /// Raw bytes per second decompressed.
     pub decode: f64,
-    /// Ratio of a slab in the middle of the first grid.
+    /// Compression ratio of a slab in the middle of the initial grid.
     pub ratio: f64,
-    /// Bytes of a cell.
+    /// Bytes per cell.
     cell: f64,
 }
 
 impl Machine {
-    /// Measures this machine for a run of `plan`; the disk only if a state needs it.
+    /// Measures this machine for a run of `plan`; the disk only if a state uses it.
     pub fn measure(kernel: &dyn Kernel, plan: &Plan) -> Result<Self> {
         let packed = Plan {
             state: match plan.state.on_disk() {
@@ -75,7 +75,7 @@ impl Machine {
         })
     }
 
-    /// Cell updates per second that a state can reach at most.
+    /// Upper limit of the cell updates per second in a state.
     pub fn predict(&self, state: State, per_pass: usize) -> Option<f64> {
         let computing = per_pass as f64 / self.compute;
         let coding = match state.is_compressed() {
@@ -93,7 +93,7 @@ impl Machine {
         Some(per_pass as f64 / (computing + coding).max(moving))
     }
 
-    /// The state that should be fastest, of those whose grids fit into `memory` bytes.
+    /// The state that should be fastest, of those that fit into `memory` bytes.
     pub fn best(&self, per_pass: usize, raw_bytes: u64, memory: u64) -> Option<State> {
         let fits = |state: &State| match state {
             State::RawMemory => 2 * raw_bytes <= memory,
@@ -108,7 +108,7 @@ impl Machine {
     }
 }
 
-/// What all threads together do per second, where `work` does something and says how much.
+/// Rate of all threads together; `work` returns the amount of work that it did.
 fn rate<S>(
     threads: usize,
     prepare: impl Fn() -> Result<S> + Sync,
@@ -135,7 +135,7 @@ fn rate<S>(
     })
 }
 
-/// Cell updates per second on planes that stay in the cache.
+/// Cell updates per second on planes in cache.
 fn compute(kernel: &dyn Kernel, threads: usize) -> Result<f64> {
     let (stages, middle) = (kernel.stages(), kernel.shape()[0] / 2);
     let prepare = || {
@@ -154,7 +154,7 @@ fn compute(kernel: &dyn Kernel, threads: usize) -> Result<f64> {
     })
 }
 
-/// Bytes per second that copies read and write.
+/// Bytes per second of copies, counting reads and writes.
 fn copying(threads: usize) -> Result<f64> {
     let prepare = || Ok((vec![1u8; COPY_BYTES], vec![2u8; COPY_BYTES]));
     rate(threads, prepare, |(from, to)| {
@@ -164,7 +164,7 @@ fn copying(threads: usize) -> Result<f64> {
     })
 }
 
-/// Raw bytes per second coded and decoded, and the ratio.
+/// Raw bytes per second encoded and decoded, and the ratio.
 fn coding(kernel: &dyn Kernel, settings: &Settings, threads: usize) -> Result<(f64, f64, f64)> {
     let layout = &settings.layout;
     let mut chunk = layout.shape().to_vec();

@@ -1,4 +1,4 @@
-//! Many passes over a grid, and what they cost.
+//! Many passes over a grid, with statistics.
 
 use super::{Kernel, sweep};
 use ebz::{Error, Options, Result, Tolerance};
@@ -8,47 +8,47 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A bound above this part of the typical change between two stored grids is worth a warning.
-const MAX_BOUND_OF_CHANGE: f64 = 0.1;
+/// Warn if the bound exceeds this fraction of the typical change between two stored grids.
+const MAX_BOUND_TO_CHANGE: f64 = 0.1;
 
-/// How to run.
+/// Parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What the grid lives in.
+    /// Where and how the grid is stored.
     pub state: State,
-    /// Time steps in all.
+    /// Total number of time steps.
     pub steps: u64,
     /// Time steps per pass over the grid.
     pub per_pass: usize,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
     /// Planes per slab, if not chosen by the library.
     pub slab: Option<usize>,
-    /// Bytes of memory that everything may take.
+    /// Limit of all memory in bytes.
     pub memory: u64,
     /// Bound and codec of the compressed states.
     pub options: Options,
     /// Folder of the states on disk.
     pub folder: PathBuf,
-    /// How fast the disk may be.
+    /// Simulated speed limit of the disk.
     pub rate: Arc<Rate>,
     /// Continue from the last complete pass in the folder.
     pub resume: bool,
 }
 
-/// What came of a run.
+/// Result of a run.
 pub struct Run {
     /// The last grid.
     pub grid: Grid,
-    /// Time steps that were made (fewer than planned when the run was continued).
+    /// Time steps computed (fewer than planned if the run was resumed).
     pub steps: u64,
-    /// Passes that were made.
+    /// Passes computed.
     pub passes: u64,
-    /// Time that they took.
+    /// Time of these passes.
     pub time: Duration,
-    /// Bytes moved, and waits.
+    /// Bytes moved, and wait times.
     pub moved: Moved,
-    /// The guarantee for every stored value.
+    /// The tolerance of every stored value.
     pub tolerance: Option<Tolerance>,
     /// Root mean square of the change in the last pass (estimated from some planes).
     pub change: f64,
@@ -61,7 +61,7 @@ impl Run {
         cells * self.steps as f64 / self.time.as_secs_f64()
     }
 
-    /// Bytes of values that the kernel was given and gave back, per second.
+    /// Bytes per second read and written by the kernel.
     pub fn effective_bandwidth(&self) -> f64 {
         2.0 * self.grid.layout().bytes() as f64 * self.passes as f64 / self.time.as_secs_f64()
     }
@@ -71,12 +71,12 @@ impl Run {
         self.grid.layout().bytes() as f64 / self.grid.stored_bytes() as f64
     }
 
-    /// What is wrong with the bound, if it is not well below the change between two stored grids.
+    /// A warning if the bound is not well below the change between two stored grids.
     pub fn warning(&self) -> Option<String> {
         let Some(Tolerance::Abs(bound)) = self.tolerance else {
             return None;
         };
-        (bound > MAX_BOUND_OF_CHANGE * self.change).then(|| {
+        (bound > MAX_BOUND_TO_CHANGE * self.change).then(|| {
             format!(
                 "the bound {bound:.1e} is not well below the change of {:.1e} between two stored \
                  grids, which may freeze what changes slowly: use a smaller bound or more steps per \
@@ -88,11 +88,11 @@ impl Run {
 }
 
 impl Plan {
-    /// Everything that the grid needs to know.
+    /// The configuration of the grid.
     pub fn settings(&self, kernel: &dyn Kernel) -> Result<Settings> {
         if self.per_pass == 0 || self.steps == 0 {
             return Err(Error::invalid(
-                "a run needs at least one step, and a pass too: give --steps and --per-pass above 0",
+                "runs and passes need at least one step: --steps and --per-pass must be above 0",
             ));
         }
         let layout = Layout::new(&kernel.shape(), self.slab)?;
@@ -123,12 +123,12 @@ impl Plan {
         Ok(settings)
     }
 
-    /// Divides the memory: what the stages hold, what lanes hold, and the grid itself.
+    /// Divides the memory between stages, lanes and the grid.
     fn fit(&self, kernel: &dyn Kernel, settings: &mut Settings) -> Result<()> {
         let threads = self.threads.clamp(1, settings.layout.slabs()) as u64;
         let window = (sweep::window_values(kernel, self.per_pass) * size_of::<f64>()) as u64;
         let least = settings.layout.slab_bytes().max(BLOCK_BYTES);
-        // Requests that are not larger than needed if memory is scarce.
+        // Smaller segments if memory is scarce.
         while threads * (window + settings.lane_bytes()) > self.memory / 2
             && settings.segment / 2 >= least
         {
@@ -141,8 +141,8 @@ impl Plan {
         let needed = threads * (window + settings.lane_bytes()) + grid;
         if needed > self.memory {
             let for_what = match grid {
-                0 => "the planes that a pass holds at once",
-                _ => "two raw grids and the planes that a pass holds at once",
+                0 => "the planes in flight",
+                _ => "two raw grids and the planes in flight",
             };
             return Err(Error::LimitExceeded(format!(
                 "{for_what} take {needed} bytes, which is more than the {} allowed: give more \
@@ -154,7 +154,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The bound; a relative one is of the kernel's range.
+    /// The bound; relative ones refer to the range of the kernel.
     fn tolerance(&self, kernel: &dyn Kernel) -> Result<Tolerance> {
         if !self.state.is_compressed() {
             return Ok(Tolerance::Lossless);
@@ -164,7 +164,7 @@ impl Plan {
     }
 }
 
-/// Runs a kernel; `progress` hears the steps made so far after every pass.
+/// Runs a kernel; calls `progress` with the number of completed steps after every pass.
 pub fn run(kernel: &dyn Kernel, plan: &Plan, mut progress: impl FnMut(u64)) -> Result<Run> {
     let settings = plan.settings(kernel)?;
     let tolerance = plan.state.is_compressed().then_some(settings.tolerance);
@@ -202,7 +202,7 @@ pub fn run(kernel: &dyn Kernel, plan: &Plan, mut progress: impl FnMut(u64)) -> R
     })
 }
 
-/// An error, with what is left to continue from.
+/// An error, with the state that can be resumed.
 fn in_pass(error: Error, step: u64, plan: &Plan) -> Error {
     if !plan.state.on_disk() {
         return error;
@@ -219,7 +219,7 @@ fn in_pass(error: Error, step: u64, plan: &Plan) -> Error {
     }
 }
 
-/// Root mean square of what the next pass changes, from a few planes.
+/// Root mean square of the change in the next pass, from a few planes.
 fn typical_change(kernel: &dyn Kernel, grid: &Grid, steps: usize) -> Result<f64> {
     const SAMPLES: usize = 4;
     let planes = kernel.shape()[0];

@@ -1,14 +1,14 @@
 //! Speckle reducing anisotropic diffusion (Yu and Acton) of an image, in two stages per step:
 //! the diffusion coefficient of every cell from its gradient, then the diffusion itself.
 //!
-//! The speckle scale q₀ falls as exp(−ρ t), as its authors propose, and is not measured again in
-//! every step: a measurement would need the whole image before the next step may begin.
+//! The speckle scale q₀ decays as exp(−ρ t), as the authors propose, rather than being measured in
+//! every step: a measurement would need the whole image before the next step can start.
 
 use super::{Kernel, Sums};
 use ebz::simd::Level;
 use ebz::{Array, Error, Result};
 
-/// The kernel of speckle reduction.
+/// The speckle reduction kernel.
 pub struct Srad {
     shape: [usize; 2],
     parameters: Parameters,
@@ -16,14 +16,14 @@ pub struct Srad {
     level: Level,
 }
 
-/// What governs the diffusion.
+/// Parameters of the diffusion.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters {
     /// Step size λ; stable up to 1.
     pub lambda: f64,
-    /// Speckle scale at the start.
+    /// Initial speckle scale.
     pub q0: f64,
-    /// How fast the speckle scale falls, per step.
+    /// Decay rate of the speckle scale per step.
     pub rho: f64,
 }
 
@@ -47,7 +47,7 @@ impl Parameters {
         }
         if !(self.q0 > 0.0 && self.q0.is_finite() && self.rho >= 0.0 && self.rho.is_finite()) {
             return Err(Error::invalid(
-                "the speckle scale q0 must be above 0 and its fall rho must not be negative",
+                "the speckle scale q0 must be above 0 and its decay rate rho must not be negative",
             ));
         }
         Ok(())
@@ -71,7 +71,7 @@ impl Srad {
         })
     }
 
-    /// An image of the user, whose values must be finite and above 0.
+    /// An image of the user; its values must be finite and above 0.
     pub fn of(image: Array<f64>, parameters: Parameters, level: Level) -> Result<Self> {
         let &[ny, nx] = image.shape() else {
             return Err(Error::invalid("srad needs an image: an array of two axes"));
@@ -89,7 +89,7 @@ impl Srad {
     }
 }
 
-/// Bright and dark regions, times speckle of unit mean (the mean of eight squares of noise).
+/// Bright and dark regions times unit-mean speckle (the mean of eight squared noise values).
 fn speckled(shape: [usize; 2], y: usize, x: usize) -> f64 {
     let (v, u) = (y as f64 / shape[0] as f64, x as f64 / shape[1] as f64);
     let disc = |cv: f64, cu: f64, r: f64| (v - cv).powi(2) + (u - cu).powi(2) < r * r;
@@ -107,7 +107,7 @@ fn speckled(shape: [usize; 2], y: usize, x: usize) -> f64 {
     truth * (speckle / 8.0).max(1e-3)
 }
 
-/// A number in (0, 1] that looks random, from a counter (the finaliser of SplitMix64).
+/// A pseudo-random number in (0, 1] from a counter (the finalizer of SplitMix64).
 fn uniform(counter: u64) -> f64 {
     let mut z = counter.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -204,7 +204,7 @@ impl Kernel for Srad {
     }
 }
 
-/// Stage 1: how freely each cell may diffuse, from 0 (an edge) to 1 (speckle).
+/// Stage 1: the diffusion coefficient of each cell, from 0 (edge) to 1 (speckle).
 #[inline(always)]
 fn coefficient_row(q0: f64, [north, row, south]: [&[f64]; 3], out: &mut [f64]) {
     let last = row.len() - 1;

@@ -1,16 +1,16 @@
-//! One pass over a grid: several time steps at once, by several threads.
+//! One pass over a grid: several time steps at once, on several threads.
 //!
 //! Every thread owns a range of planes and advances it through all stages of all steps in one
-//! stream: stage d computes plane p as soon as stage d − 1 has computed plane p + 1, so that only
-//! three planes per stage are held. At the ends of its range a thread computes the few planes of
-//! its neighbour that it needs itself; nobody waits for anybody.
+//! stream: stage d computes plane p as soon as stage d − 1 has computed plane p + 1, so that each
+//! stage holds only three planes. At the ends of its range a thread recomputes the few planes of
+//! its neighbour that it needs, so threads never wait for each other.
 
 use super::Kernel;
 use ebz::Result;
 use ebz_store::grid::{Grid, Lane, Moved};
 use std::ops::Range;
 
-/// Advances a grid by `steps` time steps; the first one is number `first`.
+/// Advances a grid by `steps` time steps, the first of which is number `first`.
 pub fn pass(
     kernel: &dyn Kernel,
     grid: &mut Grid,
@@ -60,7 +60,7 @@ fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: u64, depth: usize) -> 
     let stages = kernel.stages();
     let planes = kernel.shape()[0];
     let own = lane.range();
-    // What a level must compute so that the last one has all it needs.
+    // The range that each level must compute for the next one.
     let needed = |level: usize| -> Range<usize> {
         let halo = depth - 1 - level;
         own.start.saturating_sub(halo)..(own.end + halo).min(planes)
@@ -94,7 +94,7 @@ fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: u64, depth: usize) -> 
     lane.finish()
 }
 
-/// Plane `at` after `steps` more steps, from the planes around it of the grid as it is; nothing is
+/// Plane `at` after `steps` more steps, from the surrounding planes of the current grid; nothing is
 /// stored.
 pub fn look_ahead(kernel: &dyn Kernel, grid: &Grid, steps: usize, at: usize) -> Result<Vec<f64>> {
     let depth = steps * kernel.stages();

@@ -1,10 +1,10 @@
-//! The three stencils as a textbook writes them down: whole arrays, one value at a time.
+//! Textbook versions of the three stencils: whole arrays, one value at a time.
 
 use ebz_sim::stencil::Kernel;
 use ebz_sim::stencil::lbm::Scene;
 use ebz_sim::stencil::srad::Parameters;
 
-/// The first grid of a kernel.
+/// The initial grid of a kernel.
 pub fn start(kernel: &dyn Kernel) -> Vec<f64> {
     let shape = kernel.shape();
     let length: usize = shape[1..].iter().product();
@@ -38,8 +38,8 @@ pub fn heat([nz, ny, nx]: [usize; 3], r: f64, mut u: Vec<f64>, steps: usize) -> 
     u
 }
 
-/// Lattice Boltzmann with whole populations: each cell collides, then sends them out.
-/// `start` and the result are differences from rest after the collision, by row, population, column.
+/// Lattice Boltzmann with whole populations: collide, then stream. `start` and the result are
+/// post-collision differences from rest, by row, population, column.
 pub fn lbm(
     [ny, nx]: [usize; 2],
     scene: Scene,

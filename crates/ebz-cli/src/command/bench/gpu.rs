@@ -1,4 +1,4 @@
-//! What a GPU itself takes: kernels by its own clock, and transfers.
+//! Times on a GPU: kernels by its own clock, and transfers.
 
 use super::Buffers;
 use anyhow::Result;
@@ -17,7 +17,7 @@ pub struct Profile {
     copy: f64,
     upload: f64,
     download: f64,
-    /// Kernels by their names, in order; none if the device has no clock.
+    /// Kernels by name, in order; empty if the device has no timestamps.
     compress: Vec<(&'static str, f64)>,
     decompress: Vec<(&'static str, f64)>,
     /// Kernels of `layout=flags` before the optimizations of the paper, and after them.
@@ -25,7 +25,7 @@ pub struct Profile {
     after: Vec<(&'static str, f64)>,
 }
 
-/// Measures an array of `f32` that fits the device.
+/// Measures an array of `f32` that fits on the device.
 pub fn profile<T: Element>(
     gpu: &Gpu,
     bench: &Buffers<T>,
@@ -43,7 +43,7 @@ pub fn profile<T: Element>(
         false => bench.missing.into(),
     };
     let mut options = Options::new(resolved).fill(fill);
-    // Parameters may be those of other codecs.
+    // The parameters may belong to other codecs.
     if ebz::codec::by_name("fz")?.validate(&bench.params).is_ok() {
         options.params = bench.params.clone();
     }
@@ -94,7 +94,7 @@ fn keep_least(least: &mut Vec<(&'static str, f64)>, times: &[KernelTime]) {
 }
 
 impl Profile {
-    /// For people.
+    /// As text.
     pub fn text(&self, links: &[u64]) -> String {
         let speed = |seconds: f64| self.bytes as f64 / seconds / 1e9;
         // A copy reads and writes each byte.

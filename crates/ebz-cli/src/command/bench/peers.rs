@@ -5,7 +5,7 @@ use anyhow::Result;
 use ebz::{Bound, Element, ElementType, Tolerance};
 use ebz_peers::{Goal, Peer};
 
-/// Rows of every peer that takes this bound, resolved to an absolute one.
+/// Rows of every peer that supports this bound, resolved to an absolute one.
 pub fn rows<T: Element>(
     buffers: &mut Buffers<T>,
     bound: Bound,
@@ -15,7 +15,7 @@ pub fn rows<T: Element>(
         return Ok(Vec::new());
     };
     if T::SIZE < 4 {
-        // No peer takes 16-bit values.
+        // No peer supports 16-bit values.
         return Ok(Vec::new());
     }
     let peers = ebz_peers::all();
@@ -27,7 +27,7 @@ pub fn rows<T: Element>(
 
 impl<T: Element> Buffers<T> {
     fn measure_peer(&mut self, peer: &dyn Peer, bound: Bound, e: f64) -> Result<Row> {
-        // Peers take up to three axes, so slow ones are merged, as in our own codecs.
+        // Peers support up to three axes: merge the slow ones, as our codecs do.
         let (slow, fast) = self.shape.split_at(self.shape.len().saturating_sub(2));
         let mut shape: Vec<usize> = Vec::from(fast);
         if !slow.is_empty() {

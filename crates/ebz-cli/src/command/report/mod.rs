@@ -1,7 +1,7 @@
-//! `ebz report`: one page that shows what compression does to an array.
+//! `ebz report`: an HTML page that shows how compression affects an array.
 //!
-//! Steps: 1 load the array, 2 compress all of it as asked, 3 try every codec with some bounds on a part
-//! of it, 4 take slices and spectra, 5 put everything into the page, which needs nothing else.
+//! Steps: 1 load the array, 2 compress all of it as requested, 3 try every codec with several bounds on
+//! a sample, 4 extract slices and spectra, 5 write a self-contained page.
 
 mod slices;
 
@@ -20,17 +20,17 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// The page, with a mark where the numbers go.
+/// The page, with a placeholder for the data.
 const PAGE: &str = include_str!("../../../assets/report.html");
-const MARK: &str = "@DATA@";
+const PLACEHOLDER: &str = "@DATA@";
 
-/// Bytes of the part of an array that every codec is tried on.
-const SAMPLE: usize = 4 << 20;
-/// The bounds that are tried, relative to the range.
+/// Size of the sample that every codec is tried on.
+const SAMPLE_BYTES: usize = 4 << 20;
+/// The bounds to try, relative to the range.
 const BOUNDS: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
-/// Rows that spectra are the means of, at most, and values of each.
-const SPECTRUM_ROWS: usize = 256;
-const SPECTRUM_LENGTH: usize = 2048;
+/// Maximum number of rows averaged in a spectrum, and of values per row.
+const MAX_SPECTRUM_ROWS: usize = 256;
+const MAX_SPECTRUM_LENGTH: usize = 2048;
 
 pub fn run(args: &Report) -> Result<Outcome> {
     let started = Instant::now();
@@ -43,11 +43,11 @@ pub fn run(args: &Report) -> Result<Outcome> {
     let mut field = Field::open(&args.input, &args.layout, &std::env::temp_dir(), quiet)?;
     let mut output = Output::create(&path, &args.force, quiet)?;
     let data = with_type!(field.element, T => data::<T>(&mut field, args)?);
-    // Nothing in it may end the element that holds it.
+    // Escaped, so that nothing in it closes the script element.
     let text = data.to_string().replace('<', "\\u003c");
     let (head, tail) = PAGE
-        .split_once(MARK)
-        .context("the page has no place for numbers")?;
+        .split_once(PLACEHOLDER)
+        .context("the page has no placeholder for the data")?;
     for part in [head, &text, tail] {
         output.write_all(part.as_bytes())?;
     }
@@ -65,7 +65,7 @@ pub fn run(args: &Report) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Everything that the page shows.
+/// The data of the page.
 fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
     // 1. The array.
     let values: Vec<T> = field.load()?;
@@ -78,7 +78,7 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
     let scan = ValueScan::of(&values, options.fill);
     let fill = scan.fill();
 
-    // 2. As asked.
+    // 2. As requested.
     let mut bench = Bench::<T>::new(scan.range(), fill, true);
     let whole = Sample {
         values: &values,
@@ -94,9 +94,9 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
     let (chosen, metrics) = bench.run(&whole, entry, options.bound)?;
     let decoded = std::mem::take(&mut bench.decoded);
 
-    // 3. Everything else, on a part.
+    // 3. All codecs, on a sample.
     bench.ssim = false;
-    let sample = Sample::of(&values, &field.shape, SAMPLE);
+    let sample = Sample::of(&values, &field.shape, SAMPLE_BYTES);
     let mut trials = Vec::new();
     let lossy = codec::TABLE
         .iter()
@@ -157,7 +157,7 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
     }))
 }
 
-/// Rows of the fastest axis, spread over the array, without those that miss values.
+/// Rows of the fastest axis, spread over the array, without those with missing values.
 fn rows<T: Element>(
     shape: &[usize],
     values: &[T],
@@ -166,8 +166,8 @@ fn rows<T: Element>(
     is_missing: impl Fn(T) -> bool,
 ) -> Vec<Vec<f64>> {
     let row = shape.last().copied().unwrap_or(1).max(1);
-    let length = 1 << row.min(SPECTRUM_LENGTH).ilog2();
-    let step = (values.len() / row).div_ceil(SPECTRUM_ROWS).max(1);
+    let length = 1 << row.min(MAX_SPECTRUM_LENGTH).ilog2();
+    let step = (values.len() / row).div_ceil(MAX_SPECTRUM_ROWS).max(1);
     let pairs = values.chunks_exact(row).zip(decoded.chunks_exact(row));
     pairs
         .step_by(step)
@@ -177,7 +177,7 @@ fn rows<T: Element>(
         .collect()
 }
 
-/// What to make of it, in plain words.
+/// A summary in words.
 fn words(field: &Field, chosen: &Trial, metrics: &Metrics, trials: &[Trial]) -> String {
     let mut text = format!(
         "{} of {} take {:.1} times less space with {} and {}: {}. The largest error is {}, PSNR {:.1} dB.",
@@ -190,7 +190,7 @@ fn words(field: &Field, chosen: &Trial, metrics: &Metrics, trials: &[Trial]) -> 
         report::number(metrics.max_error),
         metrics.psnr,
     );
-    // Others at the same bound, on the part that all were tried on.
+    // Other codecs at the same bound, on the sample.
     let same = |trial: &&Trial| trial.bound == chosen.bound;
     let Some(own) = trials.iter().filter(same).find(|t| t.codec == chosen.codec) else {
         return text;

@@ -1,18 +1,18 @@
-//! Slices of an array and of its errors, small enough for a page.
+//! Slices of an array and of its errors, downsampled for a page.
 
 use ebz::{Element, FiniteRange};
 use serde_json::{Value, json};
 
-/// Slices at most, and samples along each side of one.
-const SLICES: usize = 16;
-const SIDE: usize = 224;
-/// Values of a piece of a line.
+/// Maximum number of slices, and of samples along each side of one.
+const MAX_SLICES: usize = 16;
+const MAX_SIDE: usize = 224;
+/// Values per segment of a 1-D array.
 const LINE: usize = 1024;
-/// The step of a value that is missing; others go from 0 to one less, over the range.
+/// The level of a missing value; others are below, scaled to the range.
 const MISSING: u16 = u16::MAX;
 
-/// Slices over the two fastest axes, or pieces of a line where there is one axis only. Values are steps of
-/// the range in two bytes, errors in one, relative to `scale`; both as base64.
+/// Slices over the two fastest axes, or segments of a 1-D array. Values are 16-bit levels of the range,
+/// errors 8-bit levels of `scale`; both as base64.
 pub fn take<T: Element>(
     shape: &[usize],
     values: &[T],
@@ -27,10 +27,10 @@ pub fn take<T: Element>(
     };
     let plane = ny * nx;
     let planes = values.len() / plane;
-    let count = planes.min(SLICES);
+    let count = planes.min(MAX_SLICES);
     let reduce = match ny {
         1 => 1,
-        _ => ny.max(nx).div_ceil(SIDE),
+        _ => ny.max(nx).div_ceil(MAX_SIDE),
     };
     let (rows, columns) = (ny.div_ceil(reduce), nx.div_ceil(reduce));
     let mut slices = Vec::new();
@@ -72,7 +72,7 @@ pub fn take<T: Element>(
     })
 }
 
-/// Where a slice lies, for people.
+/// The location of a slice as text.
 fn place(shape: &[usize], number: usize, is_plane: bool, length: usize) -> String {
     if !is_plane {
         return format!(

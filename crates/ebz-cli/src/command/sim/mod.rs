@@ -16,7 +16,7 @@ pub fn run(args: &Sim) -> Result<Outcome> {
     }
 }
 
-/// Bytes of memory that the system can give away, where it tells.
+/// Available memory in bytes, if the system reports it.
 fn memory_available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text

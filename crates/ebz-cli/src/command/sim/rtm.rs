@@ -1,7 +1,7 @@
-//! `ebz sim rtm`: reverse time migration with one policy, or with several side by side.
+//! `ebz sim rtm`: reverse time migration with one or several policies.
 //!
-//! Steps: 1 the shot, 2 what is to be run and whether it fits, 3 what the receivers record, 4 the
-//! runs, 5 how close their images are, 6 table, image and picture.
+//! Steps: 1 set up the shot, 2 choose the runs and check their memory, 3 record, 4 run, 5 compare
+//! the images, 6 print the table and write image and plot.
 
 mod table;
 
@@ -25,11 +25,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use table::{Case, Row};
 
-/// Of the range of a frame: images stay above 60 dB, see docs/rtm.md.
+/// Relative to the range of a frame: images stay above 60 dB, see docs/rtm.md.
 const DEFAULT_BOUND: Bound = Bound::Range(1e-4);
 
-/// Bytes that tell how fast the disk is.
-const PROBE: usize = 128 << 20;
+/// Bytes written and read to measure the disk.
+const PROBE_BYTES: usize = 128 << 20;
 
 pub fn run(args: &Rtm) -> Result<Outcome> {
     // 1. The shot.
@@ -44,7 +44,7 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
     manner.check(&shot)?;
     warn(args, &shot);
 
-    // 2. What is to be run.
+    // 2. The runs.
     let memory = Memory::new(args, &shot, &manner);
     memory.check_shot()?;
     if let [(Policy::Memory, _)] = policies[..] {
@@ -62,11 +62,11 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
             "there is no folder {}: create it, or name another with --dir",
             args.moving.dir.display()
         );
-        // A disk without room for it has room for less than a run, which will say so.
-        disk = io::probe(&args.moving.dir, PROBE).ok();
+        // If the disk has no room for the probe, the run will fail with a clear error.
+        disk = io::probe(&args.moving.dir, PROBE_BYTES).ok();
     }
 
-    // 3. The recording, which is also where the stencil is timed.
+    // 3. The recording, which also times the stencil.
     let bar = progress::steps(shot.setup.steps, "record".into(), args.talk.quiet);
     let start = Instant::now();
     let recorded = rtm::record(&shot, &manner, &|steps| {
@@ -105,7 +105,7 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
         }
         let run = job.run(policy, hand_over, &shot, &recorded)?;
         let mut row = Row::new(&run, hand_over, &job.options.bound);
-        // 5. Exact frames make the image that the others are compared with.
+        // 5. Exact frames give the reference image.
         match &reference {
             Some(reference) => row.closeness = Some(closeness(reference, &run.image)?),
             None if policy.is_exact() => reference = Some(run.image.clone()),
@@ -173,7 +173,7 @@ fn shot(args: &Rtm) -> Result<Shot> {
         None => {
             let given = args.grid.as_ref().map(|grid| three(&grid.0));
             let extents = given.transpose()?.unwrap_or([128; 3]);
-            // Before the velocities are made: they take memory themselves.
+            // Before the velocities are allocated, which take memory themselves.
             rtm::Layout::new(extents)?;
             let bytes = extents.iter().product::<usize>() as u64 * 4;
             fits(args, 5 * bytes)?;
@@ -207,13 +207,13 @@ fn velocities(field: &mut Field) -> Result<Vec<f32>> {
     })
 }
 
-/// Remarks on what will make the image worse.
+/// Warns about settings that degrade the image.
 fn warn(args: &Rtm, shot: &Shot) {
     if shot.points_per_wavelength < 3.5 {
         report::note(
             args.talk.quiet,
             &format!(
-                "{:.1} points per shortest wavelength are few: waves will lose their shape; take a \
+                "{:.1} points per shortest wavelength are few: waves will disperse; use a \
                  lower --frequency or a smaller --spacing",
                 shot.points_per_wavelength
             ),
@@ -235,7 +235,7 @@ fn policies(args: &Rtm) -> Result<Vec<(Policy, HandOver)>> {
     let hand_over = |name: &str| match name {
         "slabs" => Ok(HandOver::Slabs),
         "frames" => Ok(HandOver::Frames),
-        _ => bail!("'{name}' is no way to hand frames over: use slabs or frames"),
+        _ => bail!("'{name}' is not a way to pass frames: use slabs or frames"),
     };
     let usual = hand_over(&args.hand_over)?;
     if args.compare {
@@ -264,7 +264,7 @@ fn fits(args: &Rtm, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// What fits into memory.
+/// Memory budget.
 struct Memory<'a> {
     args: &'a Rtm,
     fields: u64,
@@ -277,7 +277,7 @@ impl<'a> Memory<'a> {
         let frame = shot.points() as u64 * 4;
         Self {
             args,
-            // What is stored, and the image that others are compared with.
+            // The stored frames, and the reference image.
             fields: shot.memory() + (u64::from(args.moving.buffers) + 2) * frame,
             frame,
             frames: manner.frames(shot) as u64,
@@ -293,7 +293,7 @@ impl<'a> Memory<'a> {
         fits(self.args, self.fields)
     }
 
-    /// Frames that the memory policy can keep.
+    /// Number of frames that the memory policy can keep.
     fn frames_that_fit(&self) -> u64 {
         self.available().saturating_sub(self.fields) / self.frame.max(1)
     }
@@ -311,7 +311,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// What the runs have in common.
+/// Parameters shared by all runs.
 struct Job<'a> {
     args: &'a Rtm,
     shot: &'a Shot,
@@ -361,7 +361,7 @@ impl Job<'_> {
         })
     }
 
-    /// The memory policy on as many frames as fit, as a measure of time.
+    /// The memory policy on as many frames as fit, to estimate its time.
     fn shortened(&self, memory: &Memory<'_>) -> Result<Row> {
         let frames = memory.frames_that_fit() as usize;
         if frames == 0 {

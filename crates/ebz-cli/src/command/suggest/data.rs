@@ -1,19 +1,19 @@
-//! What the values themselves say of the precision that is in them: digits, noise, information in bits.
+//! Bounds from the values themselves: decimal digits, noise, information per bit.
 
 use ebz::{Element, ElementType, Tolerance, with_type};
 
-/// Values that are looked at, at most: runs of neighbours, spread over the array.
-const LOOKED_AT: usize = 1 << 20;
-/// Neighbours in a run.
-const RUN: usize = 1 << 12;
-/// Decimal digits behind the point that values may be rounded to.
+/// Maximum number of values examined: runs of neighbours, spread over the array.
+const MAX_VALUES: usize = 1 << 20;
+/// Length of a run.
+const RUN_VALUES: usize = 1 << 12;
+/// Decimal places to which values may have been rounded.
 const DECIMALS: std::ops::RangeInclusive<i32> = -6..=12;
-/// Noise hardly depends on the order of differences; what falls by more is not noise.
-const LEAST_FALL: f64 = 0.7;
-/// Standard normal quantile for a confidence of 99 % that a bit shares information with its neighbour.
-const CONFIDENCE: f64 = 2.575_829;
+/// Noise estimates hardly depend on the order of the differences; if they fall below this ratio, it is not noise.
+const MIN_ORDER_RATIO: f64 = 0.7;
+/// Standard normal quantile for 99 % confidence that a bit shares information with its neighbour.
+const CONFIDENCE_QUANTILE: f64 = 2.575_829;
 
-/// A bound that the data suggests, and why.
+/// A bound suggested by the data, with the reason.
 #[derive(Debug, Clone)]
 pub struct Suggestion {
     pub tolerance: Tolerance,
@@ -22,16 +22,16 @@ pub struct Suggestion {
 
 /// Runs of neighbours without missing values, spread over an array.
 pub fn runs<T: Element>(values: &[T], is_missing: impl Fn(T) -> bool) -> Vec<&[T]> {
-    let count = values.len().div_ceil(RUN);
-    let step = count.div_ceil(LOOKED_AT / RUN).max(1);
+    let count = values.len().div_ceil(RUN_VALUES);
+    let step = count.div_ceil(MAX_VALUES / RUN_VALUES).max(1);
     values
-        .chunks(RUN)
+        .chunks(RUN_VALUES)
         .step_by(step)
         .filter(|run| run.len() >= 8 && !run.iter().any(|&x| is_missing(x)))
         .collect()
 }
 
-/// Everything that the values say.
+/// All suggestions from the values.
 pub fn suggestions<T: Element>(runs: &[&[T]]) -> Vec<Suggestion> {
     let mut all = Vec::new();
     all.extend(digits(runs));
@@ -42,15 +42,15 @@ pub fn suggestions<T: Element>(runs: &[&[T]]) -> Vec<Suggestion> {
     all
 }
 
-/// Values that were rounded to decimals: any error below half a unit can be rounded away again.
+/// Values rounded to decimals: any error below half a unit can be removed by rounding again.
 fn digits<T: Element>(runs: &[&[T]]) -> Option<Suggestion> {
-    // Roundings of the type, relative to the value.
+    // Rounding error of the type, relative to the value.
     let precision = 2f64.powi(-mantissa_bits(T::TYPE));
     let values = || runs.iter().flat_map(|run| run.iter()).map(|x| x.to_f64());
     let largest = values().fold(0.0, |most: f64, x| most.max(x.abs()));
     let fits = |digits: i32| {
         let scale = 10f64.powi(digits);
-        // Whole numbers beyond the precision of the type say nothing.
+        // Integers beyond the precision of the type carry no information about rounding.
         largest * scale * precision < 1e-3
             && values().all(|x| {
                 let scaled = x * scale;
@@ -70,9 +70,9 @@ fn digits<T: Element>(runs: &[&[T]]) -> Option<Suggestion> {
     })
 }
 
-/// Noise, from differences of neighbours: smooth data vanishes in higher ones, noise does not.
+/// Noise from differences of neighbours: smooth data vanishes at higher orders, noise does not.
 fn noise<T: Element>(runs: &[&[T]]) -> Option<Suggestion> {
-    // Differences of order 2, 3 and 4, and what they do to the deviation of noise.
+    // Differences of order 2, 3 and 4, and how they scale the deviation of noise.
     let orders: [(&[f64], f64); 3] = [
         (&[1.0, -2.0, 1.0], 6.0),
         (&[1.0, -3.0, 3.0, -1.0], 20.0),
@@ -99,7 +99,7 @@ fn noise<T: Element>(runs: &[&[T]]) -> Option<Suggestion> {
         *median / 0.674_49 / f64::sqrt(squares)
     });
     let [_, third, fourth] = deviations;
-    (fourth > 0.0 && fourth > LEAST_FALL * third).then(|| Suggestion {
+    (fourth > 0.0 && fourth > MIN_ORDER_RATIO * third).then(|| Suggestion {
         tolerance: Tolerance::Abs(fourth / 2.0),
         why: format!(
             "noise of about {fourth:.2e} between neighbours: errors of half of it add 4 % to it"
@@ -107,14 +107,15 @@ fn noise<T: Element>(runs: &[&[T]]) -> Option<Suggestion> {
     })
 }
 
-/// Bits that neighbours share (Klöwer et al. 2021): those behind the last that does hold no information.
+/// Mutual information of the bits of neighbours (Klöwer et al. 2021): bits after the last one that shares any
+/// carry no information.
 fn information<T: Element>(runs: &[&[T]], share: f64) -> Option<Suggestion> {
     let bits = 8 * T::SIZE as u32;
     let mantissa = mantissa_bits(T::TYPE);
     let mut counts = vec![[0u64; 4]; bits as usize];
     for pair in runs.iter().flat_map(|run| run.windows(2)) {
         let (a, b) = (pair[0].to_word(), pair[1].to_word());
-        // Zeros beside each other share all bits, which says nothing of the precision of the others.
+        // Adjacent zeros share all bits and would hide the precision of the other values.
         if a == 0 && b == 0 {
             continue;
         }
@@ -126,8 +127,8 @@ fn information<T: Element>(runs: &[&[T]], share: f64) -> Option<Suggestion> {
     if pairs < 100 {
         return None;
     }
-    // What chance alone would show.
-    let p = (0.5 + CONFIDENCE / (2.0 * (pairs as f64).sqrt())).min(1.0);
+    // The mutual information expected by chance.
+    let p = (0.5 + CONFIDENCE_QUANTILE / (2.0 * (pairs as f64).sqrt())).min(1.0);
     let chance = 1.0 - entropy(&[p, 1.0 - p]);
     let shared: Vec<f64> = counts
         .iter()
@@ -167,7 +168,7 @@ fn entropy(shares: &[f64]) -> f64 {
     terms.sum()
 }
 
-/// Of two bits, from the shares of 00, 01, 10 and 11.
+/// Mutual information of two bits, from the frequencies of 00, 01, 10 and 11.
 fn mutual_information(shares: [f64; 4]) -> f64 {
     let [a, b, c, d] = shares;
     entropy(&[a + b, c + d]) + entropy(&[a + c, b + d]) - entropy(&shares)
@@ -177,7 +178,7 @@ fn mutual_information(shares: [f64; 4]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Noise between -1 and 1 that is the same every time.
+    /// Reproducible noise between -1 and 1.
     fn noise_at(i: usize) -> f64 {
         let word = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let word = (word ^ word >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -207,7 +208,8 @@ mod tests {
     fn noise_is_measured_and_not_invented() {
         let wave = |i: usize| (i as f64 / 300.0).sin();
         assert_eq!(suggested::<f64>(wave)[1], None);
-        // Uniform noise of ±0.01 deviates by 0.0058; half of that is suggested, within the spread of an estimate.
+        // Uniform noise of ±0.01 has a deviation of 0.0058; half of it is suggested, within the spread of the
+        // estimate.
         let Some(Tolerance::Abs(e)) = suggested::<f64>(|i| wave(i) + 0.01 * noise_at(i))[1] else {
             panic!("no noise found");
         };

@@ -1,28 +1,28 @@
-//! `ebz suggest`: bounds for people who have none.
+//! `ebz suggest`: suggests a bound.
 //!
-//! Steps: 1 load the array, 2 what its values say themselves, 3 try bounds on a part of it until the
-//! largest that keeps all wishes is found, 4 a table, and one line to use.
+//! Steps: 1 load the array, 2 examine its values, 3 try bounds on a sample to find the largest one that
+//! meets all criteria, 4 print a table and a command line.
 
 mod data;
 
 use crate::Outcome;
 use crate::args::Suggest;
+use crate::criteria::{self, Criterion, Kept};
 use crate::input::Field;
 use crate::report;
 use crate::table::table;
 use crate::trial::{Bench, Sample, Trial};
-use crate::wish::{self, Kept, Wish};
 use anyhow::{Context, Result, ensure};
 use ebz::{Bound, Element, ElementType, Fill, ValueScan, codec, with_type};
 use serde_json::{Value, json};
 
-/// Bytes of the part of the array that bounds are tried on.
-const SAMPLE: usize = 4 << 20;
-/// Bounds relative to the range, one in a decade; between the last that fails and the first that keeps all
-/// wishes, others are tried.
+/// Size of the sample that bounds are tried on.
+const SAMPLE_BYTES: usize = 4 << 20;
+/// Bounds relative to the range, one per decade; BETWEEN refines the step between the last failure and the
+/// first success.
 const DECADES: [f64; 7] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7];
 const BETWEEN: [f64; 2] = [5.0, 2.0];
-/// The codecs that are tried: fast, balanced, small.
+/// The codecs to try: fast, balanced, small.
 const CODECS: [&str; 3] = ["fz", "ceaz", "interp"];
 
 pub fn run(args: &Suggest) -> Result<Outcome> {
@@ -40,61 +40,66 @@ pub fn run(args: &Suggest) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// What `ebz suggest --json` prints of an array, without a name.
+/// The JSON output of `ebz suggest` for an array, without a name.
 pub fn suggest<T: Element>(
     values: &[T],
     shape: &[usize],
     keep: &[String],
     fill: Fill,
 ) -> Result<Value> {
-    let keep: Vec<Wish> = keep
+    let keep: Vec<Criterion> = keep
         .iter()
-        .map(|wish| wish.parse())
+        .map(|criterion| criterion.parse())
         .collect::<Result<_>>()?;
     let mut found = Suggested::of(values, shape, &keep, fill)?.json("");
     found.as_object_mut().map(|found| found.remove("input"));
     Ok(found)
 }
 
-/// A bound with what every codec makes of it and keeps.
+/// A bound with the results of every codec.
 struct Step {
     bound: f64,
     trials: Vec<Trial>,
     kept: Vec<Kept>,
-    /// The codec with the best ratio of those that keep all wishes.
+    /// The codec with the best ratio of those that meet all criteria.
     best: Option<usize>,
 }
 
 impl Step {
-    /// Whether some codec keeps all wishes.
+    /// Whether some codec meets all criteria.
     fn holds(&self) -> bool {
         self.best.is_some()
     }
 
-    /// The codec to show: the best one, or that for small files where none keeps all.
+    /// The codec to show: the best one, or the one for small files if none meets all criteria.
     fn shown(&self) -> usize {
         self.best.unwrap_or(CODECS.len() - 1)
     }
 }
 
-/// Everything that is suggested for an array.
+/// All suggestions for an array.
 struct Suggested {
     element: ElementType,
     shape: Vec<usize>,
-    /// What is to be kept, and whether somebody asked for it.
-    wishes: Vec<Wish>,
+    /// The criteria, and whether the user gave them.
+    criteria: Vec<Criterion>,
     asked: bool,
-    /// What the values say.
+    /// Suggestions from the values.
     said: Vec<data::Suggestion>,
-    /// Bytes of the part that bounds were tried on.
+    /// Size of the sample.
     tried: usize,
     steps: Vec<Step>,
 }
 
 impl Suggested {
-    fn of<T: Element>(values: &[T], shape: &[usize], keep: &[Wish], fill: Fill) -> Result<Self> {
+    fn of<T: Element>(
+        values: &[T],
+        shape: &[usize],
+        keep: &[Criterion],
+        fill: Fill,
+    ) -> Result<Self> {
         // 1. The array.
-        ensure!(!values.is_empty(), "there are no values to look at");
+        ensure!(!values.is_empty(), "there are no values");
         let scan = ValueScan::of(values, fill);
         let fill = scan.fill();
         ensure!(
@@ -102,19 +107,21 @@ impl Suggested {
             "all values are the same or missing: --lossless costs nothing"
         );
 
-        // 2. What the values say.
+        // 2. The values.
         let missing = fill.values();
         let is_missing =
             |x: T| !x.is_finite() || missing.as_slice().iter().any(|&f| T::from_f64(f) == x);
         let said = data::suggestions(&data::runs(values, is_missing));
 
-        // 3. What wishes ask for.
-        let wishes = match keep {
-            [] => wish::USUAL.to_vec(),
+        // 3. The criteria.
+        let criteria = match keep {
+            [] => criteria::DEFAULT.to_vec(),
             given => given.to_vec(),
         };
-        let sample = Sample::of(values, shape, SAMPLE);
-        let ssim = wishes.iter().any(|wish| wish.kind == wish::Kind::Ssim);
+        let sample = Sample::of(values, shape, SAMPLE_BYTES);
+        let ssim = criteria
+            .iter()
+            .any(|criterion| criterion.kind == criteria::Kind::Ssim);
         let mut bench = Bench::<T>::new(scan.range(), fill, ssim);
         let mut step = |bound: f64| -> Result<Step> {
             let (mut trials, mut kept) = (Vec::new(), Vec::new());
@@ -123,10 +130,12 @@ impl Suggested {
                 let (trial, _) = bench.run(&sample, entry, Bound::Range(bound))?;
                 let (parts, decoded) = (sample.values, &bench.decoded);
                 let shape = &sample.shape;
-                kept.push(Kept::of(&wishes, &trial, shape, parts, decoded, is_missing));
+                kept.push(Kept::of(
+                    &criteria, &trial, shape, parts, decoded, is_missing,
+                ));
                 trials.push(trial);
             }
-            let holds = |i: &usize| wishes.iter().all(|wish| kept[*i].holds(wish));
+            let holds = |i: &usize| criteria.iter().all(|criterion| kept[*i].holds(criterion));
             let ratio = |i: &usize| trials[*i].ratio;
             let able = (0..CODECS.len()).filter(holds);
             let best = able.max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
@@ -157,7 +166,7 @@ impl Suggested {
         Ok(Self {
             element: T::TYPE,
             shape: shape.to_vec(),
-            wishes,
+            criteria,
             asked: !keep.is_empty(),
             said,
             tried,
@@ -165,7 +174,7 @@ impl Suggested {
         })
     }
 
-    /// The largest bound that keeps all.
+    /// The largest bound that meets all criteria.
     fn chosen(&self) -> Option<&Step> {
         self.steps.iter().find(|step| step.holds())
     }
@@ -186,8 +195,11 @@ impl Suggested {
         let mut header = vec!["bound".to_string()];
         header.extend(CODECS.map(|name| format!("{name}\nratio, GB/s")));
         header.extend(["best", "PSNR\ndB"].map(String::from));
-        let thresholds = self.wishes.iter();
-        header.extend(thresholds.map(|wish| format!("{}\n{}", wish.kind.name(), wish.threshold)));
+        let thresholds = self.criteria.iter();
+        header.extend(
+            thresholds
+                .map(|criterion| format!("{}\n{}", criterion.kind.name(), criterion.threshold)),
+        );
         let header: Vec<_> = header.iter().map(String::as_str).collect();
         let rows = self.steps.iter().map(|step| {
             let mut row = vec![format!("--range {:e}", step.bound)];
@@ -196,9 +208,9 @@ impl Suggested {
             let kept = &step.kept[step.shown()];
             row.push(step.best.map_or("-", |i| CODECS[i]).into());
             row.push(format!("{:.1}", step.trials[step.shown()].psnr));
-            row.extend(self.wishes.iter().map(|wish| {
-                let mark = if kept.holds(wish) { "yes" } else { "no" };
-                match kept.get(wish.kind) {
+            row.extend(self.criteria.iter().map(|criterion| {
+                let mark = if kept.holds(criterion) { "yes" } else { "no" };
+                match kept.get(criterion.kind) {
                     Some(value) => format!("{} {mark}", report::number(value)),
                     None => "-".into(),
                 }
@@ -206,11 +218,11 @@ impl Suggested {
             row
         });
         text += &format!(
-            "\n\nFrom what is to be kept, on {} of the array ({}):\n{}",
+            "\n\nFrom quality criteria, on {} of the array ({}):\n{}",
             report::bytes(self.tried as u64),
             match self.asked {
                 false => "thresholds of ldcpy for climate data, and spectra within 1 %",
-                true => "as asked",
+                true => "as requested",
             },
             table(1, &header, rows)
         );
@@ -218,13 +230,12 @@ impl Suggested {
             Some(step) => {
                 let best = &step.trials[step.shown()];
                 format!(
-                    "\n\nAll of it is kept with\n  ebz compress {name} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
+                    "\n\nAll criteria are met with\n  ebz compress {name} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
                     step.bound, best.codec, best.ratio, best.compress
                 )
             }
-            None => {
-                "\n\nNo bound from 0.1 to 1e-7 of the range keeps all of it: use --lossless".into()
-            }
+            None => "\n\nNo bound from 0.1 to 1e-7 of the range meets all criteria: use --lossless"
+                .into(),
         };
         text
     }
@@ -237,19 +248,19 @@ impl Suggested {
             .collect();
         let steps = self.steps.iter().map(|step| {
             let kept = &step.kept[step.shown()];
-            let wishes = self.wishes.iter().map(|wish| {
+            let criteria = self.criteria.iter().map(|criterion| {
                 let value = json!({
-                    "threshold": wish.threshold,
-                    "value": kept.get(wish.kind),
-                    "holds": kept.holds(wish),
+                    "threshold": criterion.threshold,
+                    "value": kept.get(criterion.kind),
+                    "holds": kept.holds(criterion),
                 });
-                (wish.kind.name().to_string(), value)
+                (criterion.kind.name().to_string(), value)
             });
             json!({
                 "range": step.bound,
                 "codec": step.best.map(|i| CODECS[i]),
                 "trials": step.trials,
-                "wishes": wishes.collect::<serde_json::Map<_, _>>(),
+                "wishes": criteria.collect::<serde_json::Map<_, _>>(),
             })
         });
         let chosen = self.chosen();

@@ -1,4 +1,4 @@
-//! What is printed: a line for the case, and one for each run.
+//! Output: a header for the case, and one row per run.
 
 use crate::args::Rtm;
 use crate::report;
@@ -8,7 +8,7 @@ use ebz_sim::rtm::{Closeness, HandOver, RELATIVE_ERRORS, Run, Shot};
 use ebz_store::io::DiskSpeed;
 use serde_json::json;
 
-/// What all runs have in common.
+/// Data shared by all runs.
 pub struct Case<'a> {
     pub args: &'a Rtm,
     pub shot: &'a Shot,
@@ -16,7 +16,7 @@ pub struct Case<'a> {
     pub frames: usize,
     /// Of the stencil alone.
     pub points_per_second: f64,
-    /// What memory allows for.
+    /// The limit of the memory bandwidth.
     pub roof: f64,
     pub disk: Option<DiskSpeed>,
 }
@@ -37,7 +37,7 @@ pub struct Row {
     stored_bytes: u64,
     encode: f64,
     decode: f64,
-    /// Frames that were really computed, where these were not all: times are scaled.
+    /// Number of frames computed, if not all: times are extrapolated.
     scaled_from_frames: Option<usize>,
     pub closeness: Option<Closeness>,
 }
@@ -57,7 +57,7 @@ impl Row {
                 true => "exact".into(),
                 false => bound.to_string(),
             },
-            // Threads may have waited at the same time.
+            // Threads may have waited concurrently.
             forward: (forward - wait_write).max(0.0),
             backward: (backward - wait_read).max(0.0),
             wait_write: wait_write.min(forward),
@@ -73,7 +73,7 @@ impl Row {
         }
     }
 
-    /// The policy as users write it.
+    /// The policy as on the command line.
     fn name(&self) -> String {
         let hand_over = match self.hand_over {
             HandOver::Slabs => "slabs",
@@ -82,7 +82,7 @@ impl Row {
         format!("{}:{hand_over}", self.policy)
     }
 
-    /// The same for so many times as many frames.
+    /// The run scaled to this many times as many frames.
     pub fn scaled(mut self, by: f64, frames: usize) -> Self {
         for time in [
             &mut self.forward,
@@ -98,7 +98,7 @@ impl Row {
     }
 }
 
-/// Prints everything.
+/// Prints the results.
 pub fn print(case: &Case<'_>, rows: &[Row]) -> Result<()> {
     let (args, shot) = (case.args, case.shot);
     if args.talk.json {
@@ -152,7 +152,7 @@ pub fn print(case: &Case<'_>, rows: &[Row]) -> Result<()> {
     }
 }
 
-/// How many points have which relative error.
+/// Histogram of the relative errors.
 fn histogram(rows: &[Row]) -> String {
     let ends = RELATIVE_ERRORS.map(|end| match end {
         end if end.is_finite() => format!("< {} %", 100.0 * end),

@@ -22,8 +22,8 @@ use ebz_store::io::Rate;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Pixels of a picture along its longer side.
-const PIXELS: usize = 1200;
+/// Maximum pixels along the longer side of a picture.
+const MAX_PIXELS: usize = 1200;
 
 pub fn heat(args: &Heat) -> Result<Outcome> {
     let grid = axes(&args.grid, "64x64x64")?;
@@ -82,7 +82,7 @@ fn image(path: &Path) -> Result<Array<f64>> {
     Ok(Array::new(values, &field.shape)?)
 }
 
-/// One state that was run.
+/// A completed run of one state.
 struct Done {
     state: State,
     run: Run,
@@ -91,7 +91,7 @@ struct Done {
     folder: PathBuf,
 }
 
-/// Runs the states that were asked for, and reports.
+/// Runs the requested states, and reports.
 fn simulate(kernel: &dyn Kernel, args: &Sweep) -> Result<Outcome> {
     if let Some(path) = &args.output {
         foreign::check_picture(path)?;
@@ -164,7 +164,7 @@ fn simulate(kernel: &dyn Kernel, args: &Sweep) -> Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// The states, raw ones first if their results are compared with.
+/// The states to run; raw ones first if they are the reference.
 fn states(args: &Sweep) -> Vec<State> {
     let asked: Vec<State> = args.state.iter().map(|&state| state.into()).collect();
     let mut states = Vec::new();
@@ -181,7 +181,7 @@ fn states(args: &Sweep) -> Vec<State> {
     states
 }
 
-/// What the machine can do at most, unless nobody wants to know.
+/// Measures the limits of the machine, unless disabled.
 fn machine(kernel: &dyn Kernel, plans: &[Plan], args: &Sweep) -> Result<Option<Machine>> {
     let on_disk = plans.iter().find(|plan| plan.state.on_disk());
     match on_disk.or(plans.first()) {
@@ -197,13 +197,15 @@ fn machine(kernel: &dyn Kernel, plans: &[Plan], args: &Sweep) -> Result<Option<M
     }
 }
 
-/// Draws the grid, with as many cells left out as needed for a picture of reasonable size.
+/// Draws the grid, downsampled to a reasonable size.
 fn draw(kernel: &dyn Kernel, grid: &Grid, args: &Sweep, out: &mut Output) -> Result<()> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let shape = kernel.shape();
     let columns = shape[shape.len() - 1];
-    let every = shape.iter().fold(1, |most, n| n.div_ceil(PIXELS).max(most));
-    // A plane of a solid is a picture; a row of a flat grid is a line of one.
+    let every = shape
+        .iter()
+        .fold(1, |most, n| n.div_ceil(MAX_PIXELS).max(most));
+    // A plane of a 3-D grid is a picture; a row of a 2-D grid is a line of one.
     let solid = kernel.cells() != columns;
     grid.for_each_plane(|at, plane| {
         if solid || at.is_multiple_of(every) {

@@ -1,4 +1,4 @@
-//! What a stencil run tells its user.
+//! The report of a stencil run.
 
 use super::Done;
 use crate::args::Sweep;
@@ -10,7 +10,7 @@ use ebz_store::grid::Layout;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The best state in the eyes of the roofline.
+/// The fastest state according to the roofline.
 fn best(layout: &Layout, args: &Sweep, machine: Option<&Machine>) -> Option<&'static str> {
     let memory = args.memory.unwrap_or(u64::MAX);
     let state = machine?.best(args.per_pass, layout.bytes(), memory)?;
@@ -120,7 +120,7 @@ pub fn text(kernel: &dyn Kernel, args: &Sweep, machine: Option<&Machine>, done: 
     text
 }
 
-/// For programs.
+/// As JSON.
 pub fn json(
     kernel: &dyn Kernel,
     args: &Sweep,

@@ -1,21 +1,21 @@
-//! The data SSIM of climate scientists: structural similarity of floating-point slices (Baker, Pinard and Hammerling
+//! The data SSIM of climate science: structural similarity of floating-point slices (Baker, Pinard and Hammerling
 //! 2022, "DSSIM: a structural similarity index for floating-point data", arXiv:2202.02616).
 //!
-//! Both slices are scaled to 0…1 by the range of both and rounded to 256 levels; windows are Gaussian, 11 × 11 values
-//! with a deviation of 1.5; the constants are 1e-8. Windows that reach beyond the slice or hold a missing value do not
-//! count. The worst of the slices is the result.
+//! Both slices are scaled to 0…1 by their common range and rounded to 256 levels; windows are Gaussian, 11 × 11 values
+//! with a standard deviation of 1.5; the constants are 1e-8. Windows that exceed the slice or contain a missing value
+//! are ignored. The result is that of the worst slice.
 
 use ebz::Element;
 
-/// Values on each side of a window's middle.
-const REACH: usize = 5;
+/// Radius of a window in values.
+const RADIUS: usize = 5;
 const DEVIATION: f64 = 1.5;
 const LEVELS: f64 = 255.0;
 const CONSTANT: f64 = 1e-8;
-/// Values of the slices that are looked at, at most.
-const VALUES: usize = 1 << 18;
+/// Maximum number of values in the slices examined.
+const MAX_VALUES: usize = 1 << 18;
 
-/// The least DSSIM of some slices; nothing where no slice has a window without missing values.
+/// The least DSSIM of some slices; `None` if no window is free of missing values.
 pub fn dssim<T: Element>(
     shape: &[usize],
     values: &[T],
@@ -26,11 +26,11 @@ pub fn dssim<T: Element>(
         return None;
     };
     let slice = rows * columns;
-    if rows <= 2 * REACH || columns <= 2 * REACH {
+    if rows <= 2 * RADIUS || columns <= 2 * RADIUS {
         return None;
     }
     let step = (values.len() / slice)
-        .div_ceil((VALUES / slice).max(1))
+        .div_ceil((MAX_VALUES / slice).max(1))
         .max(1);
     let slices = values.chunks_exact(slice).zip(decoded.chunks_exact(slice));
     slices
@@ -70,7 +70,7 @@ fn of_slice<T: Element>(
         let products = x.iter().zip(&y).map(|(&x, &y)| f(x, y)).collect();
         blurred(products, columns)
     };
-    // NaN spreads over every window that it is in.
+    // NaN spreads to every window that contains it.
     let (mx, my) = (of(&|x, _| x), of(&|_, y| y));
     let (xx, yy, xy) = (of(&|x, _| x * x), of(&|_, y| y * y), of(&|x, y| x * y));
     let means = mx.iter().zip(&my);
@@ -87,11 +87,11 @@ fn of_slice<T: Element>(
     (sum.1 > 0).then(|| sum.0 / f64::from(sum.1))
 }
 
-/// Gaussian means over windows that lie within the slice.
+/// Gaussian means over windows within the slice.
 fn blurred(values: Vec<f64>, columns: usize) -> Vec<f64> {
-    let weights: Vec<f64> = (0..=2 * REACH)
+    let weights: Vec<f64> = (0..=2 * RADIUS)
         .map(|i| {
-            let distance = i as f64 - REACH as f64;
+            let distance = i as f64 - RADIUS as f64;
             (-distance * distance / (2.0 * DEVIATION * DEVIATION)).exp()
         })
         .collect();
@@ -99,14 +99,14 @@ fn blurred(values: Vec<f64>, columns: usize) -> Vec<f64> {
     let mean = |window: &mut dyn Iterator<Item = f64>| {
         window.zip(&weights).map(|(v, w)| v * w).sum::<f64>() / total
     };
-    let inner = columns - 2 * REACH;
+    let inner = columns - 2 * RADIUS;
     let across: Vec<f64> = values
         .chunks_exact(columns)
         .flat_map(|row| row.windows(weights.len()))
         .map(|window| mean(&mut window.iter().copied()))
         .collect();
     let rows = across.len() / inner;
-    (0..(rows - 2 * REACH) * inner)
+    (0..(rows - 2 * RADIUS) * inner)
         .map(|i| mean(&mut (0..weights.len()).map(|row| across[i + row * inner])))
         .collect()
 }
@@ -128,7 +128,7 @@ mod tests {
     fn equal_slices_are_perfect_and_noise_is_not() {
         let found = |noise: f64| dssim(&[40, 60], &wave(0.0), &wave(noise), &|_| false).unwrap();
         assert_eq!(found(0.0), 1.0);
-        // Below half a level nearly nothing is seen.
+        // Below half a level hardly anything is visible.
         assert!(found(1e-4) > 0.999, "{}", found(1e-4));
         assert!(
             found(0.1) < 0.95 && found(0.3) < found(0.1),

@@ -1,4 +1,4 @@
-//! What users want to keep, and whether a decompressed array keeps it.
+//! Quality criteria, and whether a decompressed array meets them.
 
 mod dssim;
 
@@ -7,33 +7,33 @@ use crate::trial::Trial;
 use anyhow::{Context, Result, bail, ensure};
 use ebz::Element;
 
-/// Values that distributions are compared on, at most.
-const KS_VALUES: usize = 1 << 16;
-/// Rows that spectra are compared on, at most.
-const ROWS: usize = 256;
+/// Maximum number of values for comparing distributions.
+const MAX_KS_VALUES: usize = 1 << 16;
+/// Maximum number of rows for comparing spectra.
+const MAX_SPECTRUM_ROWS: usize = 256;
 
-/// Something to keep, with its threshold.
+/// A criterion with its threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wish {
+pub struct Criterion {
     pub kind: Kind,
     pub threshold: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Peak signal-to-noise ratio in dB, at least.
+    /// Minimum peak signal-to-noise ratio in dB.
     Psnr,
-    /// Structural similarity, at least.
+    /// Minimum structural similarity.
     Ssim,
-    /// Structural similarity of data rounded to 256 levels, at least.
+    /// Minimum structural similarity of data rounded to 256 levels.
     Dssim,
-    /// Pearson's coefficient, at least.
+    /// Minimum Pearson correlation.
     Correlation,
-    /// Root mean square change of the differences of neighbours, relative to the differences, at most.
+    /// Maximum RMS change of the differences of neighbours, relative to the differences.
     Gradient,
-    /// Largest relative change of the power at any wavenumber, at most.
+    /// Maximum relative change of the power at any wavenumber.
     Spectrum,
-    /// p of the Kolmogorov-Smirnov test that both have one distribution, at least.
+    /// Minimum p-value of the Kolmogorov-Smirnov test for equal distributions.
     Ks,
 }
 
@@ -54,28 +54,28 @@ impl Kind {
     }
 }
 
-/// What is asked of climate data (ldcpy; Baker et al. 2014, 2019), and spectra within 1 %.
-pub const USUAL: [Wish; 4] = [
-    wish(Kind::Correlation, 0.99999),
-    wish(Kind::Ssim, 0.995),
-    wish(Kind::Spectrum, 0.01),
-    wish(Kind::Ks, 0.05),
+/// Common criteria for climate data (ldcpy; Baker et al. 2014, 2019), and spectra within 1 %.
+pub const DEFAULT: [Criterion; 4] = [
+    criterion(Kind::Correlation, 0.99999),
+    criterion(Kind::Ssim, 0.995),
+    criterion(Kind::Spectrum, 0.01),
+    criterion(Kind::Ks, 0.05),
 ];
 
-const fn wish(kind: Kind, threshold: f64) -> Wish {
-    Wish { kind, threshold }
+const fn criterion(kind: Kind, threshold: f64) -> Criterion {
+    Criterion { kind, threshold }
 }
 
-impl std::str::FromStr for Wish {
+impl std::str::FromStr for Criterion {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
         let names = || Kind::ALL.map(|(_, name)| name).join(", ");
-        let (name, value) = text
-            .split_once('=')
-            .with_context(|| format!("'{text}': write it as ssim=0.995; there are {}", names()))?;
+        let (name, value) = text.split_once('=').with_context(|| {
+            format!("'{text}': write it as ssim=0.995; criteria are {}", names())
+        })?;
         let Some(&(kind, _)) = Kind::ALL.iter().find(|(_, known)| *known == name) else {
-            bail!("there is no wish '{name}': there are {}", names());
+            bail!("unknown criterion '{name}': use one of {}", names());
         };
         let threshold = crate::quantity::share(value)?;
         let most = if kind == Kind::Psnr { f64::MAX } else { 1.0 };
@@ -87,14 +87,14 @@ impl std::str::FromStr for Wish {
     }
 }
 
-/// What a decompressed sample is like, for some kinds of wishes; nothing where it cannot be told.
+/// The metrics of a decompressed sample for some kinds of criteria; absent if undefined.
 #[derive(Debug, Clone)]
 pub struct Kept(Vec<(Kind, Option<f64>)>);
 
 impl Kept {
-    /// Compares a sample with what became of it; values that are missing do not count.
+    /// Compares a sample with its decompressed values, without missing data.
     pub fn of<T: Element>(
-        wishes: &[Wish],
+        criteria: &[Criterion],
         trial: &Trial,
         shape: &[usize],
         values: &[T],
@@ -115,22 +115,22 @@ impl Kept {
             Kind::Spectrum => spectra(shape, values, decoded, &is_missing),
             Kind::Ks => Some(ks(pairs)),
         };
-        let kinds = wishes.iter().map(|wish| wish.kind);
+        let kinds = criteria.iter().map(|criterion| criterion.kind);
         Self(kinds.map(|kind| (kind, found(kind))).collect())
     }
 
-    /// The number that a wish is about.
+    /// The metric of a criterion.
     pub fn get(&self, kind: Kind) -> Option<f64> {
         let found = self.0.iter().find(|(known, _)| *known == kind);
         found.and_then(|(_, value)| *value)
     }
 
-    /// Whether a wish holds; one that cannot be told does not stand in the way.
-    pub fn holds(&self, wish: &Wish) -> bool {
-        let value = self.get(wish.kind);
-        value.is_none_or(|value| match wish.kind {
-            Kind::Spectrum | Kind::Gradient => value <= wish.threshold,
-            _ => value >= wish.threshold,
+    /// Whether a criterion is met; undefined metrics count as met.
+    pub fn holds(&self, criterion: &Criterion) -> bool {
+        let value = self.get(criterion.kind);
+        value.is_none_or(|value| match criterion.kind {
+            Kind::Spectrum | Kind::Gradient => value <= criterion.threshold,
+            _ => value >= criterion.threshold,
         })
     }
 }
@@ -150,8 +150,8 @@ fn correlation<I: Iterator<Item = (f64, f64)>>(pairs: impl Fn() -> I) -> f64 {
     }
 }
 
-/// The root mean square change of the differences of neighbours along the last two axes, relative to that of the
-/// differences; nothing where there are none.
+/// RMS change of the differences of neighbours along the last two axes, relative to the RMS of the differences;
+/// `None` if there are none.
 fn gradient<T: Element>(
     shape: &[usize],
     values: &[T],
@@ -179,7 +179,7 @@ fn gradient<T: Element>(
     (all > 0.0).then(|| f64::sqrt(changes / all))
 }
 
-/// The largest relative change of the power at a wavenumber; nothing where no row is whole.
+/// The largest relative change of the power at any wavenumber; `None` if no row is free of missing data.
 fn spectra<T: Element>(
     shape: &[usize],
     values: &[T],
@@ -188,7 +188,7 @@ fn spectra<T: Element>(
 ) -> Option<f64> {
     let row = shape.last().copied().unwrap_or(1).max(1);
     let length = 1 << row.ilog2();
-    let step = (values.len() / row).div_ceil(ROWS).max(1);
+    let step = (values.len() / row).div_ceil(MAX_SPECTRUM_ROWS).max(1);
     let whole = |row: &&[T]| !row.iter().any(|&x| is_missing(x));
     let rows = |of: &[T]| -> Vec<Vec<f64>> {
         let chosen = values
@@ -210,7 +210,7 @@ fn spectra<T: Element>(
 
 /// The two-sample Kolmogorov-Smirnov test.
 fn ks<I: Iterator<Item = (f64, f64)>>(pairs: impl Fn() -> I) -> f64 {
-    let step = pairs().count().div_ceil(KS_VALUES).max(1);
+    let step = pairs().count().div_ceil(MAX_KS_VALUES).max(1);
     let (mut x, mut y): (Vec<_>, Vec<_>) = pairs().step_by(step).unzip();
     x.sort_unstable_by(f64::total_cmp);
     y.sort_unstable_by(f64::total_cmp);
@@ -231,7 +231,7 @@ fn ks<I: Iterator<Item = (f64, f64)>>(pairs: impl Fn() -> I) -> f64 {
         let sign = if k % 2.0 == 1.0 { 2.0 } else { -2.0 };
         sign * (-2.0 * k * k * lambda * lambda).exp()
     });
-    // Where the series converges slowly, the distributions are as good as the same.
+    // The series converges slowly where the distributions are practically the same.
     if lambda < 0.2 {
         1.0
     } else {
@@ -246,15 +246,15 @@ mod tests {
     #[test]
     fn wishes_are_read() {
         assert_eq!(
-            "ssim=0.995".parse::<Wish>().unwrap(),
-            wish(Kind::Ssim, 0.995)
+            "ssim=0.995".parse::<Criterion>().unwrap(),
+            criterion(Kind::Ssim, 0.995)
         );
         assert_eq!(
-            "spectrum=1%".parse::<Wish>().unwrap(),
-            wish(Kind::Spectrum, 0.01)
+            "spectrum=1%".parse::<Criterion>().unwrap(),
+            criterion(Kind::Spectrum, 0.01)
         );
         for text in ["", "ssim", "ssim=2", "ssim=-1", "taste=1", "psnr=x"] {
-            assert!(text.parse::<Wish>().is_err(), "{text}");
+            assert!(text.parse::<Criterion>().is_err(), "{text}");
         }
     }
 

@@ -1,9 +1,9 @@
-//! Options of other compressors, answered with what they could mean here.
+//! Hints for options of other compressors.
 
 use clap::error::{ContextKind, ContextValue};
 
-/// What people write who come from zfp, SZ or PFPL, and what they may have meant.
-const ANSWERS: [(&str, &str); 9] = [
+/// Options of zfp, SZ and PFPL, and their counterparts.
+const HINTS: [(&str, &str); 9] = [
     ("--rel", RELATIVE),
     ("--relative", RELATIVE),
     ("--noa", "it is --range here: |error| <= E (max - min)"),
@@ -24,14 +24,14 @@ const ANSWERS: [(&str, &str); 9] = [
     ),
 ];
 
-const RELATIVE: &str = "relative to what? Of max - min of the array it is --range E (REL of SZ and cuSZ, NOA of PFPL), \
-                        of each value --pointwise E (REL of PFPL and LC)";
+const RELATIVE: &str = "relative to what? To max - min of the array: --range E (REL of SZ and cuSZ, NOA of PFPL), \
+                        to each value: --pointwise E (REL of PFPL and LC)";
 
-/// The answer to an option that others have.
+/// The hint for an option of another compressor.
 pub fn foreign_option(error: &clap::Error) -> Option<String> {
     let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else {
         return None;
     };
-    let (_, answer) = ANSWERS.iter().find(|(name, _)| name == option)?;
-    Some(format!("there is no {option}: {answer}"))
+    let (_, hint) = HINTS.iter().find(|(name, _)| name == option)?;
+    Some(format!("there is no {option}: {hint}"))
 }
