@@ -54,7 +54,7 @@ fn ratios_are_met_about_and_the_largest_bound_holds() {
                 let (bytes, stats) = compress(&view, &options);
                 let ratio = (values.len() * 4) as f64 / bytes.len() as f64;
                 assert!(
-                    (0.8..1.2).contains(&(ratio / target)),
+                    (0.85..1.15).contains(&(ratio / target)),
                     "{codec} {target}: {ratio}"
                 );
                 let search = stats.search.unwrap();
