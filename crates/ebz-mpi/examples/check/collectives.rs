@@ -150,7 +150,7 @@ fn wrong_arguments(comm: &Comm) {
     let shape = if own == 0 { [99] } else { [100] };
     assert!(gather(comm, &values, &shape, 0, none(), &settings).is_err());
     // Output too small at the root.
-    let mut small = vec![0f32; 10];
+    let mut small = [0f32; 10];
     let target = (own == 0).then_some(&mut small[..]);
     assert!(gather(comm, &values, &[100], 0, target, &settings).is_err());
     if comm.size() > 1 {
@@ -184,7 +184,7 @@ fn wrong_arguments(comm: &Comm) {
         let values = vec![1f32; 2_000_000];
         let error = match own {
             0 => send(comm, &values, &[values.len()], 1, &settings).unwrap_err(),
-            1 => recv(comm, &mut vec![0f32; 11], &[11], 0, &settings).unwrap_err(),
+            1 => recv(comm, &mut [0f32; 11], &[11], 0, &settings).unwrap_err(),
             _ => return,
         };
         assert!(error.to_string().contains("a different shape"), "{error}");

@@ -136,6 +136,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "boxes of one axis")]
     fn the_largest_share_owns_a_chunk() {
         let blocks = [vec![0..5], vec![5..10]];
         assert_eq!(owner(&[4..6], &blocks), 0);
