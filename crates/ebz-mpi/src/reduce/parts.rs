@@ -124,6 +124,6 @@ mod tests {
             }
         }
         assert_eq!(Parts::new(&[64, 128, 100], 4).lags(), [1, 100, 12800]);
-        assert_eq!(Parts::new(&[64, 128, 100], 4).shape(0), [5, 128, 100]);
+        assert_eq!(Parts::new(&[64, 128, 100], 4).shape(0), [4, 128, 100]);
     }
 }
