@@ -166,7 +166,7 @@ pub(crate) fn may_have_fill(extremes: Option<[(f64, f64); 2]>) -> bool {
     extremes.is_none_or(|ends| ends.into_iter().any(may_be_known))
 }
 
-/// Whether a chunk with this range may contain fill values that [`chunk_fill`] finds.
+/// Whether a chunk with this range may contain fill values that `chunk_fill` finds.
 pub fn may_be_missing(range: FiniteRange, element: ElementType) -> bool {
     let is_known = |value| missing::is_known(value, Some(element));
     is_known(range.min) || is_known(range.max)
