@@ -38,8 +38,6 @@ pub struct Comm {
     size: usize,
     /// Measurements so far.
     pub(crate) speeds: RefCell<Speeds>,
-    /// Memory of sums, kept for the next one: page faults of new memory took a third of the time.
-    pub(crate) residuals: RefCell<Vec<i32>>,
 }
 
 /// Converts an MPI error code to an error.
@@ -87,7 +85,6 @@ impl Comm {
                 rank: rank as usize,
                 size: size as usize,
                 speeds: RefCell::default(),
-                residuals: RefCell::default(),
             })
         }
     }

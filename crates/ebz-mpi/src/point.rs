@@ -2,6 +2,7 @@
 
 use crate::comm::{Comm, Tag};
 use crate::error::{Error, Result};
+use crate::link::Route;
 use crate::message::{self, Kind, Message};
 use crate::settings::{Agreement, Mode, Offer, Report, Settings};
 use crate::slabs::{Decoder, Encoder, Outbox};
@@ -29,7 +30,7 @@ fn fingerprint<T: Element>(shape: &[usize], settings: &Settings) -> u64 {
 
 /// Sends an array to another rank, which calls [`recv`] with the same shape and settings, and returns once
 /// that rank has received it: both fail, or neither. The decision whether to compress needs
-/// [`Comm::link`]; if that was not called, the array is compressed.
+/// [`Comm::measure_links`]; if that was not called, the array is compressed.
 pub fn send<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -122,7 +123,7 @@ fn prepare<T: Element>(
         Bound::Ratio(_) => None,
         _ => Some(options.tolerance(|| Ok(ValueScan::of(values, options.fill).range().extent()))?),
     };
-    let link = comm.speeds.borrow().link;
+    let link = comm.known_link(Route::Root);
     let rates = match (settings.mode, link) {
         (Mode::Adaptive, Some(link)) => crate::settings::sample(comm, values, settings, link)?,
         _ => None,
@@ -133,6 +134,7 @@ fn prepare<T: Element>(
         // The receiver has no scan of the values: each chunk detects its own fill values.
         fill: options.fill,
         rates,
+        scanned: true,
         link: link.unwrap_or(0.0),
     };
     let bytes = size_of_val(values) as f64;
@@ -208,6 +210,7 @@ pub fn recv<T: Element>(
         tolerance: Some(tolerance),
         fill: settings.options.fill,
         rates: None,
+        scanned: true,
         link: 0.0,
     };
     let mut decoder = Decoder::new::<T>(&agreement, 0, settings)?;

@@ -2,6 +2,7 @@
 
 use crate::comm::Comm;
 use crate::error::{Error, Result};
+use crate::link::Route;
 use crate::speed::{Estimate, Rates};
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Bound, Element, Fill, FiniteRange, Options, Tolerance, ValueScan, View};
@@ -115,6 +116,8 @@ pub(crate) struct Agreement {
     pub fill: Fill,
     /// Slowest codec and least ratio of all ranks, if measured.
     pub rates: Option<Rates>,
+    /// Whether all ranks scanned their values, if the bound needs that.
+    pub scanned: bool,
     /// Seconds per byte.
     pub link: f64,
 }
@@ -160,12 +163,13 @@ const SAMPLE_VALUES: usize = 1 << 16;
 pub(crate) fn agree<T: Element>(
     comm: &Comm,
     operation: &str,
+    route: Route,
     shape: &[usize],
     values: &[T],
     settings: &Settings,
 ) -> Result<Agreement> {
     let options = &settings.options;
-    let checked = prepare(comm, shape, values, settings);
+    let checked = prepare(comm, route, shape, values, settings);
     let mut words = [0u64; WORDS];
     words[0] = u64::from(checked.is_err());
     for (word, text) in words[1..6].iter_mut().zip([
@@ -212,7 +216,7 @@ pub(crate) fn agree<T: Element>(
     }
     // Only now is it known that all ranks want to measure the link.
     let link = match settings.mode {
-        Mode::Adaptive => comm.link()?,
+        Mode::Adaptive => comm.link(route)?,
         _ => 0.0,
     };
     let offers: Vec<_> = ranks.iter().map(|words| offer(words)).collect();
@@ -222,6 +226,8 @@ pub(crate) fn agree<T: Element>(
         decode: a.decode.max(b.decode),
         ratio: a.ratio.min(b.ratio),
     });
+    let unscanned = |offer: &Offer| offer.scan.is_empty() && offer.len() > 0;
+    let scanned = !options.needs_range() || !offers.iter().any(unscanned);
     let mut scan = ValueScan::new(options.fill);
     for offer in offers.iter().filter(|offer| !offer.scan.is_empty()) {
         scan.join_words(&offer.scan)?;
@@ -239,6 +245,7 @@ pub(crate) fn agree<T: Element>(
         tolerance,
         fill,
         rates,
+        scanned,
         link,
     };
     agreement.check::<T>(settings)?;
@@ -270,6 +277,7 @@ fn offer(words: &[u64]) -> Offer {
 /// The local part: speeds, and a scan of the values.
 fn prepare<T: Element>(
     comm: &Comm,
+    route: Route,
     shape: &[usize],
     values: &[T],
     settings: &Settings,
@@ -285,10 +293,10 @@ fn prepare<T: Element>(
         return Err(ebz::Error::invalid("arrays must have 1 to 4 axes").into());
     }
     View::new(values, shape)?;
-    let link = comm.speeds.borrow().link.unwrap_or(f64::INFINITY);
+    let link = comm.known_link(route).unwrap_or(f64::INFINITY);
     let rates = sample(comm, values, settings, link)?;
-    // No ratio would help: all ranks will choose raw data.
-    let hopeless = rates.is_some_and(|rates| rates.encode.min(rates.decode) > link);
+    // All ranks will choose raw data.
+    let hopeless = rates.is_some_and(|rates| rates.hopeless(link, comm.size()));
     let adaptive = settings.mode == Mode::Adaptive;
     let scan = match settings.options.needs_range() && !(adaptive && hopeless) {
         true => ValueScan::of(values, settings.options.fill).to_words(),
@@ -310,7 +318,7 @@ pub(crate) fn sample<T: Element>(
     let options = &settings.options;
     let known = comm.speeds.borrow().codec(&options.codec);
     if let Some(known) = known
-        && known.encode.min(known.decode) > link
+        && known.hopeless(link, comm.size())
     {
         return Ok(Some(known));
     }

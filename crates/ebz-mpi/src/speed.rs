@@ -1,7 +1,8 @@
 //! Measured speeds of links and codecs, to decide whether compression pays off.
 
-/// Compress only if its estimated time is below this fraction of the raw one.
-const MAX_TIME_FRACTION: f64 = 0.9;
+/// Compress only if its estimated time is below this fraction of the raw one: samples are in cache, and
+/// ranks that share cores and memory take up to twice as long.
+const MAX_TIME_FRACTION: f64 = 0.5;
 
 /// Seconds per byte of raw data, and raw bytes per compressed byte.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,11 +15,21 @@ pub struct Rates {
     pub ratio: f64,
 }
 
+impl Rates {
+    /// Whether no ratio lets compression pay off over this link.
+    pub fn hopeless(&self, link: f64, ranks: usize) -> bool {
+        let least = self.encode.min(self.decode);
+        let most = self.encode.max(self.decode);
+        // The busiest rank encodes or decodes every byte that crosses, and does both for its own part.
+        least + most / ranks as f64 > MAX_TIME_FRACTION * link
+    }
+}
+
 /// Measurements of a communicator.
 #[derive(Debug, Default)]
 pub(crate) struct Speeds {
-    /// Seconds per byte between neighbours while all send.
-    pub link: Option<f64>,
+    /// Seconds per byte by route.
+    pub links: Option<[f64; 2]>,
     /// The best of each codec so far.
     pub codecs: Vec<(String, Rates)>,
 }

@@ -3,6 +3,7 @@
 use super::{choose, cut, largest, misfit};
 use crate::comm::{Comm, MAX_MESSAGE_BYTES, Tag};
 use crate::error::Result;
+use crate::link::Route;
 use crate::settings::{Agreement, Report, Settings, agree};
 use crate::slabs::{Decoder, Encoder, Outbox};
 use ebz::Element;
@@ -18,7 +19,14 @@ pub fn gather<T: Element>(
     out: Option<&mut [T]>,
     settings: &Settings,
 ) -> Result<Report> {
-    let agreement = agree(comm, &format!("gather {root}"), shape, values, settings)?;
+    let agreement = agree(
+        comm,
+        &format!("gather {root}"),
+        Route::Root,
+        shape,
+        values,
+        settings,
+    )?;
     let parts = comm.settle(parts_of(&agreement, comm, root, out))?;
     gather_parts(comm, values, root, parts, &agreement, settings)
 }
@@ -32,7 +40,14 @@ pub fn gather_into<T: Element>(
     out: Vec<&mut [T]>,
     settings: &Settings,
 ) -> Result<Report> {
-    let agreement = agree(comm, &format!("gather {root}"), shape, values, settings)?;
+    let agreement = agree(
+        comm,
+        &format!("gather {root}"),
+        Route::Root,
+        shape,
+        values,
+        settings,
+    )?;
     let fits = || {
         let lengths = agreement.offers.iter().map(|offer| offer.len());
         out.iter().map(|part| part.len()).eq(lengths)

@@ -52,7 +52,7 @@ fn choose(
     let compressed = match settings.mode {
         Mode::Always => true,
         Mode::Never => false,
-        Mode::Adaptive => estimate.is_some_and(|estimate| estimate.pays()),
+        Mode::Adaptive => agreement.scanned && estimate.is_some_and(|estimate| estimate.pays()),
     };
     Report {
         compressed,

@@ -3,6 +3,7 @@
 use super::{choose, cut, largest, misfit};
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
+use crate::link::Route;
 use crate::settings::{Agreement, Report, Settings, agree};
 use crate::slabs::{Decoder, Encoder, Outbox};
 use ebz::Element;
@@ -17,7 +18,7 @@ pub fn allgather<T: Element>(
     out: &mut [T],
     settings: &Settings,
 ) -> Result<Report> {
-    let agreement = agree(comm, "allgather", shape, values, settings)?;
+    let agreement = agree(comm, "allgather", Route::Ring, shape, values, settings)?;
     let mut parts = comm.settle(cut(&agreement, out))?;
     parts[comm.rank()].copy_from_slice(values);
     let report = ring_choice::<T>(comm, &agreement, settings);
@@ -47,7 +48,7 @@ pub fn bcast<T: Element>(
         true => (values, shape),
         false => (&[], &[0]),
     };
-    let agreement = agree(comm, &operation, given.1, given.0, settings)?;
+    let agreement = agree(comm, &operation, Route::Ring, given.1, given.0, settings)?;
     let fits = match agreement.offers.get(root).map(|offer| offer.len()) {
         Some(length) if length == values.len() => Ok(()),
         Some(_) => Err(misfit()),

@@ -3,6 +3,7 @@
 use super::{choose, largest, misfit};
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
+use crate::link::Route;
 use crate::settings::{Agreement, MAX_AXES, Report, Settings, agree};
 use crate::slabs::{Decoder, Encoder, Outbox};
 use ebz::Element;
@@ -50,7 +51,7 @@ fn agree_to_scatter<T: Element>(
         Some(values) if comm.rank() == root => values,
         _ => &[],
     };
-    let whole = agree(comm, &operation, &[all.len()], all, settings)?;
+    let whole = agree(comm, &operation, Route::Root, &[all.len()], all, settings)?;
     let mut shapes = shape
         .iter()
         .map(|&extent| extent as u64 + 1)

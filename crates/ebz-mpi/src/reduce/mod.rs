@@ -13,6 +13,7 @@ mod sums;
 use crate::comm::Comm;
 use crate::error::{Error, Result};
 use crate::lattice::Lattice;
+use crate::link::Route;
 use crate::settings::{Agreement, Mode, Report, Settings, agree};
 use crate::speed::{Estimate, Rates};
 use ebz::{Bound, Element, Tolerance};
@@ -115,7 +116,7 @@ fn sum<T: Element>(
 ) -> Result<Report> {
     let operation = format!("sum {goal:?} {algorithm:?} {shape:?}");
     let given = from.unwrap_or(values);
-    let agreement = agree(comm, &operation, shape, given, settings)?;
+    let agreement = agree(comm, &operation, Route::Ring, shape, given, settings)?;
     let fits = match given.len() == values.len() {
         true => Ok(()),
         false => Err(ebz::Error::invalid("the result has a different length").into()),
@@ -191,7 +192,7 @@ fn choose<T: Element>(
         raw: crossing,
         compressed: bytes * (encode + decode) + crossing * part,
     };
-    report.compressed = estimate.pays();
+    report.compressed = agreement.scanned && estimate.pays();
     report.estimate = Some(estimate);
     Ok(report)
 }
@@ -206,7 +207,7 @@ fn sample<T: Element>(
     const NAME: &str = "lattice";
     let known = comm.speeds.borrow().codec(NAME);
     if let Some(known) = known
-        && known.encode + known.decode > 2.0 * link
+        && known.hopeless(link, comm.size())
     {
         return Some(known);
     }

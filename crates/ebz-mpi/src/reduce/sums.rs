@@ -24,12 +24,19 @@ pub(super) struct How {
     pub doubling: bool,
 }
 
-/// Residuals of all pieces, and their messages.
+/// Residuals of a piece, and messages.
 struct Sums<'a> {
     comm: &'a Comm,
     parts: &'a Parts,
+    lattice: Lattice,
     lags: &'a [usize],
+    /// Residuals of the current piece.
     residuals: Vec<i32>,
+    scratch: Vec<i32>,
+    /// Indices of values that do not fit the lattice.
+    unfit: Vec<u64>,
+    /// Packed sums of this rank's own part.
+    own: Vec<Vec<u8>>,
     outbox: Outbox,
     bytes: Vec<u8>,
     /// The first error; messages continue, so that no rank blocks.
@@ -48,49 +55,48 @@ pub(super) fn on_lattice<T: Element>(
     // All ranks use the lags that rank 0 finds best.
     let lags = comm.allgather(&[best_lags(lattice, values, parts.lags()) as u64])?[0];
     let lags = &parts.lags()[..(lags as usize).clamp(1, parts.lags().len())];
-    let mut residuals = std::mem::take(&mut *comm.residuals.borrow_mut());
-    residuals.resize(values.len(), 0);
-    let (mut unfit, mut scratch) = (Vec::new(), Vec::new());
-    for piece in 0..parts.pieces() {
-        let range = parts.values(piece);
-        let out = &mut residuals[range.clone()];
-        lattice.quantize(&values[range.clone()], out, range.start, &mut unfit);
-        difference(out, lags, &mut scratch);
-    }
-    let all_unfit: u64 = comm.allgather(&[unfit.len() as u64])?.iter().sum();
-    if all_unfit as usize > values.len() / MIN_VALUES_PER_UNFIT {
-        return exact::in_order(comm, values, parts, how.goal, report);
-    }
     let mut sums = Sums {
         comm,
         parts,
+        lattice,
         lags,
-        residuals,
+        residuals: Vec::new(),
+        scratch: Vec::new(),
+        unfit: Vec::new(),
+        own: Vec::new(),
         outbox: Outbox::default(),
         bytes: Vec::new(),
         result: Ok(()),
     };
-    match how.doubling {
-        true => sums.exchange_at_growing_distances()?,
-        false => sums.around()?,
+    let all = match how.doubling {
+        true => sums.exchange_at_growing_distances(values)?,
+        false => {
+            sums.around(values)?;
+            Vec::new()
+        }
+    };
+    let all_unfit: u64 = comm.allgather(&[sums.unfit.len() as u64])?.iter().sum();
+    if all_unfit as usize > values.len() / MIN_VALUES_PER_UNFIT {
+        sums.outbox.finish()?;
+        report.sent_bytes += sums.outbox.sent_bytes;
+        return exact::in_order(comm, values, parts, how.goal, report);
     }
     // Exact sums need the values before they are overwritten.
     let exceptions = match all_unfit {
         0 => None,
-        _ => Some(Exceptions::sum(comm, values, &unfit)?),
+        _ => Some(Exceptions::sum(comm, values, &sums.unfit)?),
     };
     match (how.goal, how.doubling) {
-        (_, true) => sums.finish(0..parts.pieces(), lattice, values),
-        (Goal::All, _) => sums.share(lattice, values)?,
-        (Goal::Parts, _) => sums.finish(parts.pieces_of(comm.rank()), lattice, values),
-        (Goal::Root(root), _) => sums.collect(root, lattice, values)?,
+        (_, true) => sums.finish_all(all, values),
+        (Goal::All, _) => sums.share(values)?,
+        (Goal::Parts, _) => sums.finish_own(values),
+        (Goal::Root(root), _) => sums.collect(root, values)?,
     }
     sums.outbox.finish()?;
     report.sent_bytes += sums.outbox.sent_bytes;
     if let Some(exceptions) = exceptions {
         exceptions.put(values);
     }
-    *comm.residuals.borrow_mut() = sums.residuals;
     sums.result
 }
 
@@ -112,62 +118,105 @@ fn best_lags<T: Element>(lattice: Lattice, values: &[T], lags: &[usize]) -> usiz
 }
 
 impl Sums<'_> {
-    /// Sends the residuals of a piece.
-    fn send(&mut self, piece: usize, to: usize) -> Result<()> {
+    /// Computes the residuals of this rank's values.
+    fn quantize<T: Element>(&mut self, piece: usize, values: &[T]) {
+        let range = self.parts.values(piece);
+        self.residuals.resize(range.len(), 0);
+        self.lattice.quantize(
+            &values[range.clone()],
+            &mut self.residuals,
+            range.start,
+            &mut self.unfit,
+        );
+        difference(&mut self.residuals, self.lags, &mut self.scratch);
+    }
+
+    /// Converts residuals of sums to values.
+    fn finish<T: Element>(&mut self, piece: usize, values: &mut [T]) {
+        sum_up(&mut self.residuals, self.lags);
+        self.lattice
+            .scale(&self.residuals, &mut values[self.parts.values(piece)]);
+    }
+
+    /// Packs the residuals into a message.
+    fn message(&mut self, piece: usize) -> Vec<u8> {
         let mut message = self.outbox.buffer();
         message::begin(Kind::Residuals, 0, piece, 0.0, &mut message);
-        pack(&self.residuals[self.parts.values(piece)], &mut message);
+        pack(&self.residuals, &mut message);
         message::seal(&mut message);
+        message
+    }
+
+    fn send(&mut self, to: usize, message: Vec<u8>) -> Result<()> {
         self.outbox.send(self.comm, to, Tag::Reduce, message)
     }
 
-    /// Receives the residuals of a piece, and adds them or replaces the local ones.
+    /// Receives a message about a piece, and adds its residuals or replaces the local ones.
     fn receive(&mut self, piece: usize, from: usize, add: bool) -> Result<()> {
         self.comm
             .receive(Some(from), Tag::Reduce, &mut self.bytes)?;
-        let out = &mut self.residuals[self.parts.values(piece)];
-        let taken = Message::read(&self.bytes)
-            .and_then(|message| message.expect(Kind::Residuals, 0, piece))
-            .and_then(|body| match add {
-                true => unpack_add(body, out),
-                false => unpack(body, out),
-            });
-        let before = std::mem::replace(&mut self.result, Ok(()));
-        self.result = before.and(taken);
+        self.take(piece, add);
         Ok(())
     }
 
-    /// Reduce-scatter around the ring; afterwards each rank has the sums of its own part.
-    fn around(&mut self) -> Result<()> {
+    /// Takes the residuals out of the message in `bytes`.
+    fn take(&mut self, piece: usize, add: bool) {
+        self.residuals.resize(self.parts.values(piece).len(), 0);
+        let taken = Message::read(&self.bytes)
+            .and_then(|message| message.expect(Kind::Residuals, 0, piece))
+            .and_then(|body| match add {
+                true => unpack_add(body, &mut self.residuals),
+                false => unpack(body, &mut self.residuals),
+            });
+        let before = std::mem::replace(&mut self.result, Ok(()));
+        self.result = before.and(taken);
+    }
+
+    /// Reduce-scatter around the ring; afterwards each rank has the packed sums of its own part.
+    fn around<T: Element>(&mut self, values: &[T]) -> Result<()> {
         let (own, ranks) = (self.comm.rank(), self.comm.size());
         let (next, previous) = ((own + 1) % ranks, (own + ranks - 1) % ranks);
-        if ranks == 1 {
-            return Ok(());
-        }
-        for piece in self.parts.pieces_of(previous) {
-            self.send(piece, next)?;
-        }
-        for step in 2..=ranks {
+        for step in 1..=ranks {
             let part = (own + 2 * ranks - step) % ranks;
             for piece in self.parts.pieces_of(part) {
-                self.receive(piece, previous, true)?;
-                if part != own {
-                    self.send(piece, next)?;
+                self.quantize(piece, values);
+                if step > 1 {
+                    self.receive(piece, previous, true)?;
+                }
+                let message = self.message(piece);
+                match part == own {
+                    true => self.own.push(message),
+                    false => self.send(next, message)?,
                 }
             }
         }
         Ok(())
     }
 
+    /// Converts the sums of this rank's own part to values.
+    fn finish_own<T: Element>(&mut self, values: &mut [T]) {
+        for (piece, at) in self.parts.pieces_of(self.comm.rank()).zip(0..) {
+            std::mem::swap(&mut self.bytes, &mut self.own[at]);
+            self.take(piece, false);
+            std::mem::swap(&mut self.bytes, &mut self.own[at]);
+            self.finish(piece, values);
+        }
+    }
+
+    fn send_own(&mut self, to: usize) -> Result<()> {
+        for message in std::mem::take(&mut self.own) {
+            self.send(to, message)?;
+        }
+        Ok(())
+    }
+
     /// Allgather around the ring: each rank's sums are packed once and forwarded.
-    fn share<T: Element>(&mut self, lattice: Lattice, values: &mut [T]) -> Result<()> {
+    fn share<T: Element>(&mut self, values: &mut [T]) -> Result<()> {
         let (own, ranks) = (self.comm.rank(), self.comm.size());
         let (next, previous) = ((own + 1) % ranks, (own + ranks - 1) % ranks);
-        for piece in self.parts.pieces_of(own) {
-            if ranks > 1 {
-                self.send(piece, next)?;
-            }
-            self.finish(piece..piece + 1, lattice, values);
+        self.finish_own(values);
+        if ranks > 1 {
+            self.send_own(next)?;
         }
         for step in 1..ranks {
             let part = (own + ranks - step) % ranks;
@@ -176,89 +225,85 @@ impl Sums<'_> {
                 if part != next {
                     let spare = self.outbox.buffer();
                     let message = std::mem::replace(&mut self.bytes, spare);
-                    self.outbox.send(self.comm, next, Tag::Reduce, message)?;
+                    self.send(next, message)?;
                 }
-                self.finish(piece..piece + 1, lattice, values);
+                self.finish(piece, values);
             }
         }
         Ok(())
     }
 
     /// Sends each rank's sums to the root.
-    fn collect<T: Element>(
-        &mut self,
-        root: usize,
-        lattice: Lattice,
-        values: &mut [T],
-    ) -> Result<()> {
-        let own = self.comm.rank();
-        if own != root {
-            for piece in self.parts.pieces_of(own) {
-                self.send(piece, root)?;
-            }
-            return Ok(());
+    fn collect<T: Element>(&mut self, root: usize, values: &mut [T]) -> Result<()> {
+        if self.comm.rank() != root {
+            return self.send_own(root);
         }
+        self.finish_own(values);
         for rank in (0..self.comm.size()).filter(|&rank| rank != root) {
             for piece in self.parts.pieces_of(rank) {
                 self.receive(piece, rank, false)?;
+                self.finish(piece, values);
             }
         }
-        self.finish(0..self.parts.pieces(), lattice, values);
         Ok(())
     }
 
-    /// Recursive doubling. Ranks beyond the largest power of two first send their residuals to a
-    /// partner, and receive the result from it.
-    fn exchange_at_growing_distances(&mut self) -> Result<()> {
+    /// Recursive doubling; returns the residuals of all pieces. Ranks beyond the largest power of two
+    /// first send theirs to a partner, and receive the result from it.
+    fn exchange_at_growing_distances<T: Element>(&mut self, values: &[T]) -> Result<Vec<Vec<i32>>> {
         let (own, ranks) = (self.comm.rank(), self.comm.size());
         let power = 1usize << ranks.ilog2();
-        let all = 0..self.parts.pieces();
+        let mut all = Vec::new();
+        for piece in 0..self.parts.pieces() {
+            self.quantize(piece, values);
+            all.push(std::mem::take(&mut self.residuals));
+        }
         if own >= power {
-            for piece in all.clone() {
-                self.send(piece, own - power)?;
-            }
-            for piece in all {
-                self.receive(piece, own - power, false)?;
-            }
-            return Ok(());
+            self.send_all(&mut all, own - power)?;
+            self.receive_all(&mut all, own - power, false)?;
+            return Ok(all);
         }
         let extra = (own + power < ranks).then_some(own + power);
         if let Some(extra) = extra {
-            for piece in all.clone() {
-                self.receive(piece, extra, true)?;
-            }
+            self.receive_all(&mut all, extra, true)?;
         }
         let mut distance = 1;
         while distance < power {
             let partner = own ^ distance;
-            for piece in all.clone() {
-                self.send(piece, partner)?;
-            }
-            for piece in all.clone() {
-                self.receive(piece, partner, true)?;
-            }
+            self.send_all(&mut all, partner)?;
+            self.receive_all(&mut all, partner, true)?;
             distance *= 2;
         }
         if let Some(extra) = extra {
-            for piece in all {
-                self.send(piece, extra)?;
-            }
+            self.send_all(&mut all, extra)?;
+        }
+        Ok(all)
+    }
+
+    fn send_all(&mut self, all: &mut [Vec<i32>], to: usize) -> Result<()> {
+        for (piece, residuals) in all.iter_mut().enumerate() {
+            std::mem::swap(&mut self.residuals, residuals);
+            let message = self.message(piece);
+            std::mem::swap(&mut self.residuals, residuals);
+            self.send(to, message)?;
         }
         Ok(())
     }
 
-    /// Converts the sums of pieces to values.
-    fn finish<T: Element>(
-        &mut self,
-        pieces: std::ops::Range<usize>,
-        lattice: Lattice,
-        values: &mut [T],
-    ) {
-        for piece in pieces {
-            let range = self.parts.values(piece);
-            let residuals = &mut self.residuals[range.clone()];
-            sum_up(residuals, self.lags);
-            lattice.scale(residuals, &mut values[range]);
+    fn receive_all(&mut self, all: &mut [Vec<i32>], from: usize, add: bool) -> Result<()> {
+        for (piece, residuals) in all.iter_mut().enumerate() {
+            std::mem::swap(&mut self.residuals, residuals);
+            let received = self.receive(piece, from, add);
+            std::mem::swap(&mut self.residuals, residuals);
+            received?;
+        }
+        Ok(())
+    }
+
+    fn finish_all<T: Element>(&mut self, all: Vec<Vec<i32>>, values: &mut [T]) {
+        for (piece, residuals) in all.into_iter().enumerate() {
+            self.residuals = residuals;
+            self.finish(piece, values);
         }
     }
 }
