@@ -25,6 +25,9 @@ const MAX_BITS_SAVED: f64 = 4.0;
 /// codebooks would dominate.
 const MIN_RATIO_FOR_LARGE_BOXES: u64 = 16;
 
+/// Below the ratio for large boxes, a codec that would have to be this many times smaller than a faster one is not tried.
+const MAX_TIMES_SMALLER: f64 = 4.0;
+
 /// The choice of `auto`, and its reason.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -64,8 +67,9 @@ pub(crate) fn choose<T: Element>(
     pool: &mut Pool,
 ) -> Result<Choice> {
     let fastest = options.check()?;
+    let masked = scan.is_some_and(|scan| !scan.fill().values().as_slice().is_empty());
     let mut trials = Trials {
-        sample: Sample::of(view, Extent::usual(options.favor)),
+        sample: Sample::of(view, Extent::usual(options.favor, masked)),
         options: options.clone(),
         pool,
     };
@@ -80,8 +84,12 @@ pub(crate) fn choose<T: Element>(
             options.tolerance(|| extent.ok_or_else(|| Error::invalid("the range is not known")))?
         }
     };
-    if trials.bytes(fastest, tolerance)? * MIN_RATIO_FOR_LARGE_BOXES < trials.sample.raw_bytes() {
-        trials.sample = Sample::of(view, Extent::large(options.favor));
+    let least = trials.bytes(fastest, tolerance)?;
+    let large = least * MIN_RATIO_FOR_LARGE_BOXES < trials.sample.raw_bytes();
+    if large {
+        let extent = Extent::whole_chunks(view.shape().iter().product());
+        let extent = extent.unwrap_or(Extent::large(options.favor, masked));
+        trials.sample = Sample::of(view, extent);
     }
     let mut candidates: Vec<_> = options.candidates().collect();
     candidates.sort_by_key(|(_, quarters)| *quarters);
@@ -89,8 +97,9 @@ pub(crate) fn choose<T: Element>(
     for (entry, quarters) in candidates {
         let weight = options.favor.weight(quarters);
         let out_of_reach = results.iter().any(|(cost, bytes, _)| {
-            let saved = 8.0 * (bytes - cost / weight);
-            saved > MAX_BITS_SAVED * trials.sample.values().len() as f64
+            let needed = cost / weight;
+            8.0 * (bytes - needed) > MAX_BITS_SAVED * trials.sample.values().len() as f64
+                || !large && *bytes > MAX_TIMES_SMALLER * needed
         });
         if !out_of_reach {
             let bytes = trials.bytes(entry, tolerance)? as f64;

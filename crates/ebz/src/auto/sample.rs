@@ -4,6 +4,9 @@ use crate::array::{View, gather};
 use crate::element::Element;
 use crate::favor::Favor;
 
+/// The number of boxes grows with that of the arrays along leading axes, up to this factor.
+const MAX_ARRAYS: usize = 4;
+
 /// Number and size of the boxes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
@@ -15,10 +18,11 @@ pub(super) struct Extent {
 impl Extent {
     /// Large enough that codecs mostly compare as on whole chunks, and small enough to take
     /// 1 to 2 % of the encoding time of 64 MiB, which is longer if only the ratio counts.
-    pub const fn usual(favor: Favor) -> Self {
-        let boxes = match favor {
-            Favor::Speed | Favor::Balanced => 2,
-            Favor::Ratio => 8,
+    /// Arrays with masks need more boxes to be represented.
+    pub const fn usual(favor: Favor, masked: bool) -> Self {
+        let boxes = match (favor, masked) {
+            (Favor::Speed | Favor::Balanced, false) => 2,
+            _ => 8,
         };
         Self {
             values: 1 << 14,
@@ -28,11 +32,22 @@ impl Extent {
 
     /// Fewer and larger boxes, for arrays that compress so well that the fixed costs of a chunk
     /// matter.
-    pub const fn large(favor: Favor) -> Self {
+    pub const fn large(favor: Favor, masked: bool) -> Self {
         Self {
             values: 1 << 16,
-            boxes: Self::usual(favor).boxes / 2,
+            boxes: Self::usual(favor, masked).boxes / 2,
         }
+    }
+
+    /// Boxes like small chunks, for an array of this many values that is itself not much larger.
+    pub const fn whole_chunks(values: usize) -> Option<Self> {
+        if values > 1 << 21 {
+            return None;
+        }
+        Some(Self {
+            values: 1 << 18,
+            boxes: 1,
+        })
     }
 }
 
@@ -50,7 +65,13 @@ impl<T: Element> Sample<T> {
         let whole = view.shape().iter().product();
         let shape = box_shape(view.shape(), extent.values);
         let length: usize = shape.iter().product();
-        let boxes = if length == whole { 1 } else { extent.boxes };
+        // The arrays along leading axes may be different quantities.
+        let inner = view.shape().len().saturating_sub(3);
+        let arrays: usize = view.shape()[..inner].iter().product();
+        let boxes = match length == whole {
+            true => 1,
+            false => extent.boxes * arrays.clamp(1, MAX_ARRAYS),
+        };
         let mut values = vec![T::default(); boxes * length];
         let layout = &view.layout;
         for (number, out) in values.chunks_exact_mut(length.max(1)).enumerate() {

@@ -94,8 +94,7 @@ pub fn recover_within<S: Source, W: Write + Send>(
         return Err(Error::corrupt(match report.len() {
             0 => "nothing in this file can be recovered".into(),
             frames => format!(
-                "nothing in this file can be recovered: too few chunks of its {frames} frames are \
-                 left"
+                "nothing in this file can be recovered: too few chunks are left (frames: {frames})"
             ),
         }));
     }

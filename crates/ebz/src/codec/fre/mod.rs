@@ -65,6 +65,7 @@ impl Codec for Fre {
         ],
         rewrites_exactly: Some(&[]),
     };
+    const QUARTERS: Option<u32> = Some(6);
 
     fn validate(params: &Params) -> Result<()> {
         params.choice("rounding", &ROUNDING)?;
