@@ -139,7 +139,14 @@ impl Kernel for Heat {
         );
     }
 
-    fn advance(&self, _step: Step, _stage: usize, _at: usize, window: [&[f64]; 3], out: &mut [f64]) {
+    fn advance(
+        &self,
+        _step: Step,
+        _stage: usize,
+        _at: usize,
+        window: [&[f64]; 3],
+        out: &mut [f64],
+    ) {
         let [_, ny, nx] = self.shape;
         let row = |plane: usize, y: usize| &window[plane][y * nx..(y + 1) * nx];
         self.level.run(

@@ -226,12 +226,7 @@ fn in_pass(error: Error, step: u64, plan: &Plan) -> Error {
 }
 
 /// Root mean square of the change in the next pass, from a few planes.
-fn typical_change(
-    kernel: &dyn Kernel,
-    grid: &Grid,
-    steps: usize,
-    threads: usize,
-) -> Result<f64> {
+fn typical_change(kernel: &dyn Kernel, grid: &Grid, steps: usize, threads: usize) -> Result<f64> {
     const SAMPLES: usize = 4;
     let planes = kernel.shape()[0];
     let next = sweep::next_step(kernel, grid, threads)?;
