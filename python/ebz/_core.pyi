@@ -37,6 +37,7 @@ class Options:
         fill: str = "auto",
         clip: str = "auto",
         keep_zeros: bool = False,
+        one_pass: bool = False,
         chunk: Sequence[int] | None = None,
         params: Mapping[str, str | int | float | bool] | None = None,
         metadata: str | None = None,

@@ -44,6 +44,7 @@ def compress(
     fill: Fill = "auto",
     clip: str = "auto",
     keep_zeros: bool = False,
+    one_pass: bool = False,
     chunk: Sequence[int] | None = None,
     params: Params | None = None,
     metadata: Any = None,
@@ -57,7 +58,8 @@ def compress(
     - `range`: the same, as a multiple of (max - min) of the finite values.
     - `pointwise`: the same, as a multiple of the magnitude of the value itself.
     - `psnr`: minimum peak signal-to-noise ratio in dB.
-    - `ratio`: minimum compression ratio; the stream stores the bound that achieves it.
+    - `ratio`: minimum compression ratio; the stream stores the bound that achieves it. With `one_pass=True` the
+      ratio is met about, instead of at least, in one pass over the array at a constant speed.
     - `precision`: number of bit planes or mantissa bits to keep.
     - `lossless`: bit-exact.
 
@@ -95,6 +97,7 @@ def compress(
         fill=fill,
         clip=clip,
         keep_zeros=keep_zeros,
+        one_pass=one_pass,
         chunk=chunk,
         params=params,
         metadata=metadata,

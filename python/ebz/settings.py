@@ -43,6 +43,7 @@ class Settings(TypedDict, total=False):
     fill: Fill
     clip: str
     keep_zeros: bool
+    one_pass: bool
     chunk: Sequence[int] | None
     params: Params | None
     metadata: Any
@@ -78,7 +79,7 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
                 raise InvalidType(f"clip={value!r}: use 'auto', 'none', 'data' or limits such as '0..1'")
             if value != "auto":
                 result[name] = str(value)
-        elif name in ("lossless", "keep_zeros"):
+        elif name in ("lossless", "keep_zeros", "one_pass"):
             if not isinstance(value, (bool, np.bool_)):
                 raise InvalidType(f"{name}={value!r}: use True or False")
             if value:

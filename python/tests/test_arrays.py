@@ -257,3 +257,13 @@ def test_fractions_do_not_become_negative(settings):
         ebz.compress(fractions, abs=1e-2, clip="0..0.5")
     with pytest.raises(ValueError):
         ebz.compress(fractions, abs=1e-2, clip="low")
+
+
+def test_a_ratio_is_met_about_in_one_pass(field):
+    data = ebz.compress(field, ratio=8, one_pass=True)
+    assert field.nbytes / len(data) == pytest.approx(8, rel=0.15)
+    assert ebz.decompress(data).shape == field.shape
+    with pytest.raises(ValueError, match="ratio"):
+        ebz.compress(field, abs=1, one_pass=True)
+    with pytest.raises(TypeError, match="one_pass"):
+        ebz.compress(field, ratio=8, one_pass=1)

@@ -189,6 +189,13 @@ int32_t ebz_options_set_clip(ebz_options *options, const char *clip, char **mess
 // `options` is valid, `message` is valid for a write or null.
 int32_t ebz_options_set_keep_zeros(ebz_options *options, bool keep, char **message);
 
+// Sets whether EBZ_RATIO is met in one pass over the array (default: no): about, instead of at least, at a
+// constant speed.
+//
+// # Safety
+// `options` is valid, `message` is valid for a write or null.
+int32_t ebz_options_set_one_pass(ebz_options *options, bool one_pass, char **message);
+
 // Sets the metadata stored with the arrays, as JSON.
 //
 // # Safety

@@ -244,6 +244,26 @@ pub unsafe extern "C" fn ebz_options_set_keep_zeros(
     }
 }
 
+/// Sets whether EBZ_RATIO is met in one pass over the array (default: no): about, instead of at least, at a
+/// constant speed.
+///
+/// # Safety
+/// `options` is valid, `message` is valid for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_options_set_one_pass(
+    options: *mut ebz_options,
+    one_pass: bool,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        set(options, message, |options| {
+            options.one_pass = one_pass;
+            Ok(())
+        })
+    }
+}
+
 /// Sets the metadata stored with the arrays, as JSON.
 ///
 /// # Safety

@@ -15,7 +15,7 @@ impl Options {
     #[new]
     #[pyo3(signature = (*, abs=None, range=None, pointwise=None, psnr=None, ratio=None,
         precision=None, lossless=false, codec=ebz::codec::DEFAULT, favor="balanced", threads=1, fill="auto",
-        clip="auto", keep_zeros=false, chunk=None, params=None, metadata=None, for_rewriting=false))]
+        clip="auto", keep_zeros=false, one_pass=false, chunk=None, params=None, metadata=None, for_rewriting=false))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         abs: Option<f64>,
@@ -31,6 +31,7 @@ impl Options {
         fill: &str,
         clip: &str,
         keep_zeros: bool,
+        one_pass: bool,
         chunk: Option<Vec<usize>>,
         params: Option<&Bound<'_, PyDict>>,
         metadata: Option<&str>,
@@ -50,6 +51,7 @@ impl Options {
         options.fill = fill.parse()?;
         options.clip = clip.parse()?;
         options.keep_zeros = keep_zeros;
+        options.one_pass = one_pass;
         options.chunk = chunk;
         for (key, value) in params.into_iter().flatten() {
             let value = match value.cast::<PyBool>() {

@@ -137,6 +137,42 @@ fn speckle_reduction_is_what_its_definition_says() {
     assert_close(&in_memory(&kernel, 6), &expected, 1e-12);
 }
 
+/// A kernel that measures its speckle scale before every step.
+fn measured(shape: [usize; 2]) -> (Parameters, Srad) {
+    let parameters = Parameters {
+        measured: true,
+        ..Parameters::default()
+    };
+    let kernel = Srad::synthetic(shape, parameters, best()).unwrap();
+    (parameters, kernel)
+}
+
+#[test]
+fn a_measured_speckle_scale_is_that_of_the_stored_image() -> Result<()> {
+    let (parameters, kernel) = measured([13, 18]);
+    let start = naive::start(&kernel);
+    let expected = naive::srad([13, 18], parameters, start.clone(), 6);
+    assert_close(&in_memory(&kernel, 6), &expected, 1e-12);
+    let decaying = naive::srad([13, 18], Parameters::default(), start, 6);
+    assert_ne!(decaying, expected);
+    // The same with every number of threads, on disk, compressed, and continued.
+    let folder = tempfile::tempdir()?;
+    for state in [State::RawDisk, State::CompressedDisk] {
+        let plan = |steps, threads, resume| Plan {
+            threads,
+            resume,
+            ..plan(state, steps, 1, folder.path())
+        };
+        let whole = values(&run(&kernel, &plan(6, 1, false), |_| ())?.grid)?;
+        for threads in [2, 20] {
+            drop(run(&kernel, &plan(2, threads, false), |_| ())?);
+            let rest = values(&run(&kernel, &plan(6, threads, true), |_| ())?.grid)?;
+            assert_eq!(rest, whole, "{state:?} {threads}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn speckle_falls_and_edges_stay() {
     let n = 128;
@@ -298,6 +334,9 @@ fn what_cannot_run_says_why() {
     let image = Array::new(vec![1.0, 0.0, 1.0, 1.0], &[2, 2]).unwrap();
     let of = Srad::of(image, Parameters::default(), best()).map(|_| ());
     assert!(message(of).contains("above 0"));
+    let two_steps = plan(State::RawMemory, 2, 2, Path::new("unused"));
+    let error = message(run(&measured([8, 8]).1, &two_steps, |_| ()).map(|_| ()));
+    assert!(error.contains("--per-pass 1"), "{error}");
     let kernel = Heat::new(shape, 0.1, best()).unwrap();
     for state in State::ALL {
         let plan = Plan {

@@ -1,26 +1,35 @@
-//! Makes the offline codebooks of `ceaz`.
+//! Makes the offline codebooks of `ceaz`, and measures that of `symbols=centre` on other fields.
 //!
 //! ```text
 //! offline_books histograms FIELD … > offline_histograms.txt    frequencies from raw fields
 //! offline_books books < offline_histograms.txt > offline_books.bin
 //! offline_books centred FIELD … > offline_centred.txt          the same for `symbols=centre`
+//! offline_books others FIELD …                                 what a codebook loses on fields it was not made from
 //! ```
 //!
 //! A field is a file of little-endian values whose name ends with its shape and type, as in
-//! `density_64x128x128.f32`. Fields are aligned first: the bound of each is set so that its
-//! symbols take the same number of bits per value, by the rule that a bound twice as large saves
-//! one bit. Then every field has the same weight.
+//! `density_64x128x128.f32`; what comes before the first `_` names its dataset. Fields are aligned
+//! first: the bound of each is set so that its symbols take the same number of bits per value, by
+//! the rule that a bound twice as large saves one bit. Then every field has the same weight.
 
 use ebz::codec::Params;
 use ebz::engine::Context;
-use ebz::internals::{Dims, Float, Task, centred_frequencies, frequencies, offline_books};
+use ebz::internals::{
+    Dims, Float, Sort, Task, WIDE_ALPHABET, WideBook, centred_frequencies, frequencies,
+    offline_books,
+};
 use ebz::{Error, FillValues, FiniteRange, Result, Tolerance};
 use std::io::{Read, Write};
+use std::path::Path;
 
 /// Bits per value that fields are aligned to, one after the other.
 const RATES: [f64; 3] = [1.0, 3.0, 6.0];
-/// The same where there is one book, as in the paper: a ratio of 10.5 of `f32`.
+/// The same where there is one codebook, as in the paper: a ratio of 10.5 of `f32`.
 const CENTRED_RATE: f64 = 3.0;
+/// Encodings until a field is aligned.
+const ROUNDS: usize = 6;
+/// Bound of the fields that a codebook is measured on, relative to their range, as in Figure 8 of the paper.
+const MEASURED_BOUND: f64 = 1e-4;
 /// Sum of the frequencies of a field in a group.
 const WEIGHT: f64 = 65536.0;
 
@@ -35,113 +44,225 @@ fn main() -> Result<()> {
         }
         Some((task, fields)) if task == "histograms" && !fields.is_empty() => histograms(fields),
         Some((task, fields)) if task == "centred" && !fields.is_empty() => centred(fields),
+        Some((task, fields)) if task == "others" && !fields.is_empty() => others(fields),
         _ => Err(Error::InvalidArgument(
-            "use: offline_books histograms FIELD…, offline_books centred FIELD…, or offline_books books"
-                .into(),
+            "use: offline_books histograms|centred|others FIELD…, or offline_books books".into(),
         )),
     }
 }
 
-/// Sums of normalised frequencies, by group and symbol.
-#[derive(Default)]
-struct Sums {
-    masks: Vec<Vec<f64>>,
-    symbols: Vec<Vec<f64>>,
+/// Frequencies of symbols; masks and symbols of each group alternate.
+type Histograms = Vec<Vec<u32>>;
+
+/// Whose frequencies: those of the default coder, or those of `symbols=centre`.
+#[derive(Clone, Copy)]
+enum Alphabet {
+    Bytes,
+    Centred,
 }
 
-fn histograms(fields: &[String]) -> Result<()> {
-    let mut sums = Sums::default();
-    for field in fields {
-        match read(field)? {
-            (dims, Values::F32(values)) => add_field(&values, dims, &mut sums),
-            (dims, Values::F64(values)) => add_field(&values, dims, &mut sums),
-        }
-    }
-    println!(
-        "# Average frequencies of masks and symbols of {} fields,",
-        fields.len()
-    );
-    println!(
-        "# aligned to {RATES:?} bits per value; a line of masks and one of symbols per group."
-    );
-    for (masks, symbols) in sums.masks.iter().zip(&sums.symbols) {
-        for sums in [masks, symbols] {
-            let total: f64 = sums.iter().sum::<f64>().max(1.0);
-            // Every symbol has a code.
-            let counts = sums.iter().map(|s| (s / total * WEIGHT) as u32 + 1);
-            let words: Vec<String> = counts.map(|c| c.to_string()).collect();
-            println!("{}", words.join(" "));
-        }
-    }
-    Ok(())
+/// A field in memory.
+struct Field {
+    dims: Dims,
+    values: Values,
 }
 
-/// The values of a field.
 enum Values {
     F32(Vec<f32>),
     F64(Vec<f64>),
 }
 
-fn read(field: &str) -> Result<(Dims, Values)> {
-    let bytes = std::fs::read(field)?;
-    let dims = dims_of(field)
-        .ok_or_else(|| Error::InvalidArgument(format!("{field}: no shape in the name")))?;
-    let single = |c: &[u8; 4]| f32::from_le_bytes(*c);
-    let double = |c: &[u8; 8]| f64::from_le_bytes(*c);
-    Ok(match field.ends_with(".f32") {
-        true => (
-            dims,
-            Values::F32(bytes.as_chunks().0.iter().map(single).collect()),
-        ),
-        false => (
-            dims,
-            Values::F64(bytes.as_chunks().0.iter().map(double).collect()),
-        ),
-    })
-}
+impl Field {
+    fn read(name: &str) -> Result<Self> {
+        let bytes = std::fs::read(name)?;
+        let dims = dims_of(name)
+            .ok_or_else(|| Error::InvalidArgument(format!("{name}: no shape in the name")))?;
+        let single = |c: &[u8; 4]| f32::from_le_bytes(*c);
+        let double = |c: &[u8; 8]| f64::from_le_bytes(*c);
+        let values = match name.ends_with(".f32") {
+            true => Values::F32(bytes.as_chunks().0.iter().map(single).collect()),
+            false => Values::F64(bytes.as_chunks().0.iter().map(double).collect()),
+        };
+        Ok(Self { dims, values })
+    }
 
-/// One line of frequencies: the paper has one book, at one rate.
-fn centred(fields: &[String]) -> Result<()> {
-    let mut sums = Vec::new();
-    for field in fields {
-        match read(field)? {
-            (dims, Values::F32(values)) => add_centred(&values, dims, &mut sums),
-            (dims, Values::F64(values)) => add_centred(&values, dims, &mut sums),
+    fn range(&self) -> f64 {
+        match &self.values {
+            Values::F32(values) => FiniteRange::of(values, &FillValues::NONE).extent(),
+            Values::F64(values) => FiniteRange::of(values, &FillValues::NONE).extent(),
         }
     }
+
+    fn histograms(&self, bound: f64, alphabet: Alphabet) -> Histograms {
+        match &self.values {
+            Values::F32(values) => histograms_of(values, self.dims, bound, alphabet),
+            Values::F64(values) => histograms_of(values, self.dims, bound, alphabet),
+        }
+    }
+
+    /// The histograms at each of these rates.
+    fn aligned(&self, rates: &[f64], alphabet: Alphabet) -> Vec<Histograms> {
+        let mut bound = 1e-3 * self.range();
+        let at_rate = rates.iter().map(|target| {
+            let mut found = Histograms::new();
+            for _ in 0..ROUNDS {
+                found = self.histograms(bound, alphabet);
+                let bits = found.iter().map(|counts| bits(counts)).sum::<f64>();
+                bound *= (bits / self.dims.len() as f64 - target).exp2();
+            }
+            found
+        });
+        at_rate.collect()
+    }
+}
+
+fn histograms_of<T: Float>(values: &[T], dims: Dims, bound: f64, alphabet: Alphabet) -> Histograms {
+    let params = Params::default();
+    let task = Task {
+        dims,
+        tolerance: Tolerance::Abs(bound),
+        fill: FillValues::NONE,
+        params: &params,
+    };
+    let mut context = Context::default();
+    match alphabet {
+        Alphabet::Bytes => {
+            let found = frequencies(values, &task, &mut context);
+            let groups = found.masks.into_iter().zip(found.symbols);
+            groups
+                .flat_map(|(masks, symbols)| [masks, symbols])
+                .collect()
+        }
+        Alphabet::Centred => vec![centred_frequencies(values, &task, &mut context)],
+    }
+}
+
+/// Sums of normalised frequencies.
+#[derive(Default)]
+struct Sums(Vec<Vec<f64>>);
+
+impl Sums {
+    fn add(&mut self, histograms: &Histograms) {
+        self.0.resize(histograms.len(), Vec::new());
+        for (sums, counts) in self.0.iter_mut().zip(histograms) {
+            sums.resize(counts.len(), 0.0);
+            let total: f64 = counts.iter().map(|&c| f64::from(c)).sum::<f64>().max(1.0);
+            for (sum, &count) in sums.iter_mut().zip(counts) {
+                *sum += f64::from(count) / total;
+            }
+        }
+    }
+
+    /// Average frequencies, in which every symbol has a code.
+    fn averages(&self) -> impl Iterator<Item = Vec<u32>> {
+        self.0.iter().map(|sums| {
+            let total: f64 = sums.iter().sum::<f64>().max(1.0);
+            sums.iter()
+                .map(|s| (s / total * WEIGHT) as u32 + 1)
+                .collect()
+        })
+    }
+
+    fn print(&self) {
+        for counts in self.averages() {
+            let words: Vec<String> = counts.iter().map(u32::to_string).collect();
+            println!("{}", words.join(" "));
+        }
+    }
+}
+
+/// Sums over the fields, aligned to these rates.
+fn sums(fields: &[String], rates: &[f64], alphabet: Alphabet) -> Result<Sums> {
+    let mut sums = Sums::default();
+    for field in fields {
+        for histograms in Field::read(field)?.aligned(rates, alphabet) {
+            sums.add(&histograms);
+        }
+    }
+    Ok(sums)
+}
+
+fn histograms(fields: &[String]) -> Result<()> {
+    let sums = sums(fields, &RATES, Alphabet::Bytes)?;
+    let count = fields.len();
+    println!("# Average frequencies of masks and symbols of {count} fields,");
     println!(
-        "# Average frequencies of residuals 0, -1, 1, -2, 2 … of {} fields, aligned to {CENTRED_RATE} bits",
-        fields.len()
+        "# aligned to {RATES:?} bits per value; a line of masks and one of symbols per group."
     );
-    println!("# per value; the last one is that of all others.");
-    let total: f64 = sums.iter().sum::<f64>().max(1.0);
-    // Every symbol has a code.
-    let counts = sums.iter().map(|s| (s / total * WEIGHT) as u32 + 1);
-    let words: Vec<String> = counts.map(|c| c.to_string()).collect();
-    println!("{}", words.join(" "));
+    sums.print();
     Ok(())
 }
 
-fn add_centred<T: Float>(values: &[T], dims: Dims, sums: &mut Vec<f64>) {
-    let params = Params::default();
-    let mut context = Context::default();
-    let mut bound = 1e-3 * FiniteRange::of(values, &FillValues::NONE).extent();
+/// One line of frequencies: the paper has one codebook, at one rate.
+fn centred(fields: &[String]) -> Result<()> {
+    let sums = sums(fields, &[CENTRED_RATE], Alphabet::Centred)?;
+    println!(
+        "# Average frequencies of residuals 0, -1, 1, -2, 2 … of {} fields by the Lorenzo prediction in all dimensions,",
+        fields.len()
+    );
+    println!("# aligned to {CENTRED_RATE} bits per value; the last one is that of all others.");
+    sums.print();
+    Ok(())
+}
+
+/// What one codebook for all fields loses on each of them: made from all fields, and from other datasets only.
+fn others(fields: &[String]) -> Result<()> {
     let mut found = Vec::new();
-    for _ in 0..6 {
-        let task = Task {
-            dims,
-            tolerance: Tolerance::Abs(bound),
-            fill: FillValues::NONE,
-            params: &params,
+    for name in fields {
+        let field = Field::read(name)?;
+        let aligned = field.aligned(&[CENTRED_RATE], Alphabet::Centred);
+        let measured = field.histograms(MEASURED_BOUND * field.range(), Alphabet::Centred);
+        found.push((dataset(name), aligned, measured));
+    }
+    println!(
+        "| field | residual 0 | ±1 | ±2 to 4 | ±5 to 32 | more | own codebook, bits per value | offline, of all fields | of other datasets |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (name, (own, _, measured)) in fields.iter().zip(&found) {
+        let lost = |which: &dyn Fn(&str) -> bool| {
+            let mut sums = Sums::default();
+            for (_, aligned, _) in found.iter().filter(|(dataset, ..)| which(dataset)) {
+                aligned.iter().for_each(|histograms| sums.add(histograms));
+            }
+            let average = sums.averages().next().unwrap_or_default();
+            let counts = &measured[0];
+            100.0 * (cost(counts, counts) / cost(&average, counts) - 1.0)
         };
-        found = centred_frequencies(values, &task, &mut context);
-        bound *= (bits(&found) / values.len() as f64 - CENTRED_RATE).exp2();
+        let values: f64 = measured[0].iter().map(|&count| f64::from(count)).sum();
+        // Residuals of up to n have the symbols up to 2n.
+        let shares = [0..1, 1..3, 3..9, 9..65, 65..WIDE_ALPHABET].map(|symbols| {
+            let counts = measured[0][symbols].iter();
+            100.0 * counts.map(|&count| f64::from(count)).sum::<f64>() / values
+        });
+        let stem = Path::new(name).file_stem().unwrap_or_default();
+        let stem = stem.to_string_lossy();
+        println!(
+            "| {} | {} | {:.2} | {:+.1} % | {:+.1} % |",
+            stem.rsplit_once('_').map_or(&*stem, |(name, _)| name),
+            shares.map(|share| format!("{share:.1} %")).join(" | "),
+            cost(&measured[0], &measured[0]) / values,
+            lost(&|_| true),
+            lost(&|dataset| dataset != own)
+        );
     }
-    sums.resize(found.len(), 0.0);
-    let total = found.iter().map(|&c| f64::from(c)).sum::<f64>().max(1.0);
-    for (sum, &count) in sums.iter_mut().zip(&found) {
-        *sum += f64::from(count) / total;
-    }
+    Ok(())
+}
+
+/// Bits of symbols with a codebook made from other frequencies.
+fn cost(made_from: &[u32], counts: &[u32]) -> f64 {
+    let frequencies: [u32; WIDE_ALPHABET] =
+        std::array::from_fn(|symbol| made_from.get(symbol).copied().unwrap_or(0).max(1));
+    let book = WideBook::of(&frequencies, Sort::Exact);
+    let bits = book.lengths().iter().zip(counts);
+    bits.map(|(&length, &count)| f64::from(length) * f64::from(count))
+        .sum()
+}
+
+/// The dataset of a field, from its name.
+fn dataset(name: &str) -> String {
+    let file = Path::new(name).file_name().unwrap_or_default();
+    let file = file.to_string_lossy();
+    file.split('_').next().unwrap_or_default().to_string()
 }
 
 /// Extents from a name like `density_64x128x128.f32`.
@@ -159,41 +280,6 @@ fn dims_of(name: &str) -> Option<Dims> {
         },
         [] => return None,
     })
-}
-
-fn add_field<T: Float>(values: &[T], dims: Dims, sums: &mut Sums) {
-    let params = Params::default();
-    let mut context = Context::default();
-    let mut bound = 1e-3 * FiniteRange::of(values, &FillValues::NONE).extent();
-    for target in RATES {
-        let mut found = ebz::internals::Frequencies::default();
-        for _ in 0..6 {
-            let task = Task {
-                dims,
-                tolerance: Tolerance::Abs(bound),
-                fill: FillValues::NONE,
-                params: &params,
-            };
-            found = frequencies(values, &task, &mut context);
-            let histograms = found.masks.iter().chain(&found.symbols);
-            let rate = histograms.map(|h| bits(h)).sum::<f64>() / values.len() as f64;
-            bound *= (rate - target).exp2();
-        }
-        let kinds = [
-            (&found.masks, &mut sums.masks),
-            (&found.symbols, &mut sums.symbols),
-        ];
-        for (found, sums) in kinds {
-            sums.resize(found.len(), Vec::new());
-            for (counts, sums) in found.iter().zip(sums) {
-                sums.resize(counts.len(), 0.0);
-                let total: f64 = counts.iter().map(|&c| f64::from(c)).sum::<f64>().max(1.0);
-                for (sum, &count) in sums.iter_mut().zip(counts) {
-                    *sum += f64::from(count) / total;
-                }
-            }
-        }
-    }
 }
 
 /// Entropy of symbols with these frequencies.

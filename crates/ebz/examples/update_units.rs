@@ -1,7 +1,7 @@
 //! What the update units of `ceaz` with `symbols=centre` are worth, for the tables of `docs/papers.md`.
 //!
 //! ```text
-//! update_units chi FIELD …     loss of size with the book of another unit, by the change χ of the deviation
+//! update_units chi FIELD …     loss of size with the codebook of another unit, by the change χ of the deviation
 //! update_units sort FIELD …    loss of size and time of Algorithm 1 against an exact sort
 //! ```
 //!
@@ -81,7 +81,7 @@ fn units<T: Float>(values: &[T]) -> Vec<Vec<Counts>> {
         .collect()
 }
 
-/// A book in which every symbol has a code.
+/// A codebook in which every symbol has a code.
 fn book(counts: &Counts, sort: Sort) -> WideBook {
     WideBook::of(&counts.map(|count| count.max(1)), sort)
 }
@@ -134,7 +134,7 @@ fn chi(all: &[Vec<Counts>]) {
 fn sort(all: &[Vec<Counts>]) {
     const REPEATS: u32 = 20;
     println!(
-        "| symbols that occur | units | size with Algorithm 1 | book, exact sort | Algorithm 1 |"
+        "| symbols that occur | units | size with Algorithm 1 | codebook, exact sort | Algorithm 1 |"
     );
     println!("|---|---|---|---|---|");
     let mut from = 2;

@@ -150,6 +150,9 @@ pub struct Srad {
     /// Decay rate of the speckle scale per step
     #[arg(long, value_name = "R", default_value_t = 0.02)]
     pub rho: f64,
+    /// Measure the speckle scale of the whole image before every step, instead of --q0 and --rho; needs --per-pass 1
+    #[arg(long, conflicts_with_all = ["q0", "rho"])]
+    pub measure_q0: bool,
     #[command(flatten)]
     pub sweep: Sweep,
 }

@@ -3,7 +3,7 @@
 //!
 //! uᵗ⁺¹ = uᵗ + r (sum of the 6 neighbours − 6 uᵗ), with the diffusion number r = α Δt / Δx².
 
-use super::{Kernel, Sums};
+use super::{Kernel, Step, Sums};
 use ebz::simd::Level;
 use ebz::{Error, Result};
 use std::f64::consts::PI;
@@ -139,7 +139,14 @@ impl Kernel for Heat {
         );
     }
 
-    fn advance(&self, _step: u64, _stage: usize, _at: usize, window: [&[f64]; 3], out: &mut [f64]) {
+    fn advance(
+        &self,
+        _step: Step,
+        _stage: usize,
+        _at: usize,
+        window: [&[f64]; 3],
+        out: &mut [f64],
+    ) {
         let [_, ny, nx] = self.shape;
         let row = |plane: usize, y: usize| &window[plane][y * nx..(y + 1) * nx];
         self.level.run(

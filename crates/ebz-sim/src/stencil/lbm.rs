@@ -5,7 +5,7 @@
 //! rest, which preserves significant digits. A step pulls the populations from the neighbours and
 //! collides them; rows hold the post-collision state.
 
-use super::{Kernel, Sums};
+use super::{Kernel, Step, Sums};
 use ebz::simd::Level;
 use ebz::{Error, Result};
 
@@ -336,7 +336,7 @@ impl Kernel for Lbm {
         6.0 * WEIGHT[1] * self.velocity.abs()
     }
 
-    fn advance(&self, _step: u64, _stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]) {
+    fn advance(&self, _step: Step, _stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]) {
         let nx = self.shape[1];
         if self.special[at].len() < nx {
             self.level.run(

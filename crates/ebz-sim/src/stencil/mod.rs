@@ -60,8 +60,13 @@ pub trait Kernel: Sync {
         range.extent()
     }
 
-    /// Writes plane `at` of a stage of time step `step` from three planes of the previous stage.
-    fn advance(&self, step: u64, stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]);
+    /// Whether a step depends on the sums of the grid before it; a pass then has one step.
+    fn needs_sums(&self) -> bool {
+        false
+    }
+
+    /// Writes plane `at` of a stage of a time step from three planes of the previous stage.
+    fn advance(&self, step: Step, stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]);
 
     /// The contribution of a plane to the sums behind [`Kernel::quantities`].
     fn sums(&self, at: usize, plane: &[f64]) -> Sums;
@@ -75,3 +80,22 @@ pub trait Kernel: Sync {
 
 /// Sums over a grid.
 pub type Sums = [f64; 3];
+
+/// A time step.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// Number of steps before it.
+    pub number: u64,
+    /// Sums of the grid before it; zeros unless [`Kernel::needs_sums`].
+    pub sums: Sums,
+}
+
+impl Step {
+    /// A later step of the same pass.
+    fn after(self, steps: u64) -> Self {
+        Self {
+            number: self.number + steps,
+            ..self
+        }
+    }
+}

@@ -3,8 +3,8 @@
 //! A pass takes as long as the slowest of the concurrent activities: compute (and, on compressed
 //! grids, encoding and decoding on the same cores), memory, and disk.
 
-use super::Kernel;
 use super::run::Plan;
+use super::{Kernel, Step, Sums};
 use ebz::simd::Level;
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Result, View};
@@ -138,6 +138,10 @@ fn rate<S>(
 /// Cell updates per second on planes in cache.
 fn compute(kernel: &dyn Kernel, threads: usize) -> Result<f64> {
     let (stages, middle) = (kernel.stages(), kernel.shape()[0] / 2);
+    let step = Step {
+        number: 0,
+        sums: Sums::default(),
+    };
     let prepare = || {
         let mut first = vec![0.0; kernel.stage_len(stages - 1)];
         kernel.start(middle, &mut first);
@@ -148,7 +152,13 @@ fn compute(kernel: &dyn Kernel, threads: usize) -> Result<f64> {
         for stage in 0..stages {
             let (before, rest) = outputs.split_at_mut(stage);
             let input = before.last().unwrap_or(first);
-            kernel.advance(0, stage, middle, [input; 3].map(|p| &p[..]), &mut rest[0]);
+            kernel.advance(
+                step,
+                stage,
+                middle,
+                [input; 3].map(|p| &p[..]),
+                &mut rest[0],
+            );
         }
         Ok(kernel.cells() as f64)
     })

@@ -95,6 +95,11 @@ impl Plan {
                 "runs and passes need at least one step: --steps and --per-pass must be above 0",
             ));
         }
+        if kernel.needs_sums() && self.per_pass != 1 {
+            return Err(Error::invalid(
+                "every step needs a measurement of the whole grid before it: use --per-pass 1",
+            ));
+        }
         let layout = Layout::new(&kernel.shape(), self.slab)?;
         let tolerance = self.tolerance(kernel)?;
         let identity = format!(
@@ -180,11 +185,12 @@ pub fn run(kernel: &dyn Kernel, plan: &Plan, mut progress: impl FnMut(u64)) -> R
     while grid.step() < plan.steps {
         let steps = (plan.steps - grid.step()).min(plan.per_pass as u64) as usize;
         if grid.step() + steps as u64 == plan.steps {
-            change = typical_change(kernel, &grid, steps)?;
+            change = typical_change(kernel, &grid, steps, plan.threads)?;
         }
         let start = Instant::now();
         let step = grid.step();
-        let of_pass = sweep::pass(kernel, &mut grid, step, steps, plan.threads)
+        let of_pass = sweep::next_step(kernel, &grid, plan.threads)
+            .and_then(|next| sweep::pass(kernel, &mut grid, next, steps, plan.threads))
             .map_err(|error| in_pass(error, step, plan))?;
         time += start.elapsed();
         moved = moved.join(of_pass);
@@ -220,13 +226,14 @@ fn in_pass(error: Error, step: u64, plan: &Plan) -> Error {
 }
 
 /// Root mean square of the change in the next pass, from a few planes.
-fn typical_change(kernel: &dyn Kernel, grid: &Grid, steps: usize) -> Result<f64> {
+fn typical_change(kernel: &dyn Kernel, grid: &Grid, steps: usize, threads: usize) -> Result<f64> {
     const SAMPLES: usize = 4;
     let planes = kernel.shape()[0];
+    let next = sweep::next_step(kernel, grid, threads)?;
     let (mut squares, mut count) = (0.0, 0);
     for sample in 0..SAMPLES {
         let at = (planes * (2 * sample + 1)) / (2 * SAMPLES);
-        let after = sweep::look_ahead(kernel, grid, steps, at)?;
+        let after = sweep::look_ahead(kernel, grid, next, steps, at)?;
         let mut before = grid.reader(at..at + 1)?;
         for (a, b) in after.iter().zip(before.plane(at)?) {
             squares += (a - b) * (a - b);

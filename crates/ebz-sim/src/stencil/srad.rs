@@ -1,12 +1,15 @@
 //! Speckle reducing anisotropic diffusion (Yu and Acton) of an image, in two stages per step:
 //! the diffusion coefficient of every cell from its gradient, then the diffusion itself.
 //!
-//! The speckle scale q₀ decays as exp(−ρ t), as the authors propose, rather than being measured in
-//! every step: a measurement would need the whole image before the next step can start.
+//! The speckle scale q₀ decays as exp(−ρ t), as the authors propose, or is measured before every
+//! step, on the whole image, so that a pass cannot have more than one step.
 
-use super::{Kernel, Sums};
+use super::{Kernel, Step, Sums};
 use ebz::simd::Level;
 use ebz::{Array, Error, Result};
+
+/// A measured speckle scale is at least this, because coefficients divide by it.
+const MIN_SCALE: f64 = 1e-6;
 
 /// The speckle reduction kernel.
 pub struct Srad {
@@ -25,6 +28,8 @@ pub struct Parameters {
     pub q0: f64,
     /// Decay rate of the speckle scale per step.
     pub rho: f64,
+    /// Measure the speckle scale before every step, instead of `q0` and `rho`.
+    pub measured: bool,
 }
 
 impl Default for Parameters {
@@ -33,6 +38,7 @@ impl Default for Parameters {
             lambda: 0.5,
             q0: 0.5,
             rho: 0.02,
+            measured: false,
         }
     }
 }
@@ -89,6 +95,15 @@ impl Srad {
     }
 }
 
+impl Srad {
+    /// Standard deviation ÷ mean of the image.
+    fn speckle_index(&self, [sum, squares, _]: Sums) -> f64 {
+        let n = (self.shape[0] * self.shape[1]) as f64;
+        let mean = sum / n;
+        (squares / n - mean * mean).max(0.0).sqrt() / mean
+    }
+}
+
 /// Bright and dark regions times unit-mean speckle (the mean of eight squared noise values).
 fn speckled(shape: [usize; 2], y: usize, x: usize) -> f64 {
     let (v, u) = (y as f64 / shape[0] as f64, x as f64 / shape[1] as f64);
@@ -141,12 +156,17 @@ impl Kernel for Srad {
     }
 
     fn parameters(&self) -> String {
-        let Parameters { lambda, q0, rho } = self.parameters;
         let image = match &self.image {
             Some(image) => format!("image of sum {:e}", image.values().iter().sum::<f64>()),
             None => "synthetic image".into(),
         };
-        format!("lambda {lambda}, q0 {q0}, rho {rho}, {image}")
+        let Parameters {
+            lambda, q0, rho, ..
+        } = self.parameters;
+        match self.parameters.measured {
+            true => format!("lambda {lambda}, q0 measured, {image}"),
+            false => format!("lambda {lambda}, q0 {q0}, rho {rho}, {image}"),
+        }
     }
 
     fn start(&self, at: usize, plane: &mut [f64]) {
@@ -161,11 +181,19 @@ impl Kernel for Srad {
         }
     }
 
-    fn advance(&self, step: u64, stage: usize, _at: usize, window: [&[f64]; 3], out: &mut [f64]) {
+    fn needs_sums(&self) -> bool {
+        self.parameters.measured
+    }
+
+    fn advance(&self, step: Step, stage: usize, _at: usize, window: [&[f64]; 3], out: &mut [f64]) {
         let nx = self.shape[1];
         match stage {
             0 => {
-                let q0 = self.parameters.q0 * (-self.parameters.rho * step as f64).exp();
+                let Parameters { q0, rho, .. } = self.parameters;
+                let q0 = match self.parameters.measured {
+                    true => self.speckle_index(step.sums).max(MIN_SCALE),
+                    false => q0 * (-rho * step.number as f64).exp(),
+                };
                 let (values, coefficients) = out.split_at_mut(nx);
                 values.copy_from_slice(window[1]);
                 self.level.run(
@@ -189,13 +217,10 @@ impl Kernel for Srad {
         [plane.iter().sum(), squares, 0.0]
     }
 
-    fn quantities(&self, [sum, squares, _]: Sums) -> Vec<(&'static str, f64)> {
-        let n = (self.shape[0] * self.shape[1]) as f64;
-        let mean = sum / n;
-        let variance = (squares / n - mean * mean).max(0.0);
+    fn quantities(&self, sums: Sums) -> Vec<(&'static str, f64)> {
         vec![
-            ("intensity", sum),
-            ("speckle index", variance.sqrt() / mean),
+            ("intensity", sums[0]),
+            ("speckle index", self.speckle_index(sums)),
         ]
     }
 

@@ -5,16 +5,55 @@
 //! stage holds only three planes. At the ends of its range a thread recomputes the few planes of
 //! its neighbour that it needs, so threads never wait for each other.
 
-use super::Kernel;
+use super::{Kernel, Step, Sums};
 use ebz::Result;
 use ebz_store::grid::{Grid, Lane, Moved};
 use std::ops::Range;
 
-/// Advances a grid by `steps` time steps, the first of which is number `first`.
+/// The next time step of a grid.
+pub fn next_step(kernel: &dyn Kernel, grid: &Grid, threads: usize) -> Result<Step> {
+    let sums = match kernel.needs_sums() {
+        true => sums(kernel, grid, threads)?,
+        false => Sums::default(),
+    };
+    Ok(Step {
+        number: grid.step(),
+        sums,
+    })
+}
+
+/// Sums over a grid, added in the order of its planes, so that they do not depend on the number of threads.
+fn sums(kernel: &dyn Kernel, grid: &Grid, threads: usize) -> Result<Sums> {
+    let planes = kernel.shape()[0];
+    let of_range = |range: Range<usize>| -> Result<Vec<Sums>> {
+        let mut reader = grid.reader(range.clone())?;
+        range
+            .map(|at| Ok(kernel.sums(at, reader.plane(at)?)))
+            .collect()
+    };
+    let mut total = Sums::default();
+    std::thread::scope(|scope| {
+        let bounds = |thread: usize| planes * thread / threads;
+        let handles: Vec<_> = (0..threads)
+            .map(|thread| scope.spawn(move || of_range(bounds(thread)..bounds(thread + 1))))
+            .collect();
+        for handle in handles {
+            let planes = handle
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            for of_plane in planes {
+                (0..3).for_each(|i| total[i] += of_plane[i]);
+            }
+        }
+        Ok(total)
+    })
+}
+
+/// Advances a grid by `steps` time steps.
 pub fn pass(
     kernel: &dyn Kernel,
     grid: &mut Grid,
-    first: u64,
+    first: Step,
     steps: usize,
     threads: usize,
 ) -> Result<Moved> {
@@ -34,7 +73,7 @@ pub fn pass(
         };
         handles.into_iter().fold(Ok(Moved::default()), join)
     })?;
-    grid.commit(first + steps as u64)?;
+    grid.commit(first.number + steps as u64)?;
     Ok(moved)
 }
 
@@ -56,7 +95,7 @@ impl Ring {
 }
 
 /// The work of one thread.
-fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: u64, depth: usize) -> Result<Moved> {
+fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: Step, depth: usize) -> Result<Moved> {
     let stages = kernel.stages();
     let planes = kernel.shape()[0];
     let own = lane.range();
@@ -76,7 +115,8 @@ fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: u64, depth: usize) -> 
             else {
                 continue;
             };
-            let (step, stage) = (first + (level / stages) as u64, level % stages);
+            let step = first.after((level / stages) as u64);
+            let stage = level % stages;
             let (before, rest) = rings.split_at_mut(level);
             let input = match before.last() {
                 Some(ring) => ring.window(at, planes),
@@ -96,7 +136,13 @@ fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: u64, depth: usize) -> 
 
 /// Plane `at` after `steps` more steps, from the surrounding planes of the current grid; nothing is
 /// stored.
-pub fn look_ahead(kernel: &dyn Kernel, grid: &Grid, steps: usize, at: usize) -> Result<Vec<f64>> {
+pub fn look_ahead(
+    kernel: &dyn Kernel,
+    grid: &Grid,
+    next: Step,
+    steps: usize,
+    at: usize,
+) -> Result<Vec<f64>> {
     let depth = steps * kernel.stages();
     let planes = kernel.shape()[0];
     let around = |halo: usize| at.saturating_sub(halo)..(at + halo + 1).min(planes);
@@ -109,17 +155,15 @@ pub fn look_ahead(kernel: &dyn Kernel, grid: &Grid, steps: usize, at: usize) -> 
     for level in 0..depth {
         let needed = around(depth - 1 - level);
         let plane = |at: usize| &values[at - first.start][..];
-        let (step, stage) = (
-            grid.step() + (level / kernel.stages()) as u64,
-            level % kernel.stages(),
-        );
-        let next = needed.clone().map(|at| {
+        let step = next.after((level / kernel.stages()) as u64);
+        let stage = level % kernel.stages();
+        let computed = needed.clone().map(|at| {
             let mut out = vec![0.0; kernel.stage_len(stage)];
             let window = [at.saturating_sub(1), at, (at + 1).min(planes - 1)].map(plane);
             kernel.advance(step, stage, at, window, &mut out);
             out
         });
-        values = next.collect();
+        values = computed.collect();
         first = needed;
     }
     Ok(values.swap_remove(0))

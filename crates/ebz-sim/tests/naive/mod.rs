@@ -134,7 +134,15 @@ pub fn srad([ny, nx]: [usize; 2], p: Parameters, mut image: Vec<f64>, steps: usi
             let y = y.clamp(0, ny as isize - 1) as usize;
             image[y * nx + x.clamp(0, nx as isize - 1) as usize]
         };
-        let q0 = (p.q0 * (-p.rho * step as f64).exp()).powi(2);
+        let q0 = match p.measured {
+            true => {
+                let n = (ny * nx) as f64;
+                let mean = image.iter().sum::<f64>() / n;
+                let squares = image.iter().map(|v| (v - mean).powi(2));
+                squares.sum::<f64>() / n / mean.powi(2)
+            }
+            false => (p.q0 * (-p.rho * step as f64).exp()).powi(2),
+        };
         let differences = |image: &[f64], i: usize| {
             let (y, x) = ((i / nx) as isize, (i % nx) as isize);
             let to = |dy, dx| at(image, y + dy, x + dx) - image[i];

@@ -201,17 +201,22 @@ fn sample_place(values: usize, before: usize, count: usize, number: usize) -> us
         before.min(last)
     };
     let stride = (last - first) / count;
-    // The middle of equal parts.
-    first + number * stride + stride / 2
+    // In the middle half of equal parts: their middles would be in step with rows, planes and symmetric fields.
+    first + number * stride + stride / 4 + scattered(stride / 2, number)
 }
 
 /// Start of a sampled unit at a pseudorandom position within its part of the chunk, so that patterns
 /// that repeat by row or plane are sampled at many offsets.
 pub(crate) fn scattered_place(values: usize, count: usize, number: usize) -> usize {
     let stride = values.saturating_sub(UNIT) / count;
+    number * stride + scattered(stride, number)
+}
+
+/// A pseudorandom position below `length`, another one for each number.
+fn scattered(length: usize, number: usize) -> usize {
     // Fractions of multiples of the golden ratio are evenly distributed and never repeat.
     let fraction = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-    number * stride + ((stride as u64 * fraction) >> 32) as usize
+    ((length as u64 * fraction) >> 32) as usize
 }
 
 /// The unit that starts at a position; padded with the last value at the end.

@@ -47,6 +47,7 @@ pub fn srad(args: &Srad) -> Result<Outcome> {
         lambda: args.lambda,
         q0: args.q0,
         rho: args.rho,
+        measured: args.measure_q0,
     };
     let kernel = match &args.image {
         Some(path) => srad::Srad::of(image(path)?, parameters, Level::detect())?,
