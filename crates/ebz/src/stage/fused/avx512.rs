@@ -400,7 +400,7 @@ fn prefix_sums(unit: &mut Unit, carry: &mut __m512i) {
     let before = _mm512_add_epi16(_mm512_add_epi16(lower_lanes, lower_vectors), *carry);
     *carry = _mm512_add_epi16(*carry, _mm512_shuffle_epi8(vectors, last_words));
     for (i, v) in unit.iter_mut().enumerate() {
-        let word = _mm512_set1_epi16(((2 * i + 1) << 8 | 2 * i) as i16);
+        let word = _mm512_set1_epi16((0x0202 * i + 0x0100) as i16);
         *v = _mm512_add_epi16(*v, _mm512_shuffle_epi8(before, word));
     }
 }

@@ -10,6 +10,8 @@
 )]
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod ring;
 #[cfg(test)]
@@ -17,7 +19,7 @@ mod tests;
 
 use super::UNIT;
 use super::lags::{Lags, distances};
-use super::planes::{MAX_UNIT, Shape};
+use super::planes::{MAX_UNIT, MAX_WRITTEN, Shape};
 use super::quantize::{Plain, PointRange};
 use crate::element::Float;
 use crate::error::{Error, Result};
@@ -114,14 +116,10 @@ impl Decoder<'_> {
     }
 }
 
-/// Whether there are kernels for these lags.
-fn supports(context: &Context, lags: Lags, dims: Dims) -> bool {
+/// Whether kernels can run with these lags.
+fn allows(context: &Context, lags: Lags, dims: Dims) -> bool {
     let short = |axis: usize| lags.has(axis) && distances(dims)[axis] < MIN_LAG;
-    let level = match context.simd() {
-        Level::Avx512(_) => true,
-        Level::Avx2(_) | Level::Portable => false,
-    };
-    context.fused && level && !short(1) && !short(2)
+    context.fused && !short(1) && !short(2)
 }
 
 /// Calls a kernel that is compiled for each set of lags.
@@ -150,12 +148,13 @@ pub(crate) fn encode(
     out: &mut Vec<u8>,
 ) -> Option<Option<PointRange>> {
     let lags = source.lags;
-    if !supports(context, lags, source.dims) {
+    // With AVX2, a unit does not fit the registers, and the stages are as fast.
+    if !matches!(context.simd(), Level::Avx512(_)) || !allows(context, lags, source.dims) {
         return None;
     }
     scratch.start(lags, source.dims);
     let start = out.len();
-    out.reserve((units + 1) * MAX_UNIT);
+    out.reserve(units * MAX_WRITTEN + MAX_UNIT);
     let (plain, values) = source.plain.unwrap_or_default();
     let mut encoder = Encoder {
         plain,
@@ -201,7 +200,7 @@ pub(crate) fn decode<'a, T: Float>(
     (codes, planes): (&'a [u8], &'a [u8]),
     out: &mut [T],
 ) -> Option<Result<&'a [u8]>> {
-    if !supports(context, lags, dims) {
+    if context.simd() == Level::Portable || !allows(context, lags, dims) {
         return None;
     }
     let mut scratch = context.take::<Scratch>();
@@ -227,6 +226,9 @@ pub(crate) fn decode<'a, T: Float>(
         #[cfg(target_arch = "x86_64")]
         Level::Avx512(avx512) => by_lags!(lags, avx512::decode, T, (avx512, &mut decoder, units))
             .and_then(|()| by_lags!(lags, avx512::decode, T, (avx512, &mut decoder, last))),
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(avx2) => by_lags!(lags, avx2::decode, T, (avx2, &mut decoder, units))
+            .and_then(|()| by_lags!(lags, avx2::decode, T, (avx2, &mut decoder, last))),
         _ => return None,
     };
     rest.copy_from_slice(&last.as_flattened()[..rest.len()]);

@@ -37,6 +37,9 @@ const CODES: usize = 17 * 18 / 2;
 /// read up to here.
 pub(crate) const MAX_UNIT: usize = 17 * (PLANE_BYTES + 4) + 8;
 
+/// Maximum size of a unit that an encoder writes.
+pub(super) const MAX_WRITTEN: usize = 16 * PLANE_BYTES + 8;
+
 /// Width and number of dense planes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Shape {

@@ -373,7 +373,7 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
         range: &mut PointRange,
     ) -> bool {
         if let Some((plain, values)) = self.plain(values)
-            && let (Some(values), Ok(q)) = (values.as_array(), bytemuck::try_cast_mut(&mut *q))
+            && let (Some(values), Ok(q)) = (values.first_chunk(), bytemuck::try_cast_mut(&mut *q))
         {
             let unit = plain.unit(level, values, q);
             range.join(PointRange::of_sums(unit.min, unit.max));
