@@ -166,9 +166,9 @@ pub(crate) fn encode(
         last: 0,
         range: PointRange::EMPTY,
     };
-    let values = values.as_chunks().0;
+    let values = values.as_chunks::<UNIT>().0;
     let (plain, rest) = (0..values.len(), values.len()..units);
-    let done = match context.simd() {
+    let done: bool = match context.simd() {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512(avx512) => {
             let (encoder, coordinates) = (&mut encoder, source.coordinates);
@@ -215,14 +215,14 @@ pub(crate) fn decode<'a, T: Float>(
         streaming: context.streaming,
         last: 0,
     };
-    let (units, rest) = out.as_chunks_mut();
+    let (units, rest) = out.as_chunks_mut::<UNIT>();
     let mut last = [[T::default(); UNIT]; 1];
     let last = if rest.is_empty() {
         &mut [][..]
     } else {
         &mut last
     };
-    let done = match context.simd() {
+    let done: Result<()> = match context.simd() {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512(avx512) => by_lags!(lags, avx512::decode, T, (avx512, &mut decoder, units))
             .and_then(|()| by_lags!(lags, avx512::decode, T, (avx512, &mut decoder, last))),
