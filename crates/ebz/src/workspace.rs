@@ -12,6 +12,9 @@ pub struct Context {
     simd: Level,
     /// Decoded values bypass the caches: the output is too large to stay in them anyway.
     pub streaming: bool,
+    /// Whether kernels that fuse several stages may run; does not affect the output.
+    #[doc(hidden)]
+    pub fused: bool,
     /// Intervals that contain the minimum and the maximum of the last encoded chunk; `None` if the
     /// codec does not know them or if some values are not finite.
     pub(crate) extremes: Option<[(f64, f64); 2]>,
@@ -37,6 +40,7 @@ impl Context {
         Self {
             simd,
             streaming: false,
+            fused: true,
             extremes: None,
             found_fill: false,
             scratch: Vec::new(),

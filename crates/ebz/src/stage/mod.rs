@@ -14,6 +14,7 @@ pub(crate) mod dualquant;
 pub(crate) mod exceptions;
 pub(crate) mod fields;
 pub(crate) mod flags;
+pub(crate) mod fused;
 pub(crate) mod halving;
 pub(crate) mod huffman;
 pub(crate) mod lags;
@@ -30,7 +31,7 @@ pub(crate) mod relative;
 pub(crate) const UNIT: usize = 256;
 
 /// A unit aligned to a cache line, so that no vector load crosses one.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Aligned<T>(pub [T; UNIT]);
 

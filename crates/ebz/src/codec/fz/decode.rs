@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Fetch, Plan};
+use crate::stage::fused;
 use crate::stage::planes;
 
 /// Encoded units: a code for each 16-bit part of a unit, and the concatenated planes.
@@ -39,6 +40,20 @@ impl Fetch for CodedUnits<'_> {
             self.planes = self.planes.get(length..).ok_or_else(too_short)?;
         }
         Ok(())
+    }
+
+    fn fused<T: Float>(
+        &mut self,
+        plan: &Plan,
+        dims: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Option<Result<()>> {
+        let place = (plan.lags, dims);
+        let lattice = (plan.step, plan.base);
+        let bytes = (self.codes.as_slice(), self.planes);
+        let done = fused::decode(context, place, lattice, bytes, out)?;
+        Some(done.map(|rest| self.planes = rest))
     }
 }
 

@@ -8,7 +8,9 @@ use crate::simd::Level;
 use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Estimate, Sink};
 use crate::stage::exceptions::Exceptions;
+use crate::stage::fused::{self, Source};
 use crate::stage::planes::{self, MAX_UNIT};
+use crate::stage::quantize::PointRange;
 
 /// Bytes by which the output grows at a time: small enough to be cleared within the L1 cache.
 const ROOM: usize = 8 << 10;
@@ -35,9 +37,11 @@ impl Estimate for PlaneBytes {
     }
 
     fn add<W: Word>(&mut self, level: Level, residuals: &[W; UNIT]) {
-        let mut out = [0; MAX_UNIT];
         for part in 0..W::PARTS {
-            self.0 += planes::encode(level, &residuals.map(|r| r.part(part)), &mut out).1 + 1;
+            self.0 += 1 + match bytemuck::try_cast_ref(residuals) {
+                Ok(unit) => planes::encoded_length(level, unit),
+                Err(_) => planes::encoded_length(level, &residuals.map(|r| r.part(part))),
+            };
         }
     }
 
@@ -72,6 +76,18 @@ impl Sink for CodedUnits<'_> {
             self.code += 1;
             self.planes += length;
         }
+    }
+
+    fn fused(&mut self, source: Source<'_>, context: &mut Context) -> Option<Option<PointRange>> {
+        let mut scratch = context.take::<fused::Scratch>();
+        let units = self.planes - self.code;
+        let done = fused::encode(context, source, units, &mut scratch, self.out);
+        if let Some(Some(_)) = done {
+            self.out[self.code..self.planes].copy_from_slice(&scratch.codes);
+            (self.code, self.planes) = (self.planes, self.out.len());
+        }
+        context.put_back(scratch);
+        done
     }
 }
 

@@ -13,6 +13,8 @@ mod encode;
 mod flags;
 mod header;
 pub(crate) mod narrow;
+#[cfg(test)]
+mod tests;
 
 use super::{Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::BoundKind;

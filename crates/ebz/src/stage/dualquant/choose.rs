@@ -9,7 +9,7 @@ use crate::element::real::Via;
 use crate::element::word::Word;
 use crate::fill::{FillValues, TypedFill};
 use crate::request::Dims;
-use crate::simd::Level;
+use crate::simd::{Level, memory};
 use crate::stage::UNIT;
 use crate::stage::lags::{Lags, distances};
 use crate::stage::relative::Relative;
@@ -96,7 +96,15 @@ fn sample_stride(values: usize) -> usize {
 
 /// A sample of the finite values that are not fill values.
 fn sample<T: Float>(values: &[T], fill: TypedFill<T>) -> impl Iterator<Item = T> {
-    let all = values.iter().copied().step_by(sample_stride(values.len()));
+    // All loads first, so that cache misses overlap.
+    let mut all = [T::default(); MAX_SAMPLED_VALUES];
+    let places = values.iter().step_by(sample_stride(values.len()));
+    let mut count = 0;
+    for (to, from) in all.iter_mut().zip(places) {
+        *to = *from;
+        count += 1;
+    }
+    let all = all.into_iter().take(count);
     all.filter(move |x| x.is_finite() && !fill.contains(*x))
 }
 
@@ -146,6 +154,21 @@ pub(super) fn lags<T: Float, W: Word, E: Estimate>(
         true => scattered_place(values.len(), count, number),
         false => sample_place(values.len(), before, count, number),
     };
+    // All cache misses at once. Windows that differ by the lag 1 share their cache lines.
+    let back = |set: usize| {
+        (0..3)
+            .filter(|i| set >> i & 1 == 1)
+            .map(|i| lags[i])
+            .sum::<usize>()
+    };
+    for at in (0..count).map(place) {
+        for set in (0..=usize::from(default.0)).step_by(2) {
+            let start = at.checked_sub(back(set));
+            if let Some(unit) = start.and_then(|at| values.get(at..)?.first_chunk::<UNIT>()) {
+                memory::prefetch(unit, 0);
+            }
+        }
+    }
     for at in (0..count).map(place) {
         // The integers at every combination of lags before the sample.
         let mut numbers = [[W::default(); UNIT]; 8];
@@ -154,8 +177,7 @@ pub(super) fn lags<T: Float, W: Word, E: Estimate>(
             .enumerate()
             .take(usize::from(default.0) + 1)
         {
-            let back: usize = (0..3).filter(|i| set >> i & 1 == 1).map(|i| lags[i]).sum();
-            if let Some(at) = at.checked_sub(back) {
+            if let Some(at) = at.checked_sub(back(set)) {
                 level.run(
                     #[inline(always)]
                     || number(&window(values, at), numbers),

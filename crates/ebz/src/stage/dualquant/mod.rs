@@ -13,6 +13,7 @@ mod choose;
 pub(crate) use choose::{relative, sampled_places, scattered_place};
 
 use super::exceptions::{self, Exceptions};
+use super::fused::Source;
 use super::lags::{Differences, Lags, Numbers};
 use super::ordered;
 use super::quantize::{self, PREFETCH_BYTES, PointRange, Quantizer, Scale};
@@ -145,12 +146,26 @@ pub(crate) trait Sink {
     fn restart<W: Word>(&mut self, units: usize);
     /// Consumes the next unit.
     fn unit<W: Word>(&mut self, residuals: &[W; UNIT]);
+    /// Consumes all units of a chunk of 16-bit coordinates at once; see [`super::fused::encode`].
+    fn fused(&mut self, _: Source<'_>, _: &mut Context) -> Option<Option<PointRange>> {
+        None
+    }
 }
 
 /// Source of the residual units of a chunk.
 pub(crate) trait Fetch {
     /// Returns the next unit in `residuals`.
     fn unit<W: Word>(&mut self, residuals: &mut [W; UNIT]) -> Result<()>;
+    /// Decodes a chunk of 16-bit coordinates at once; `None` if there is no kernel.
+    fn fused<T: Float>(
+        &mut self,
+        _: &Plan,
+        _: Dims,
+        _: &mut Context,
+        _: &mut [T],
+    ) -> Option<Result<()>> {
+        None
+    }
 }
 
 /// Converts values to residual units and exceptions, within a tolerance or exactly.
@@ -342,9 +357,50 @@ where
     let most = max_exception_bytes(size_of_val(values));
     sink.restart::<W>(units(values.len()));
     exceptions.clear();
+    let mut range = PointRange::EMPTY;
+    // An argument, because only these closures can be inlined by force.
+    let mut coordinates = std::convert::identity(
+        #[inline(always)]
+        |index: usize, unit: &[T; UNIT], valid: usize, before: W, q: &mut [W; UNIT]| {
+            if lattice.forward_with_range(level, unit, q, &mut range) {
+                return true;
+            }
+            range = PointRange::UNKNOWN;
+            let good = accepted::<T, W>(&lattice, unit);
+            repeat_over_exceptions(&good, before, q);
+            let excepted = std::array::from_fn(|i| !good[i] && i < valid);
+            exceptions.push_unit(index, &unit.map(&snap), &excepted);
+            exceptions.bytes() <= most
+        },
+    );
+    if size_of::<W>() == size_of::<u16>() {
+        let source = Source {
+            dims: task.dims,
+            lags,
+            plain: lattice.plain(values),
+            coordinates: &mut |index, before, q| {
+                let rest = &values[index * UNIT..];
+                let before = W::truncate(before.into());
+                let Ok(q) = bytemuck::try_cast_mut(q) else {
+                    return false;
+                };
+                level.run(
+                    #[inline(always)]
+                    || match rest.first_chunk() {
+                        Some(unit) => coordinates(index, unit, UNIT, before, q),
+                        None => coordinates(index, &padded(rest), rest.len(), before, q),
+                    },
+                )
+            },
+        };
+        if let Some(done) = sink.fused(source, context) {
+            range.join(done.unwrap_or(PointRange::UNKNOWN));
+            context.extremes = range.values(lattice.step());
+            return done.map(|_| plan);
+        }
+    }
     let mut differences = context.take::<Differences<W>>();
     differences.start(lags, task.dims);
-    let mut range = PointRange::EMPTY;
     let done = level.run(
         #[inline(always)]
         || {
@@ -354,16 +410,9 @@ where
                 values,
                 #[inline(always)]
                 |index, unit, valid| {
-                    if !lattice.forward_with_range(level, unit, q.unit(), &mut range) {
-                        range = PointRange::UNKNOWN;
-                        let good = accepted::<T, W>(&lattice, unit);
-                        let before = q.last();
-                        repeat_over_exceptions(&good, before, q.unit());
-                        let excepted = std::array::from_fn(|i| !good[i] && i < valid);
-                        exceptions.push_unit(index, &unit.map(&snap), &excepted);
-                        if exceptions.bytes() > most {
-                            return false;
-                        }
+                    let before = q.last();
+                    if !coordinates(index, unit, valid, before, q.unit()) {
+                        return false;
                     }
                     differences.forward(level, &mut q, &mut residuals.0);
                     q.advance();
@@ -470,6 +519,10 @@ pub(crate) fn inverse<T: Float, S: Fetch>(
     let level = context.simd();
     match plan.mode {
         Mode::Narrow => {
+            if let Some(done) = source.fused(plan, dims, context, out) {
+                done?;
+                return exceptions::restore(list, out);
+            }
             let lattice = (plan.step, plan.base);
             let values = |q: &[u16; UNIT], values: &mut [T; UNIT], streaming: bool| {
                 quantize::narrow_values(level, lattice, q, values, streaming);

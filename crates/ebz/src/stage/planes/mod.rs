@@ -15,7 +15,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(super) mod avx512;
 mod portable;
 #[cfg(test)]
 mod tests;
@@ -33,22 +33,32 @@ const MIN_DENSE_BYTES: u32 = 28;
 /// Number of codes.
 const CODES: usize = 17 * 18 / 2;
 
-/// Maximum size of a unit, valid or not, plus two words: encoders may write and decoders may read up
-/// to here.
-pub(crate) const MAX_UNIT: usize = 16 * (PLANE_BYTES + 4) + 16;
+/// Maximum size of a unit, valid or not, plus a sparse plane: encoders may write and decoders may
+/// read up to here.
+pub(crate) const MAX_UNIT: usize = 17 * (PLANE_BYTES + 4) + 8;
+
+/// Maximum size of a unit that an encoder writes.
+pub(super) const MAX_WRITTEN: usize = 16 * PLANE_BYTES + 8;
 
 /// Width and number of dense planes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Shape {
+pub(super) struct Shape {
     width: u8,
     dense: u8,
 }
 
 impl Shape {
     #[inline(always)]
-    fn code(self) -> u8 {
+    pub fn code(self) -> u8 {
         let width = u16::from(self.width);
         (width * (width + 1) / 2) as u8 + self.dense
+    }
+
+    /// The shape with this code.
+    #[inline(always)]
+    pub fn of(code: u8) -> Result<Self> {
+        let unknown = || Error::corrupt(format!("bit planes with unknown code {code}"));
+        SHAPES.get(usize::from(code)).copied().ok_or_else(unknown)
     }
 }
 
@@ -83,12 +93,20 @@ pub(crate) fn encode(level: Level, unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT])
     (shape.code(), length)
 }
 
+/// The length that [`encode`] returns.
+#[inline(always)]
+pub(crate) fn encoded_length(level: Level, unit: &[u16; UNIT]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Level::Avx512(avx512) = level {
+        return avx512::encoded_length(avx512, unit);
+    }
+    encode(level, unit, &mut [0; MAX_UNIT]).1
+}
+
 /// Size of the unit with this code at the start of `bytes`, without decoding it.
 pub(crate) fn length(code: u8, bytes: &[u8]) -> Result<usize> {
     let end = || Error::corrupt("bit planes are cut off");
-    let shape = SHAPES
-        .get(usize::from(code))
-        .ok_or_else(|| Error::corrupt(format!("bit planes with unknown code {code}")))?;
+    let shape = Shape::of(code)?;
     let (dense, sparse) = (usize::from(shape.dense), shape.width - shape.dense);
     let groups = dense * PLANE_BYTES;
     let mut at = groups + usize::from(sparse).div_ceil(2);
@@ -112,31 +130,49 @@ pub(crate) fn decode(
     bytes: &[u8],
     unit: &mut [u16; UNIT],
 ) -> Result<usize> {
-    let shape = SHAPES
-        .get(usize::from(code))
-        .ok_or_else(|| Error::corrupt(format!("bit planes with unknown code {code}")))?;
+    let shape = Shape::of(code)?;
     if shape.width == 0 {
         unit.fill(0);
         return Ok(0);
     }
-    // Decoders may read up to `MAX_UNIT` bytes; the last units of a chunk are copied for that.
-    let mut padded = [0; MAX_UNIT];
-    let window: &[u8; MAX_UNIT] = match bytes.first_chunk() {
+    with_room(
+        bytes,
+        #[inline(always)]
+        |bytes| match level {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2(avx2) => avx2::decode(avx2, shape, bytes, unit),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512(avx512) => avx512::decode(avx512, shape, bytes, unit),
+            _ => portable::decode(shape, bytes, unit),
+        },
+    )
+}
+
+/// Calls a decoder, which may read up to `MAX_UNIT` bytes and returns the length of its unit; the last
+/// units of a chunk are copied for that. Returns the length.
+#[inline(always)]
+pub(super) fn with_room(
+    bytes: &[u8],
+    decode: impl FnOnce(&[u8; MAX_UNIT]) -> usize,
+) -> Result<usize> {
+    let padded;
+    let window = match bytes.first_chunk() {
         Some(window) => window,
         None => {
-            padded[..bytes.len()].copy_from_slice(bytes);
+            padded = with_zeros(bytes);
             &padded
         }
     };
-    let length = match level {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2(avx2) => avx2::decode(avx2, *shape, window, unit),
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512(avx512) => avx512::decode(avx512, *shape, window, unit),
-        _ => portable::decode(*shape, window, unit),
-    };
+    let length = decode(window);
     if length > bytes.len() {
         return Err(Error::corrupt("bit planes are cut off"));
     }
     Ok(length)
+}
+
+#[cold]
+fn with_zeros(bytes: &[u8]) -> [u8; MAX_UNIT] {
+    let mut padded = [0; MAX_UNIT];
+    padded[..bytes.len()].copy_from_slice(bytes);
+    padded
 }

@@ -72,6 +72,7 @@ fn every_level_matches_the_definition_and_round_trips() {
             let mut out = [0xaa; MAX_UNIT];
             let (found, length) = encode(level, &unit, &mut out);
             assert_eq!((found, &out[..length]), (code, &expected[..]), "{level:?}");
+            assert_eq!(encoded_length(level, &unit), length, "{level:?}");
             let mut back = [0x5555; UNIT];
             assert_eq!(decode(level, code, &expected, &mut back).unwrap(), length);
             assert_eq!(back, unit, "{level:?}");

@@ -60,6 +60,10 @@ pub(crate) trait Scale<T> {
     }
     /// Whether one value can be quantized.
     fn accepts<W: Word>(&self, x: T) -> bool;
+    /// The quantizer for the values and 16-bit coordinates in single precision, if it needs neither base nor fill values.
+    fn plain<'a>(&self, _values: &'a [T]) -> Option<(Plain, &'a [f32])> {
+        None
+    }
 }
 
 /// The smallest and the largest lattice point so far.
@@ -86,11 +90,21 @@ impl PointRange {
         known.then(|| [around(self.min), around(self.max)])
     }
 
+    /// The range for the bits of the smallest and the largest sum with the rounder.
+    #[inline(always)]
+    pub fn of_sums(min: u32, max: u32) -> Self {
+        let point = |bits: u32| f64::from(f32::from_bits(bits)) - f64::from(Plain::ROUNDER);
+        Self {
+            min: point(min),
+            max: point(max),
+        }
+    }
+
     /// Extends the range.
     #[inline(always)]
-    fn join(&mut self, min: f64, max: f64) {
-        self.min = self.min.min(min);
-        self.max = self.max.max(max);
+    pub fn join(&mut self, other: Self) {
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
     }
 }
 
@@ -200,29 +214,6 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
         (W::truncate(bits), good)
     }
 
-    /// [`Scale::forward`] in single precision without base and fill values, which needs fewer
-    /// comparisons.
-    #[inline(always)]
-    fn plain_unit(
-        &self,
-        level: Level,
-        values: &[f32; UNIT],
-        q: &mut [u16; UNIT],
-        range: &mut PointRange,
-    ) -> bool {
-        let plain = Plain {
-            inverse: self.inverse.to_f64() as f32,
-            step: self.step.to_f64() as f32,
-        };
-        let unit = plain.unit(level, values, q);
-        let bits = |real: F| real.to_word() as u32;
-        let point = |bits: u32| f64::from(f32::from_bits(bits)) - F::ROUNDER.to_f64();
-        range.join(point(unit.min), point(unit.max));
-        unit.error <= self.proof.limit().to_word() as u32
-            && unit.min >= bits(F::ROUNDER.sub(self.most))
-            && unit.max <= bits(F::ROUNDER.add(self.most))
-    }
-
     /// `x` rounded to the lattice, or `x` itself if it cannot be quantized.
     #[inline(always)]
     pub fn snap(&self, x: T) -> T {
@@ -245,10 +236,15 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
     }
 }
 
-/// A quantizer in single precision without base and fill values.
-struct Plain {
-    inverse: f32,
-    step: f32,
+/// A quantizer in single precision without base and fill values, which needs fewer comparisons.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Plain {
+    pub inverse: f32,
+    pub step: f32,
+    /// Limits of the statistics of a [`Unit`].
+    pub min: u32,
+    pub max: u32,
+    pub error: u32,
 }
 
 /// Statistics that tell whether all values of a unit can be quantized. They are bit patterns, which
@@ -262,7 +258,7 @@ struct Unit {
 }
 
 impl Plain {
-    const ROUNDER: f32 = <f32 as Real>::ROUNDER;
+    pub const ROUNDER: f32 = <f32 as Real>::ROUNDER;
 
     /// Quantizes a unit.
     #[inline(always)]
@@ -274,6 +270,12 @@ impl Plain {
             Level::Avx512(avx512) => avx512::unit(avx512, self, values, q),
             _ => self.unit_portable(values, q),
         }
+    }
+
+    /// Whether all values of a unit can be quantized.
+    #[inline(always)]
+    fn accepts(&self, unit: &Unit) -> bool {
+        unit.error <= self.error && unit.min >= self.min && unit.max <= self.max
     }
 
     #[inline(always)]
@@ -370,14 +372,12 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
         q: &mut [W; UNIT],
         range: &mut PointRange,
     ) -> bool {
-        if self.work == Work::Plain
-            && size_of::<F>() == 4
-            && let (Ok(values), Ok(q)) = (
-                bytemuck::try_cast_ref(values),
-                bytemuck::try_cast_mut(&mut *q),
-            )
+        if let Some((plain, values)) = self.plain(values)
+            && let (Some(values), Ok(q)) = (values.first_chunk(), bytemuck::try_cast_mut(&mut *q))
         {
-            return self.plain_unit(level, values, q, range);
+            let unit = plain.unit(level, values, q);
+            range.join(PointRange::of_sums(unit.min, unit.max));
+            return plain.accepts(&unit);
         }
         *range = PointRange::UNKNOWN;
         memory::prefetch(values, PREFETCH_BYTES);
@@ -387,6 +387,22 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
     #[inline(always)]
     fn accepts<W: Word>(&self, x: T) -> bool {
         self.one::<W, MANY_FILLS>(x).1
+    }
+
+    #[inline(always)]
+    fn plain<'a>(&self, values: &'a [T]) -> Option<(Plain, &'a [f32])> {
+        if self.work != Work::Plain || size_of::<T>() != 4 || size_of::<F>() != 4 {
+            return None;
+        }
+        let bits = |real: F| real.to_word() as u32;
+        let plain = Plain {
+            inverse: self.inverse.to_f64() as f32,
+            step: self.step.to_f64() as f32,
+            min: bits(F::ROUNDER.sub(self.most)),
+            max: bits(F::ROUNDER.add(self.most)),
+            error: self.proof.limit().to_word() as u32,
+        };
+        Some((plain, bytemuck::try_cast_slice(values).ok()?))
     }
 }
 

@@ -1,0 +1,137 @@
+//! Sums and values of a unit in one pass with AVX2: vectors of 16 numbers. There are too few registers to
+//! keep a unit in them.
+
+use super::Decoder;
+use crate::element::Float;
+use crate::error::Result;
+use crate::simd::{Avx2, Level};
+use crate::stage::{Aligned, UNIT, planes};
+use std::arch::x86_64::*;
+
+/// Decodes the units of `values`.
+pub(super) fn decode<const LAGS: u8, T: Float>(
+    avx2: Avx2,
+    decoder: &mut Decoder<'_>,
+    values: &mut [[T; UNIT]],
+) -> Result<()> {
+    let mut residuals = Aligned::<u16>::default();
+    for values in values {
+        let (code, level) = (decoder.code()?, Level::Avx2(avx2));
+        let length = planes::decode(level, code, decoder.planes, &mut residuals.0)?;
+        decoder.planes = &decoder.planes[length..];
+        let aligned = |size: usize| decoder.streaming && values.as_ptr().addr() % size == 0;
+        let restore = match (aligned(32), aligned(16)) {
+            (true, _) => restore::<LAGS, T, 32>,
+            (_, true) => restore::<LAGS, T, 16>,
+            _ => restore::<LAGS, T, 0>,
+        };
+        // SAFETY: the token exists only where the machine has these features, and the alignment was
+        // checked.
+        unsafe { restore(decoder, &residuals, values) };
+    }
+    Ok(())
+}
+
+/// Inverts differences and quantization of a unit.
+///
+/// # Safety
+/// The values must be aligned to `STREAM` bytes.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn restore<const LAGS: u8, T: Float, const STREAM: usize>(
+    decoder: &mut Decoder<'_>,
+    residuals: &Aligned<u16>,
+    values: &mut [T; UNIT],
+) {
+    let mut carry = _mm256_set1_epi16(decoder.last.cast_signed());
+    let row = (LAGS & 2 != 0).then(|| decoder.row.next());
+    let plane = (LAGS & 4 != 0).then(|| decoder.plane.next());
+    let lattice = (decoder.step, decoder.base);
+    let one = _mm256_set1_epi16(1);
+    let to = values.as_mut_ptr().cast::<u8>();
+    for (i, residuals) in residuals.0.as_chunks::<16>().0.iter().enumerate() {
+        // SAFETY: the reference is to 32 bytes.
+        let zigzag = unsafe { _mm256_loadu_si256(residuals.as_ptr().cast()) };
+        let signs = _mm256_sub_epi16(_mm256_setzero_si256(), _mm256_and_si256(zigzag, one));
+        let mut v = _mm256_xor_si256(_mm256_srli_epi16::<1>(zigzag), signs);
+        for place in [&plane, &row].into_iter().flatten() {
+            // SAFETY: a place has pointers to units.
+            unsafe {
+                let before = _mm256_loadu_si256(place.before.add(16 * i).cast());
+                v = _mm256_add_epi16(v, before);
+                _mm256_store_si256(place.now.add(16 * i).cast(), v);
+                if let Some(copy) = place.copy {
+                    _mm256_store_si256(copy.add(16 * i).cast(), v);
+                }
+            }
+        }
+        if LAGS & 1 != 0 {
+            let (sum, all) = sums(v);
+            v = _mm256_add_epi16(sum, carry);
+            carry = _mm256_add_epi16(carry, all);
+        }
+        let halves = [_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)];
+        for (j, q) in halves.into_iter().enumerate() {
+            let size = size_of::<[T; 8]>();
+            // SAFETY: eight values of the unit, aligned like it.
+            unsafe { store::<T, STREAM>(q, lattice, to.add((2 * i + j) * size)) };
+        }
+    }
+    decoder.last = _mm256_extract_epi16::<15>(carry) as u16;
+}
+
+/// Prefix sums, and the sum of all in every lane.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums(v: __m256i) -> (__m256i, __m256i) {
+    let v = _mm256_add_epi16(v, _mm256_slli_si256::<2>(v));
+    let v = _mm256_add_epi16(v, _mm256_slli_si256::<4>(v));
+    let v = _mm256_add_epi16(v, _mm256_slli_si256::<8>(v));
+    // The last number of each 128-bit lane, and that of the low lane for the high one.
+    let totals = _mm256_shuffle_epi8(v, _mm256_set1_epi16(0x0f0e));
+    let low = _mm256_permute2x128_si256::<0x08>(totals, totals);
+    let all = _mm256_add_epi16(totals, _mm256_permute2x128_si256::<0x01>(totals, totals));
+    (_mm256_add_epi16(v, low), all)
+}
+
+/// Stores the values of eight coordinates.
+///
+/// # Safety
+/// There must be room for them, aligned to `STREAM` bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store<T: Float, const STREAM: usize>(q: __m128i, (step, base): (f64, f64), to: *mut u8) {
+    let q = _mm256_cvtepi16_epi32(q);
+    if size_of::<T>() == 4 {
+        let point = _mm256_add_ps(_mm256_cvtepi32_ps(q), _mm256_set1_ps(base as f32));
+        let values = _mm256_castps_si256(_mm256_mul_ps(point, _mm256_set1_ps(step as f32)));
+        // SAFETY: see above.
+        return unsafe { store_line::<STREAM>(values, to) };
+    }
+    let halves = [_mm256_castsi256_si128(q), _mm256_extracti128_si256::<1>(q)];
+    for (i, q) in halves.into_iter().enumerate() {
+        let point = _mm256_add_pd(_mm256_cvtepi32_pd(q), _mm256_set1_pd(base));
+        let values = _mm256_castpd_si256(_mm256_mul_pd(point, _mm256_set1_pd(step)));
+        // SAFETY: see above.
+        unsafe { store_line::<STREAM>(values, to.add(32 * i)) };
+    }
+}
+
+/// Stores 32 bytes, with non-temporal stores unless `STREAM` is 0.
+///
+/// # Safety
+/// There must be room for them, aligned to `STREAM` bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn store_line<const STREAM: usize>(values: __m256i, to: *mut u8) {
+    // SAFETY: see above.
+    unsafe {
+        match STREAM {
+            32 => _mm256_stream_si256(to.cast(), values),
+            16 => {
+                _mm_stream_si128(to.cast(), _mm256_castsi256_si128(values));
+                _mm_stream_si128(to.add(16).cast(), _mm256_extracti128_si256::<1>(values));
+            }
+            _ => _mm256_storeu_si256(to.cast(), values),
+        }
+    }
+}
