@@ -197,10 +197,10 @@ fn histograms(fields: &[String]) -> Result<()> {
 fn centred(fields: &[String]) -> Result<()> {
     let sums = sums(fields, &[CENTRED_RATE], Alphabet::Centred)?;
     println!(
-        "# Average frequencies of residuals 0, -1, 1, -2, 2 … of {} fields by the Lorenzo prediction in all dimensions,",
+        "# Average frequencies of residuals 0, -1, 1, -2, 2 … of {} fields, aligned to {CENTRED_RATE} bits",
         fields.len()
     );
-    println!("# aligned to {CENTRED_RATE} bits per value; the last one is that of all others.");
+    println!("# per value; the last one is that of all others.");
     sums.print();
     Ok(())
 }

@@ -24,7 +24,7 @@ pub fn next_step(kernel: &dyn Kernel, grid: &Grid, threads: usize) -> Result<Ste
 
 /// Sums over a grid, added in the order of its planes, so that they do not depend on the number of threads.
 fn sums(kernel: &dyn Kernel, grid: &Grid, threads: usize) -> Result<Sums> {
-    let planes = kernel.shape()[0];
+    let (planes, threads) = (kernel.shape()[0], threads.max(1));
     let of_range = |range: Range<usize>| -> Result<Vec<Sums>> {
         let mut reader = grid.reader(range.clone())?;
         range
