@@ -91,7 +91,12 @@ module zfp_pack #(
 
     if (AXES == 3) begin : dictionary
         logic [63:0] plane;
-        for (genvar i = 0; i < 64; i++) assign plane[i] = ordered[32*i+31-32'(index[4:0])];
+        for (genvar i = 0; i < 64; i++) begin : bits
+            // From a word of its own: tools build a shifter of all 2,048 bits otherwise.
+            logic [31:0] value;
+            assign value    = ordered[32*i+:32];
+            assign plane[i] = value[5'd31-index[4:0]];
+        end
         de_zfp_encode encode (.plane, .word(body), .length(body_length[6:0]));
         assign body_length[7] = 1'b0;
         assign header         = WIDTH'(head);
