@@ -1,5 +1,6 @@
-//! Codec `fz`: fused kernels, the stages one after the other, and memcpy, in turns; one thread. Prints a table of
-//! medians for each instruction set with kernels.
+//! Codec `fz`: fused kernels, the stages one after the other, and memcpy, in turns; one thread. Prints a table for
+//! each instruction set with kernels. A time is the sum of the medians of the chunks, which are short enough that
+//! other processes seldom interrupt them.
 //!
 //! ```sh
 //! EBZ_DATA=folder cargo bench -p ebz --bench fused -- les rtm
@@ -54,47 +55,95 @@ fn main() {
     }
 }
 
+/// A field in chunks of whole planes.
+struct Field<T> {
+    values: Vec<T>,
+    chunk: usize,
+    plane: usize,
+    nx: usize,
+}
+
+impl<T: Element> Field<T> {
+    fn new(field: &[T], shape: &[usize]) -> Self {
+        let nx = shape.last().copied().unwrap_or(1);
+        let plane = match shape {
+            [] | [_] => 1,
+            [.., ny, nx] => nx * ny,
+        };
+        Self {
+            values: field.repeat((BYTES / size_of_val(field)).max(1)),
+            chunk: (CHUNK_BYTES / size_of::<T>() / plane).max(4) * plane,
+            plane,
+            nx,
+        }
+    }
+
+    fn dims(&self, values: usize) -> Dims {
+        let (nz, ny, nx) = match self.plane {
+            1 => (1, 1, values),
+            plane => (values / plane, plane / self.nx, self.nx),
+        };
+        Dims { nz, ny, nx }
+    }
+}
+
 fn measure<T: Element>(name: &str, field: &[T], shape: &[usize]) {
-    let values = field.repeat((BYTES / size_of_val(field)).max(1));
-    let [ny, nx] = [1, 0].map(|i| shape.iter().rev().nth(i).copied().unwrap_or(1));
-    let plane = if shape.len() > 1 { nx * ny } else { 1 };
-    let chunk = (CHUNK_BYTES / size_of::<T>() / plane).max(4) * plane;
-    let entry = TABLE
-        .iter()
-        .find(|entry| entry.info.name == "fz")
-        .expect("fz");
-    let range = FiniteRange::of(&values, &FillValues::NONE).extent();
-    let (mut copy, mut back) = (values.clone(), values.clone());
+    let field = Field::new(field, shape);
+    let range = FiniteRange::of(&field.values, &FillValues::NONE).extent();
+    let mut back = field.values.clone();
     for relative in [1e-2, 1e-3, 1e-4] {
         for level in Level::available().filter(|level| *level != Level::Portable) {
-            let mut ways = [false, true].map(|fused| Way::new(entry, level, fused));
-            let mut seconds = [const { Vec::new() }; 5];
+            let mut ways = [false, true].map(|fused| Way::new(level, fused));
+            let mut times: [Times; 5] = Default::default();
             for _ in 0..ROUNDS {
-                seconds[0].push(time(|| copy.copy_from_slice(&values)));
-                for (way, seconds) in ways.iter_mut().zip(&mut seconds[1..3]) {
-                    seconds.push(time(|| {
-                        way.encode(&values, chunk, plane, nx, relative * range)
-                    }));
+                let chunks = back.chunks_mut(field.chunk);
+                for (i, (to, from)) in chunks.zip(field.values.chunks(field.chunk)).enumerate() {
+                    times[0].add(i, || to.copy_from_slice(from));
                 }
-                for (way, seconds) in ways.iter_mut().zip(&mut seconds[3..]) {
-                    seconds.push(time(|| way.decode(&mut back, chunk, plane, nx)));
+                for (way, times) in ways.iter_mut().zip(&mut times[1..3]) {
+                    way.encode(&field, relative * range, times);
+                }
+                for (way, times) in ways.iter_mut().zip(&mut times[3..]) {
+                    way.decode(&field, &mut back, times);
                 }
             }
-            let size = size_of_val(&values[..]) as f64;
-            let [copy, encode, fused_encode, decode, fused_decode] = seconds.map(|mut s| {
-                s.sort_by(f64::total_cmp);
-                size / s[s.len() / 2] / 1e9
-            });
             assert!(ways[0].bytes == ways[1].bytes, "the same bytes");
+            let size = size_of_val(&field.values[..]) as f64;
+            let [copy, encode, fused_encode, decode, fused_decode] =
+                times.map(|times| size / times.sum_of_medians() / 1e9);
             let level = format!("{level:?}").to_lowercase();
             println!(
-                "| {name} | {relative:e} | {} | {:.2} | {copy:.1} | {encode:.1} | {fused_encode:.1} | {:.2} | {decode:.1} | {fused_decode:.1} | {:.2} |",
+                "| {name} | {relative:e} | {} | {:.2} | {copy:.1} | {encode:.1} | {fused_encode:.1} | {:.2} | \
+                 {decode:.1} | {fused_decode:.1} | {:.2} |",
                 level.split('(').next().unwrap_or_default(),
                 size / ways[0].bytes.len() as f64,
                 fused_encode / copy,
                 fused_decode / copy,
             );
         }
+    }
+}
+
+/// Seconds of every round, by chunk.
+#[derive(Default)]
+struct Times(Vec<Vec<f64>>);
+
+impl Times {
+    fn add(&mut self, chunk: usize, run: impl FnOnce()) {
+        if self.0.len() <= chunk {
+            self.0.resize(chunk + 1, Vec::new());
+        }
+        let start = Instant::now();
+        run();
+        self.0[chunk].push(start.elapsed().as_secs_f64());
+    }
+
+    fn sum_of_medians(self) -> f64 {
+        let medians = self.0.into_iter().map(|mut seconds| {
+            seconds.sort_by(f64::total_cmp);
+            seconds[seconds.len() / 2]
+        });
+        medians.sum()
     }
 }
 
@@ -108,11 +157,12 @@ struct Way {
 }
 
 impl Way {
-    fn new(entry: &'static Entry, level: Level, fused: bool) -> Self {
+    fn new(level: Level, fused: bool) -> Self {
         let mut context = Context::new(level);
         (context.fused, context.streaming) = (fused, true);
+        let entry = TABLE.iter().find(|entry| entry.info.name == "fz");
         Self {
-            entry,
+            entry: entry.expect("fz"),
             context,
             params: Params::default(),
             bytes: Vec::new(),
@@ -120,61 +170,36 @@ impl Way {
         }
     }
 
-    fn encode<T: Element>(
-        &mut self,
-        values: &[T],
-        chunk: usize,
-        plane: usize,
-        nx: usize,
-        bound: f64,
-    ) {
+    fn encode<T: Element>(&mut self, field: &Field<T>, bound: f64, times: &mut Times) {
         self.bytes.clear();
         self.ends.clear();
-        for values in values.chunks(chunk) {
+        for (i, values) in field.values.chunks(field.chunk).enumerate() {
             let task = Task {
-                dims: dims(values.len(), plane, nx),
+                dims: field.dims(values.len()),
                 tolerance: Tolerance::Abs(bound),
                 fill: FillValues::NONE,
                 params: &self.params,
             };
-            let (context, bytes) = (&mut self.context, &mut self.bytes);
-            self.entry
-                .encode(values, &task, context, bytes)
-                .expect("encoded");
-            self.ends.push(bytes.len());
+            times.add(i, || {
+                self.entry
+                    .encode(values, &task, &mut self.context, &mut self.bytes)
+                    .expect("encoded");
+            });
+            self.ends.push(self.bytes.len());
         }
     }
 
-    fn decode<T: Element>(&mut self, out: &mut [T], chunk: usize, plane: usize, nx: usize) {
+    fn decode<T: Element>(&mut self, field: &Field<T>, out: &mut [T], times: &mut Times) {
         let mut start = 0;
-        for (out, &end) in out.chunks_mut(chunk).zip(&self.ends) {
-            let dims = dims(out.len(), plane, nx);
-            let bytes = &self.bytes[start..end];
-            self.entry
-                .decode(bytes, dims, &mut self.context, out)
-                .expect("decoded");
+        let chunks = out.chunks_mut(field.chunk).zip(&self.ends);
+        for (i, (out, &end)) in chunks.enumerate() {
+            let dims = field.dims(out.len());
+            times.add(i, || {
+                self.entry
+                    .decode(&self.bytes[start..end], dims, &mut self.context, out)
+                    .expect("decoded");
+            });
             start = end;
         }
     }
-}
-
-fn dims(values: usize, plane: usize, nx: usize) -> Dims {
-    match plane {
-        1 => Dims {
-            nz: 1,
-            ny: 1,
-            nx: values,
-        },
-        _ => Dims {
-            nz: values / plane,
-            ny: plane / nx,
-            nx,
-        },
-    }
-}
-
-fn time(run: impl FnOnce()) -> f64 {
-    let start = Instant::now();
-    run();
-    start.elapsed().as_secs_f64()
 }

@@ -57,18 +57,26 @@ fn fields<T: Float>(dims: Dims) -> Vec<Vec<T>> {
         .collect()
 }
 
-/// Bytes, and the values that they decode to, as bits.
-fn coded<T: Float>(
-    values: &[T],
-    task: &Task<'_>,
-    context: &mut Context,
-) -> (Vec<u8>, Vec<u64>, Option<[(f64, f64); 2]>) {
+/// What must be equal.
+#[derive(PartialEq)]
+struct Coded {
+    bytes: Vec<u8>,
+    /// The decoded values, as bits.
+    words: Vec<u64>,
+    extremes: Option<[(f64, f64); 2]>,
+}
+
+fn coded<T: Float>(values: &[T], task: &Task<'_>, context: &mut Context) -> Coded {
     let mut bytes = vec![1, 2, 3];
     Fz::encode(values, task, context, &mut bytes).unwrap();
     let extremes = context.extremes;
     let mut back = vec![T::default(); values.len()];
     Fz::decode(&bytes[3..], task.dims, context, &mut back).unwrap();
-    (bytes, back.into_iter().map(T::to_word).collect(), extremes)
+    Coded {
+        bytes,
+        words: back.into_iter().map(T::to_word).collect(),
+        extremes,
+    }
 }
 
 fn compare<T: Float>() {

@@ -37,7 +37,7 @@ pub(crate) type Coordinates<'a> = dyn FnMut(usize, u16, &mut [u16; UNIT]) -> boo
 pub(crate) struct Source<'a> {
     pub dims: Dims,
     pub lags: Lags,
-    /// Values of which most units have the coordinates that this quantizer computes.
+    /// The values, and their quantizer; other units than those that it accepts are left to `coordinates`.
     pub plain: Option<(Plain, &'a [f32])>,
     pub coordinates: &'a mut Coordinates<'a>,
 }
@@ -139,7 +139,7 @@ macro_rules! by_lags {
 }
 
 /// Appends the planes of all units to `out`, and their codes to those of `scratch`. Returns the range of the points
-/// that were not left to `coordinates`, or `Some(None)` if that failed; `None` if there is no kernel.
+/// that were not left to `coordinates`; `Some(None)` if that failed, and `None` if there is no kernel.
 pub(crate) fn encode(
     context: &Context,
     source: Source<'_>,
