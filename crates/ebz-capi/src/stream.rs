@@ -89,9 +89,7 @@ unsafe fn compress<T: Element>(
         other => other.into(),
     };
     let mut rest = out;
-    let mut writer = Writer::new(&mut rest, options.clone()).map_err(full)?;
-    writer.frame(&view).map_err(full)?;
-    writer.finish().map_err(full)?;
+    Writer::write_one(&mut rest, options.clone(), &view).map_err(full)?;
     Ok(capacity - rest.len())
 }
 

@@ -142,8 +142,9 @@ impl<W: Write + Send> Writer<W> {
         })
     }
 
-    /// Writes a single array as a complete stream.
-    pub(crate) fn write_one<T: Element>(
+    /// Writes a single array as a complete stream, with the buffers of the last one on this thread.
+    #[doc(hidden)]
+    pub fn write_one<T: Element>(
         out: W,
         options: Options,
         view: &View<'_, T>,

@@ -62,13 +62,11 @@ impl Distribution {
         let mut best = (EXPLICIT, own);
         let mut cost = pairs.cost(&own) + (own.header_bits() << LOG_BITS);
         if pairs.total <= MAX_SYMBOLS_FOR_FAMILY {
-            // Choose the first of the cheapest. A likely member gives a limit that rules out most others
-            // early.
-            let near = pairs.cost(&family()[pairs.likely_member()]);
-            for (id, member) in family().iter().enumerate() {
-                if let Some(less) = pairs.cost_below(member, cost.min(near + 1)) {
+            // The first of the cheapest.
+            for (id, &less) in pairs.family_costs().iter().enumerate() {
+                if less < cost {
                     cost = less;
-                    best = (id as u8, *member);
+                    best = (id as u8, family()[id]);
                 }
             }
         }
@@ -112,6 +110,18 @@ impl Distribution {
         }
         result.zero = rest as u16;
         result
+    }
+
+    /// Size of symbol 0 and of a symbol of each magnitude, in 2^-[`LOG_BITS`] bits.
+    fn bits(&self) -> [u64; 1 + PAIRS] {
+        let logs = logarithms();
+        let bits = |f: u16| logs[TOTAL as usize] - logs[usize::from(f)];
+        let rare = bits(self.escape) + (RARE_BITS << LOG_BITS);
+        std::array::from_fn(|i| match i.checked_sub(1).map(|i| self.pairs[i]) {
+            None => bits(self.zero),
+            Some(0) => rare,
+            Some(frequency) => bits(frequency),
+        })
     }
 
     /// Sum of the frequencies without symbol 0.
@@ -191,44 +201,26 @@ impl Pairs {
         }
     }
 
-    /// Index of the member of the family nearest in the shares of 0, and of ±1 among the rest.
-    fn likely_member(&self) -> usize {
-        let nearest = |table: &[u16], part: u64, of: u64| {
-            let share = part * u64::from(TOTAL) / of.max(1);
-            let distances = table.iter().map(|&t| u64::from(t).abs_diff(share));
-            distances.enumerate().min_by_key(|d| d.1).map_or(0, |d| d.0)
-        };
-        let others = self.total - self.zero;
-        let beyond = others - self.pairs[0];
-        nearest(&FAMILY_ZERO, self.zero, self.total) * FAMILY_DECAY.len()
-            + nearest(&FAMILY_DECAY, beyond, others)
-    }
-
     /// Size of these symbols under a distribution, in 2^-[`LOG_BITS`] bits.
     fn cost(&self, under: &Distribution) -> u64 {
-        const IMPOSSIBLE: u64 = u64::MAX >> 8;
-        self.cost_below(under, IMPOSSIBLE).unwrap_or(IMPOSSIBLE)
+        if (self.zero > 0 && under.zero == 0) || self.total == 0 {
+            return u64::MAX >> 8;
+        }
+        let bits = under.bits();
+        let pairs = self.pairs.iter().zip(&bits[1..]);
+        self.zero * bits[0] + pairs.map(|(count, bits)| count * bits).sum::<u64>()
     }
 
-    /// The same if it is below `limit`.
-    fn cost_below(&self, under: &Distribution, limit: u64) -> Option<u64> {
-        if (self.zero > 0 && under.zero == 0) || self.total == 0 {
-            return None;
-        }
-        let logs = logarithms();
-        let bits = |f: u16| logs[TOTAL as usize] - logs[usize::from(f)];
-        let rare = bits(under.escape) + (RARE_BITS << LOG_BITS);
-        let mut sum = self.zero * bits(under.zero);
-        for (&count, &frequency) in self.pairs.iter().zip(&under.pairs) {
-            // Most distributions exceed the limit early.
-            if sum >= limit {
-                return None;
-            }
-            if count > 0 {
-                sum += count * if frequency > 0 { bits(frequency) } else { rare };
+    /// The same for all members of the family.
+    fn family_costs(&self) -> [u64; FAMILY_SIZE] {
+        let mut sums = [0; FAMILY_SIZE];
+        let counts = std::iter::once(&self.zero).chain(&self.pairs);
+        for (&count, bits) in counts.zip(family_bits()).filter(|(count, _)| **count > 0) {
+            for (sum, &bits) in sums.iter_mut().zip(bits) {
+                *sum += count * u64::from(bits);
             }
         }
-        (sum < limit).then_some(sum)
+        sums
     }
 }
 
@@ -269,6 +261,15 @@ fn family() -> &'static [Distribution; FAMILY_SIZE] {
             let decay = u64::from(FAMILY_DECAY[id % FAMILY_DECAY.len()]);
             member(zero, decay)
         })
+    })
+}
+
+/// [`Distribution::bits`] of all members of the family, by magnitude.
+fn family_bits() -> &'static [[u32; FAMILY_SIZE]; 1 + PAIRS] {
+    static TABLE: OnceLock<[[u32; FAMILY_SIZE]; 1 + PAIRS]> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let members = family().each_ref().map(Distribution::bits);
+        std::array::from_fn(|i| members.map(|bits| bits[i] as u32))
     })
 }
 
@@ -324,6 +325,21 @@ mod tests {
             sums_up(d);
             assert!(d.zero > 0 && d.escape > 0);
         }
+    }
+
+    #[test]
+    fn costs_of_the_family_are_those_of_its_members() {
+        let mut counts = [0u32; ALPHABET];
+        for (i, count) in counts.iter_mut().enumerate() {
+            *count = (3000 >> (i / 2).min(11)) + (i as u32 * 7) % 5;
+        }
+        let pairs = Pairs::of(&counts);
+        let costs = pairs.family_costs();
+        assert_eq!(costs, family().each_ref().map(|member| pairs.cost(member)));
+        let (id, chosen) = Distribution::choose(&counts);
+        let least = costs.iter().min().unwrap();
+        assert!(pairs.cost(&chosen) <= *least);
+        assert!(id == EXPLICIT || costs[usize::from(id)] == *least);
     }
 
     #[test]
