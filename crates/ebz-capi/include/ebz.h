@@ -194,7 +194,9 @@ int32_t ebz_options_set_keep_zeros(ebz_options *options, bool keep, char **messa
 //
 // # Safety
 // `options` is valid, `message` is valid for a write or null.
-int32_t ebz_options_set_one_pass(ebz_options *options, bool one_pass, char **message);
+int32_t ebz_options_set_one_pass(ebz_options *options,
+                                 bool one_pass,
+                                 char **message);
 
 // Sets the metadata stored with the arrays, as JSON.
 //
