@@ -19,14 +19,7 @@ pub fn gather<T: Element>(
     out: Option<&mut [T]>,
     settings: &Settings,
 ) -> Result<Report> {
-    let agreement = agree(
-        comm,
-        &format!("gather {root}"),
-        Route::Root,
-        shape,
-        values,
-        settings,
-    )?;
+    let agreement = agree_to_gather(comm, values, shape, root, settings)?;
     let parts = comm.settle(parts_of(&agreement, comm, root, out))?;
     gather_parts(comm, values, root, parts, &agreement, settings)
 }
@@ -40,14 +33,7 @@ pub fn gather_into<T: Element>(
     out: Vec<&mut [T]>,
     settings: &Settings,
 ) -> Result<Report> {
-    let agreement = agree(
-        comm,
-        &format!("gather {root}"),
-        Route::Root,
-        shape,
-        values,
-        settings,
-    )?;
+    let agreement = agree_to_gather(comm, values, shape, root, settings)?;
     let fits = || {
         let lengths = agreement.offers.iter().map(|offer| offer.len());
         out.iter().map(|part| part.len()).eq(lengths)
@@ -58,6 +44,17 @@ pub fn gather_into<T: Element>(
     };
     comm.settle(result)?;
     gather_parts(comm, values, root, out, &agreement, settings)
+}
+
+fn agree_to_gather<T: Element>(
+    comm: &Comm,
+    values: &[T],
+    shape: &[usize],
+    root: usize,
+    settings: &Settings,
+) -> Result<Agreement> {
+    let operation = format!("gather {root}");
+    agree(comm, &operation, Route::Root, shape, values, settings)
 }
 
 /// Splits the root's output by rank.
