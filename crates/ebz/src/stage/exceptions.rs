@@ -132,41 +132,110 @@ impl Exceptions {
 }
 
 /// Writes the values of a list to their positions in `out`.
-pub(crate) fn restore<T: Element>(mut list: &[u8], out: &mut [T]) -> Result<()> {
-    if list.is_empty() {
-        return Ok(());
+pub(crate) fn restore<T: Element>(list: &[u8], out: &mut [T]) -> Result<()> {
+    let mut reader = Reader::new(list, out.len())?;
+    while reader.left > 0 {
+        let run = &mut out[reader.position..reader.position + reader.left];
+        if reader.kind == EACH {
+            for value in run {
+                *value = take(&mut reader.list)?;
+                reader.last = Some(*value);
+            }
+        } else {
+            run.fill(reader.repeated()?);
+        }
+        reader.position += reader.left;
+        reader.next_run()?;
     }
-    let mut rest = out;
-    let mut last = None;
-    for _ in 0..varint::read(&mut list)? {
-        let gap = varint::read_length(&mut list)?;
-        let shape = varint::read_length(&mut list)?;
-        let (kind, length) = (shape as u64 % 4, shape / 4 + 1);
-        let (_, after_gap) = rest.split_at_mut_checked(gap).ok_or_else(beyond)?;
-        let (run, after) = after_gap.split_at_mut_checked(length).ok_or_else(beyond)?;
-        rest = after;
-        match kind {
-            REPEAT | SAME => {
-                if kind == SAME {
-                    last = Some(take(&mut list)?);
-                }
-                let missing =
-                    || Error::corrupt("the side list repeats a value before the first one");
-                run.fill(last.ok_or_else(missing)?);
-            }
-            EACH => {
-                for value in run {
-                    *value = take(&mut list)?;
-                    last = Some(*value);
-                }
-            }
+    Ok(())
+}
+
+/// Reads the values of a list one by one.
+pub(crate) struct Reader<'a, T> {
+    list: &'a [u8],
+    /// Runs not yet begun.
+    runs: u64,
+    /// Number of values of the chunk.
+    length: usize,
+    /// Position of the next value; `length` if there is none.
+    position: usize,
+    /// Values left in the run.
+    left: usize,
+    kind: u64,
+    last: Option<T>,
+}
+
+impl<'a, T: Element> Reader<'a, T> {
+    /// A reader of the list of a chunk of `length` values.
+    pub fn new(mut list: &'a [u8], length: usize) -> Result<Self> {
+        let runs = match list {
+            [] => 0,
+            _ => varint::read(&mut list)?,
+        };
+        let mut reader = Self {
+            list,
+            runs,
+            length,
+            position: 0,
+            left: 0,
+            kind: EACH,
+            last: None,
+        };
+        reader.next_run()?;
+        Ok(reader)
+    }
+
+    fn next_run(&mut self) -> Result<()> {
+        let Some(runs) = self.runs.checked_sub(1) else {
+            (self.position, self.left) = (self.length, 0);
+            return match self.list {
+                [] => Ok(()),
+                _ => Err(Error::corrupt("trailing bytes after the side list")),
+            };
+        };
+        self.runs = runs;
+        let gap = varint::read_length(&mut self.list)?;
+        let shape = varint::read_length(&mut self.list)?;
+        (self.kind, self.left) = (shape as u64 % 4, shape / 4 + 1);
+        let after_gap = (self.length - self.position).checked_sub(gap);
+        if after_gap.is_none_or(|room| room < self.left) {
+            return Err(Error::corrupt("the side list exceeds its chunk"));
+        }
+        self.position += gap;
+        match self.kind {
+            SAME => self.last = Some(take(&mut self.list)?),
+            REPEAT | EACH => {}
             _ => return Err(Error::corrupt("a run of an unknown kind in the side list")),
         }
-    }
-    if list.is_empty() {
         Ok(())
-    } else {
-        Err(Error::corrupt("trailing bytes after the side list"))
+    }
+
+    /// The value of a run of equal values.
+    fn repeated(&self) -> Result<T> {
+        self.last
+            .ok_or_else(|| Error::corrupt("the side list repeats a value before the first one"))
+    }
+
+    /// Whether an unread value lies before `end`.
+    #[inline(always)]
+    pub fn any_before(&self, end: usize) -> bool {
+        self.position < end
+    }
+
+    /// The next value, which must exist, and its position.
+    pub fn next(&mut self) -> Result<(usize, T)> {
+        let value = match self.kind {
+            EACH => take(&mut self.list)?,
+            _ => self.repeated()?,
+        };
+        let position = self.position;
+        self.last = Some(value);
+        self.position += 1;
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.next_run()?;
+        }
+        Ok((position, value))
     }
 }
 
@@ -182,10 +251,6 @@ fn word(bytes: &[u8]) -> u64 {
         .iter()
         .rev()
         .fold(0, |word, &byte| word << 8 | u64::from(byte))
-}
-
-fn beyond() -> Error {
-    Error::corrupt("the side list exceeds its chunk")
 }
 
 #[cfg(test)]
@@ -209,6 +274,13 @@ mod tests {
         restore(&list, &mut back).unwrap();
         let bits = |values: &[T]| values.iter().map(|v| v.to_word()).collect::<Vec<_>>();
         assert_eq!(bits(&back), bits(&expected));
+        let mut reader = Reader::<T>::new(&list, length).unwrap();
+        for &(position, value) in values {
+            assert!(reader.any_before(position + 1) && !reader.any_before(position));
+            let next = reader.next().unwrap();
+            assert_eq!((next.0, next.1.to_word()), (position, value.to_word()));
+        }
+        assert!(!reader.any_before(length));
         for cut in 1..list.len() {
             assert!(restore(&list[..cut], &mut back).is_err(), "{cut}");
         }

@@ -6,8 +6,8 @@ use super::encode::{self, Memory};
 use super::forecast::{Forecast, Sampler};
 use super::geometry::Extents;
 use super::kernel::launch;
+use super::number::Number;
 use super::plan::{Mode, ORDERS, Plan, Source};
-use super::real::Real;
 use super::stream::StreamWriter;
 use crate::codec::{Dims, Params};
 use crate::error::{Error, Result};
@@ -93,7 +93,7 @@ struct Trial {
     cost: u64,
 }
 
-impl<T: Real> Chooser<T> {
+impl<T: Number> Chooser<T> {
     /// The plan for a chunk.
     pub(super) fn plan(
         &mut self,
@@ -153,7 +153,7 @@ impl<T: Real> Chooser<T> {
                 std::mem::swap(&mut self.memory.streams, &mut self.streams[trial.streams]);
                 self.encode_block(isa, source, trial.tried, block)?;
                 if index == 0 || index + 1 == starts.len() {
-                    trial.cost = self.memory.streams.estimate::<T>();
+                    trial.cost = self.memory.streams.estimate();
                     if trial.plan.mode == Mode::Packet {
                         trial.cost += trial.cost / PACKET_PENALTY_DIVISOR;
                     }

@@ -3,10 +3,10 @@
 use super::context::Contexts;
 use super::geometry::{Extents, Pyramid};
 use super::lorenzo::History;
+use super::number::Number;
 use super::plan::{Mode, Plan};
 use super::predict::Predictor;
 use super::quantize::{Buffers, Prediction, Row};
-use super::real::Real;
 use super::rearrange::{join_chunk, join_level};
 use super::stream::StreamReader;
 use super::walk::{
@@ -14,7 +14,7 @@ use super::walk::{
 };
 use super::{residual, rows};
 use crate::codec::Dims;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::simd::Level as Isa;
 
 /// Scratch buffers of a decoder.
@@ -29,7 +29,7 @@ pub(super) struct Memory<T> {
 }
 
 /// Decodes a chunk into `out`, with non-temporal stores if `streaming`.
-pub(super) fn decode<T: Real>(
+pub(super) fn decode<T: Number>(
     isa: Isa,
     mut bytes: &[u8],
     dims: Dims,
@@ -39,8 +39,6 @@ pub(super) fn decode<T: Real>(
 ) -> Result<()> {
     let (plan, bound) = Plan::read_from(&mut bytes)?;
     let (extents, strides) = plan.arrange(dims);
-    let count = u32::try_from(out.len())
-        .map_err(|_| Error::unsupported("interp chunk of 2^32 values or more"))?;
     let Memory {
         arranged,
         fields,
@@ -48,7 +46,7 @@ pub(super) fn decode<T: Real>(
         lorenzo,
         residuals,
     } = memory;
-    let mut streams = StreamReader::new(isa, bytes, count, residuals)?;
+    let mut streams = StreamReader::new(isa, bytes, out.len(), residuals)?;
     let halved = match plan.mode {
         Mode::Isotropic => [true; 3],
         Mode::Packet => [false, true, true],
@@ -106,13 +104,13 @@ pub(super) fn decode<T: Real>(
 
 struct RowDecoder<'a, 'b, T> {
     isa: Isa,
-    streams: &'a mut StreamReader<'b>,
+    streams: &'a mut StreamReader<'b, T>,
     strides: Extents,
     /// Values to overwrite the reconstruction with, after all passes.
     exact: Vec<(usize, T)>,
 }
 
-impl<T: Real> Coder<T> for RowDecoder<'_, '_, T> {
+impl<T: Number> Coder<T> for RowDecoder<'_, '_, T> {
     fn predictor(&mut self, job: &ClassJob<'_, T>, _: &Fields<T>) -> Result<Predictor> {
         if job.block.len() < MIN_VALUES_TO_CHOOSE_PREDICTOR {
             return Ok(Predictor::fallback(job.class));
@@ -138,15 +136,11 @@ impl<T: Real> Coder<T> for RowDecoder<'_, '_, T> {
             .pull(self.isa, contexts, &mut row.residuals)?;
         // 1. Reconstruct; escapes are exact.
         prediction.dequantize(self.isa, job.step.size, buffers, &row.residuals);
-        let end = streams.position + prediction.count as u32;
-        while streams.escapes.any_before(end) {
-            let (position, escape) = streams.escapes.next::<T>()?;
-            let i = position
-                .checked_sub(streams.position)
-                .ok_or_else(|| Error::corrupt("escape positions are not increasing"))?
-                as usize;
+        let end = streams.position + prediction.count;
+        while let Some((position, escape)) = streams.escapes.next_before(end)? {
+            let i = position - streams.position;
             prediction.escape(i, escape, buffers);
-            if escape.absent {
+            if escape.excluded {
                 let (mut place, apart) = job.origin(at);
                 place[2] += i * apart;
                 let at: usize = place.iter().zip(&self.strides).map(|(a, s)| a * s).sum();

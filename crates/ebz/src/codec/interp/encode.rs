@@ -4,11 +4,11 @@ use super::context::Contexts;
 use super::escape::Escape;
 use super::geometry::Pyramid;
 use super::lorenzo::History;
+use super::number::{Number, Step};
 use super::pack::Taps;
 use super::plan::{Mode, Plan, Source};
 use super::predict::{Predictor, taps};
 use super::quantize::{Buffers, Prediction, Row};
-use super::real::{Real, Step};
 use super::rearrange::split_all;
 use super::rows;
 use super::stream::StreamWriter;
@@ -32,7 +32,7 @@ pub(super) struct Memory<T> {
 }
 
 /// Appends a chunk, encoded as planned.
-pub(super) fn encode<T: Real>(
+pub(super) fn encode<T: Number>(
     isa: Isa,
     source: &Source<'_, T>,
     plan: Plan,
@@ -47,7 +47,7 @@ pub(super) fn encode<T: Real>(
 }
 
 /// Encodes a chunk into `memory.streams`, up to the entropy coder.
-pub(super) fn encode_streams<T: Real>(
+pub(super) fn encode_streams<T: Number>(
     isa: Isa,
     source: &Source<'_, T>,
     plan: Plan,
@@ -104,7 +104,7 @@ struct RowEncoder<'a, T> {
     fill: TypedFill<T>,
 }
 
-impl<T: Real> Coder<T> for RowEncoder<'_, T> {
+impl<T: Number> Coder<T> for RowEncoder<'_, T> {
     fn predictor(&mut self, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Result<Predictor> {
         if job.block.len() < MIN_VALUES_TO_CHOOSE_PREDICTOR {
             return Ok(Predictor::fallback(job.class));
@@ -134,12 +134,12 @@ impl<T: Real> Coder<T> for RowEncoder<'_, T> {
         self.streams
             .residuals
             .push(self.isa, contexts, &row.residuals);
-        self.streams.position += prediction.count as u32;
+        self.streams.position += prediction.count;
         Ok(())
     }
 }
 
-impl<T: Real> RowEncoder<'_, T> {
+impl<T: Number> RowEncoder<'_, T> {
     #[cold]
     fn escape(
         &mut self,
@@ -171,17 +171,20 @@ impl<T: Real> RowEncoder<'_, T> {
                     .base
                     .map_or(T::default(), |b| b.single(buffers.values(), i));
             let error = from_base - buffers.inner[start + i];
-            let spike = error.magnitude() * step.inverse > T::SPIKE_STEPS;
-            let absent = !value.is_finite() || self.fill.contains(value) || spike;
-            let position = self.streams.position + i as u32;
-            self.streams.escapes.push(position, value, absent);
-            prediction.escape(i, Escape { value, absent }, buffers);
+            let spike = error.abs() * step.inverse > T::SPIKE_STEPS;
+            let escape = Escape {
+                value,
+                excluded: !value.is_finite() || self.fill.contains(value) || spike,
+            };
+            let position = self.streams.position + i;
+            self.streams.escapes.push(position, escape);
+            prediction.escape(i, escape, buffers);
         }
     }
 }
 
 /// The predictor with the least estimated cost on a sample of rows.
-fn choose_predictor<T: Real>(isa: Isa, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Predictor {
+fn choose_predictor<T: Number>(isa: Isa, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Predictor {
     let ClassJob { level, class, .. } = *job;
     let [nz, ny, nx] = job.block.extents;
     let (source, samples) = match (job.pass.planes, level) {

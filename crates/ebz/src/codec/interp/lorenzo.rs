@@ -7,8 +7,8 @@ use super::context::{Around, Contexts, Magnitudes, classify};
 use super::escape::Escape;
 use super::geometry::{Extents, lanes};
 use super::kernel::{Kernel, launch};
+use super::number::{MAX_RESIDUAL, Number, Step};
 use super::plan::Source;
-use super::real::{MAX_RESIDUAL, Real, Step};
 use super::rows;
 use super::stream::{StreamReader, StreamWriter};
 use crate::error::{Error, Result};
@@ -168,12 +168,12 @@ impl History {
         }
     }
 
-    /// The same for a row with escapes.
+    /// The same for a row with escapes that predictions use.
     #[cold]
-    fn accumulate_escaped<T: Real>(
+    fn accumulate_escaped<T: Number>(
         &mut self,
         step: Step<T>,
-        escaped: &[(usize, Escape<T>)],
+        escaped: &[(usize, T)],
         (start, before): (usize, i32),
         count: usize,
     ) {
@@ -182,9 +182,8 @@ impl History {
         for i in 0..count {
             let from = if self.axes & 1 == 0 { 0 } else { sum };
             sum = from.wrapping_add(i32::from(self.residuals[i]));
-            if let Some((_, escape)) = next.next_if(|(at, _)| *at == i)
-                && !escape.absent
-                && let Some(quantized) = step.quantize(escape.value)
+            if let Some((_, value)) = next.next_if(|(at, _)| *at == i)
+                && let Some(quantized) = step.quantize(*value)
             {
                 sum = quantized.wrapping_sub(self.known[i]);
             }
@@ -231,7 +230,7 @@ struct Quantize<'a, T> {
     residuals: &'a mut [i16],
 }
 
-impl<T: Real> Kernel for Quantize<'_, T> {
+impl<T: Number> Kernel for Quantize<'_, T> {
     type Output = bool;
 
     #[inline(always)]
@@ -244,14 +243,14 @@ impl<T: Real> Kernel for Quantize<'_, T> {
         let mut bad = false;
         for (q, &value) in quantized.iter_mut().zip(self.values) {
             let scaled = value * step.inverse;
-            *q = (scaled + T::ROUNDING).rounded();
-            let exact = T::from_i32(*q) * step.size;
-            let inside = scaled.magnitude() < T::MAX_EXACT;
+            *q = (scaled + T::ROUNDER).rounded();
+            let exact = T::from_i64(i64::from(*q)) * step.size;
+            let inside = scaled.abs() < T::MAX_EXACT;
             bad |= !inside | step.misses(value - exact);
         }
         if !self.fill.is_empty() {
             bad |= self.values.iter().any(|&value| self.fill.contains(value));
-            let decoded = |q: &i32| T::from_i32(*q) * step.size;
+            let decoded = |q: &i32| T::from_i64(i64::from(*q)) * step.size;
             bad |= quantized.iter().any(|q| self.fill.contains(decoded(q)));
         }
         if bad {
@@ -290,23 +289,23 @@ struct Scale<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Scale<'_, T> {
+impl<T: Number> Kernel for Scale<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         for (value, &quantized) in self.out.iter_mut().zip(self.quantized) {
-            *value = T::from_i32(quantized) * self.step;
+            *value = T::from_i64(i64::from(quantized)) * self.step;
         }
     }
 }
 
-fn step<T: Real>(bound: f64) -> Result<Step<T>> {
+fn step<T: Number>(bound: f64) -> Result<Step<T>> {
     Step::new(bound, 1.0).ok_or_else(|| Error::corrupt("bound too small for the element type"))
 }
 
 /// Encodes a chunk into `streams`.
-pub(super) fn encode<T: Real>(
+pub(super) fn encode<T: Number>(
     isa: Isa,
     source: &Source<'_, T>,
     (extents, strides, axes): (Extents, Extents, u8),
@@ -349,7 +348,7 @@ pub(super) fn encode<T: Real>(
         streams
             .residuals
             .push(isa, &history.contexts, &history.residuals);
-        streams.position += count as u32;
+        streams.position += count;
         history.finish_row(isa, z, y);
     }
     Ok(())
@@ -357,7 +356,7 @@ pub(super) fn encode<T: Real>(
 
 /// Quantizes and predicts a row in which some values need an escape.
 #[cold]
-fn escape<T: Real>(
+fn escape<T: Number>(
     row: &[T],
     step: Step<T>,
     fill: TypedFill<T>,
@@ -376,15 +375,15 @@ fn escape<T: Real>(
             left.wrapping_add(known).wrapping_sub(left_known)
         };
         let mut quantized = step.quantize(value).unwrap_or(predicted);
-        let exact = T::from_i32(quantized) * step.size;
+        let exact = T::from_i64(i64::from(quantized)) * step.size;
         let mut difference = quantized.wrapping_sub(predicted);
         let fits = difference.unsigned_abs() <= u32::from(MAX_RESIDUAL.unsigned_abs());
         let good = !step.misses(value - exact) && !fill.contains(value) && !fill.contains(exact);
         if !good || !fits {
-            let absent = step.quantize(value).is_none() || fill.contains(value);
-            let position = streams.position + i as u32;
-            streams.escapes.push(position, value, absent);
-            if absent {
+            let excluded = step.quantize(value).is_none() || fill.contains(value);
+            let escape = Escape { value, excluded };
+            streams.escapes.push(streams.position + i, escape);
+            if excluded {
                 quantized = predicted;
             }
             difference = 0;
@@ -397,19 +396,19 @@ fn escape<T: Real>(
 }
 
 /// Decodes a chunk into `out`.
-pub(super) fn decode<T: Real>(
+pub(super) fn decode<T: Number>(
     isa: Isa,
     bound: f64,
     (extents, strides, axes): (Extents, Extents, u8),
     history: &mut History,
-    streams: &mut StreamReader<'_>,
+    streams: &mut StreamReader<'_, T>,
     out: &mut [T],
 ) -> Result<()> {
     let step = step::<T>(bound)?;
     let shape = Shape::new(extents);
     history.prepare(shape, axes);
     let mut copy = Vec::new();
-    let mut escaped = Vec::new();
+    let (mut used, mut excluded) = (Vec::new(), Vec::new());
     for (z, y) in super::rearrange::rows(shape.extents[0], shape.extents[1]) {
         let count = shape.row_length(y);
         history.predict_from_rows(isa, z, y, count);
@@ -417,22 +416,23 @@ pub(super) fn decode<T: Real>(
         streams
             .residuals
             .pull(isa, &history.contexts, &mut history.residuals)?;
-        escaped.clear();
-        let end = streams.position + count as u32;
-        while streams.escapes.any_before(end) {
-            let (position, escape) = streams.escapes.next::<T>()?;
-            let i = position
-                .checked_sub(streams.position)
-                .ok_or_else(|| Error::corrupt("escape positions are not increasing"))?;
-            escaped.push((i as usize, escape));
+        used.clear();
+        excluded.clear();
+        let end = streams.position + count;
+        while let Some((position, escape)) = streams.escapes.next_before(end)? {
+            let list = match escape.excluded {
+                true => &mut excluded,
+                false => &mut used,
+            };
+            list.push((position - streams.position, escape.value));
         }
         streams.position = end;
         // 1. Add the prediction and scale.
         let start = history.start(z, y);
         let before = history.before(y);
         history.accumulate(start, before, count);
-        if escaped.iter().any(|(_, e)| !e.absent) {
-            history.accumulate_escaped(step, &escaped, (start, before), count);
+        if !used.is_empty() {
+            history.accumulate_escaped(step, &used, (start, before), count);
         }
         history.finish_row(isa, z, y);
         let quantized = &history.quantized[start..start + count];
@@ -445,8 +445,8 @@ pub(super) fn decode<T: Real>(
                     out: row,
                 },
             );
-            for (i, escape) in &escaped {
-                row[*i] = escape.value;
+            for &(i, value) in used.iter().chain(&excluded) {
+                row[i] = value;
             }
         };
         if shape.folded {

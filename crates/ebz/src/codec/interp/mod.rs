@@ -18,12 +18,12 @@ mod geometry;
 mod kernel;
 mod lanes;
 mod lorenzo;
+mod number;
 mod pack;
 mod plan;
 mod pointwise;
 mod predict;
 mod quantize;
-mod real;
 mod rearrange;
 mod residual;
 mod rows;
@@ -38,8 +38,8 @@ use super::{ChunkShape, Codec, Context, Dims, Info, Param, Params, Task};
 use crate::bound::{BoundKind, Tolerance};
 use crate::element::{Float, with_float};
 use crate::error::{Error, Result};
+use number::{Number, Step};
 use plan::Source;
-use real::{Real, Step};
 
 /// The codec.
 pub struct Interp;
@@ -91,7 +91,7 @@ impl Codec for Interp {
 }
 
 /// The input of an encoder with an absolute bound.
-fn source<'a, T: Real>(values: &'a [T], bound: f64, task: &Task<'_>) -> Source<'a, T> {
+fn source<'a, T: Number>(values: &'a [T], bound: f64, task: &Task<'_>) -> Source<'a, T> {
     Source {
         values,
         dims: task.dims,
@@ -100,7 +100,7 @@ fn source<'a, T: Real>(values: &'a [T], bound: f64, task: &Task<'_>) -> Source<'
     }
 }
 
-fn encode_real<T: Real>(
+fn encode_real<T: Number>(
     values: &[T],
     task: &Task<'_>,
     context: &mut Context,
@@ -122,7 +122,7 @@ fn encode_real<T: Real>(
 }
 
 /// Encodes a chunk with an absolute bound.
-fn encode_within<T: Real>(
+fn encode_within<T: Number>(
     source: &Source<'_, T>,
     task: &Task<'_>,
     context: &mut Context,
@@ -145,7 +145,7 @@ fn encode_within<T: Real>(
     result
 }
 
-fn decode_real<T: Real>(
+fn decode_real<T: Number>(
     bytes: &[u8],
     dims: Dims,
     context: &mut Context,
@@ -162,7 +162,7 @@ fn decode_real<T: Real>(
 }
 
 /// Decodes a chunk with an absolute bound.
-fn decode_within<T: Real>(
+fn decode_within<T: Number>(
     bytes: &[u8],
     dims: Dims,
     context: &mut Context,

@@ -1,6 +1,6 @@
 //! Fixed-size groups of lanes: plain arrays that the compiler turns into vectors.
 
-use super::real::Real;
+use super::number::Number;
 
 /// Values per group.
 pub(super) const WIDTH: usize = 16;
@@ -62,7 +62,7 @@ pub(super) struct Taps<T> {
     pub(super) weights: [T; 4],
 }
 
-impl<T: Real> Taps<T> {
+impl<T: Number> Taps<T> {
     /// No neighbours: all weights are zero.
     pub(super) fn none() -> Self {
         Self {
@@ -86,7 +86,7 @@ impl<T: Real> Taps<T> {
 
 /// The weighted sum of four groups, in a fixed order of additions.
 #[inline(always)]
-fn weighted<T: Real>(rows: [Pack<T>; 4], weights: [T; 4]) -> Pack<T> {
+fn weighted<T: Number>(rows: [Pack<T>; 4], weights: [T; 4]) -> Pack<T> {
     let term = |k: usize| each(rows[k], |v| v * weights[k]);
     let inner = zip(term(1), term(2), |a, b| a + b);
     let outer = zip(term(0), term(3), |a, b| a + b);

@@ -8,10 +8,9 @@
 //! Two checks prove the bound of a value: that of the lattice ([`crate::stage::relative`]), and
 //! that of the coordinates.
 
-use super::escape::{Reader, Writer};
 use super::kernel::{Kernel, launch};
+use super::number::Number;
 use super::plan::Source;
-use super::real::Real;
 use crate::bits::varint;
 use crate::codec::{Context, Dims, Task};
 use crate::element::Float;
@@ -22,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::fill::FillValues;
 use crate::stage::UNIT;
 use crate::stage::dualquant::relative;
+use crate::stage::exceptions::{self, Exceptions};
 use crate::stage::quantize::Scale;
 use crate::stage::relative::Lattice;
 
@@ -38,7 +38,8 @@ const MIN_VALUES_PER_ESCAPE: usize = 32;
 #[derive(Default)]
 struct Memory<C> {
     coordinates: Vec<C>,
-    escapes: Writer,
+    escapes: Exceptions,
+    list: Vec<u8>,
 }
 
 /// Whether a chunk was encoded by this module.
@@ -47,7 +48,7 @@ pub(super) fn is_pointwise(bytes: &[u8]) -> bool {
 }
 
 /// Appends an encoded chunk, or the raw values if no lattice is suitable.
-pub(super) fn encode<T: Real>(
+pub(super) fn encode<T: Number>(
     values: &[T],
     bound: f64,
     task: &Task<'_>,
@@ -61,7 +62,7 @@ pub(super) fn encode<T: Real>(
 }
 
 /// Appends a chunk encoded on the first suitable lattice, if there is one.
-fn encode_on_lattice<T: Real>(
+fn encode_on_lattice<T: Number>(
     values: &[T],
     bound: f64,
     task: &Task<'_>,
@@ -85,7 +86,7 @@ fn encode_on_lattice<T: Real>(
 
 /// Appends a chunk encoded on a lattice; appends nothing and returns false if it would take more
 /// than `most` escapes.
-fn encode_on<T: Real, C: Real, W: Word>(
+fn encode_on<T: Number, C: Number, W: Word>(
     kind: u8,
     lattice: &impl Scale<T>,
     values: &[T],
@@ -98,13 +99,14 @@ fn encode_on<T: Real, C: Real, W: Word>(
     let Memory {
         coordinates,
         escapes,
+        list,
     } = &mut *memory;
     // 1. Coordinates; values without one are escaped.
     escapes.clear();
     coordinates.clear();
     let mut escaped = 0;
     let isa = context.simd();
-    for (unit, start) in values.chunks(UNIT).zip((0u32..).step_by(UNIT)) {
+    for (unit, start) in values.chunks(UNIT).zip((0..).step_by(UNIT)) {
         let (good, numbers) = launch(
             isa,
             Forward::<T, W, _> {
@@ -121,12 +123,12 @@ fn encode_on<T: Real, C: Real, W: Word>(
         for (i, &value) in unit.iter().enumerate() {
             if !lattice.accepts::<W>(value) {
                 // A coordinate that is cheap to predict.
-                let at = start as usize + i;
+                let at: usize = start + i;
                 coordinates[at] = match at {
                     0 => C::default(),
                     _ => coordinates[at - 1],
                 };
-                escapes.push(at as u32, value, true);
+                escapes.push(at, value);
                 escaped += 1;
             }
         }
@@ -144,9 +146,9 @@ fn encode_on<T: Real, C: Real, W: Word>(
         out.push(kind);
         out.extend_from_slice(&lattice.step().to_le_bytes());
         out.extend_from_slice(&lattice.base().to_le_bytes());
-        let (runs, words) = escapes.finish::<T>(values.len() as u32);
-        varint::write_block(runs, out);
-        varint::write_block(words, out);
+        list.clear();
+        escapes.write_to::<T>(list);
+        varint::write_block(list, out);
         result = super::encode_within(&source, task, context, out);
     }
     context.put_back(memory);
@@ -179,7 +181,7 @@ impl<T: Float, W: Word, S: Scale<T>> Kernel for Forward<'_, T, W, S> {
 }
 
 /// Decodes a chunk that [`is_pointwise`] accepts.
-pub(super) fn decode<T: Real>(
+pub(super) fn decode<T: Number>(
     bytes: &[u8],
     dims: Dims,
     context: &mut Context,
@@ -192,7 +194,7 @@ pub(super) fn decode<T: Real>(
     }
 }
 
-fn decode_on<T: Real + Via<F>, F: LogLattice, C: Real, W: Word>(
+fn decode_on<T: Number + Via<F>, F: LogLattice, C: Number, W: Word>(
     mut bytes: &[u8],
     dims: Dims,
     context: &mut Context,
@@ -208,10 +210,7 @@ fn decode_on<T: Real + Via<F>, F: LogLattice, C: Real, W: Word>(
         f64::from_le_bytes(eight)
     };
     let lattice = Lattice::<F>::new(number(0), number(8));
-    let runs = varint::read_block(&mut bytes)?;
-    let words = varint::read_block(&mut bytes)?;
-    let count = u32::try_from(out.len())
-        .map_err(|_| Error::unsupported("interp chunk of 2^32 values or more"))?;
+    let list = varint::read_block(&mut bytes)?;
     // 2. Coordinates.
     let mut memory = context.take::<Memory<C>>();
     memory.coordinates.resize(out.len(), C::default());
@@ -234,12 +233,7 @@ fn decode_on<T: Real + Via<F>, F: LogLattice, C: Real, W: Word>(
     }
     context.put_back(memory);
     result?;
-    let mut escapes = Reader::new(runs, words, count)?;
-    while escapes.any_before(count) {
-        let (position, escape) = escapes.next::<T>()?;
-        out[position as usize] = escape.value;
-    }
-    escapes.finish()
+    exceptions::restore(list, out)
 }
 
 struct Inverse<'a, T, F: LogLattice, C, W> {
@@ -249,7 +243,7 @@ struct Inverse<'a, T, F: LogLattice, C, W> {
     word: std::marker::PhantomData<W>,
 }
 
-impl<T: Float + Via<F>, F: LogLattice, C: Real, W: Word> Kernel for Inverse<'_, T, F, C, W> {
+impl<T: Float + Via<F>, F: LogLattice, C: Number, W: Word> Kernel for Inverse<'_, T, F, C, W> {
     type Output = ();
 
     #[inline(always)]

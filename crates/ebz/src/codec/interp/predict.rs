@@ -1,8 +1,8 @@
 //! Prediction by interpolation along the odd axes of a class, from reconstructed values.
 
 use super::geometry::Level;
+use super::number::Number;
 use super::pack::Taps;
-use super::real::Real;
 
 /// How a class is predicted: the mean of 1-D interpolations along some of its odd axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Predictor {
     }
 
     /// Weight of each axis.
-    pub(super) fn weight<T: Real>(self) -> T {
+    pub(super) fn weight<T: Number>(self) -> T {
         let scale = if self.half { 0.5 } else { 1.0 };
         T::from_f64(scale / f64::from(self.axes.count_ones().max(1)))
     }
@@ -73,7 +73,7 @@ const LINEAR: [f64; 4] = [0.0, 0.5, 0.5, 0.0];
 
 /// The neighbours of a row of `class` along one odd axis (0 = z, 1 = y, 2 = x).
 #[inline(always)]
-pub(super) fn taps<T: Real>(
+pub(super) fn taps<T: Number>(
     level: &Level,
     class: usize,
     axis: usize,
@@ -106,7 +106,7 @@ pub(super) fn taps<T: Real>(
 ///
 /// Linear and cubic interpolation then give the same as [`positions`] for the other axes. `even`:
 /// the last odd point has no neighbour to its right.
-pub(super) fn extend<T: Real>(buffer: &mut [T], start: usize, count: usize, even: bool) {
+pub(super) fn extend<T: Number>(buffer: &mut [T], start: usize, count: usize, even: bool) {
     let [two, three, six, ten] = [2.0, 3.0, 6.0, 10.0].map(T::from_f64);
     let at = |i: usize| buffer[start + i];
     let last = at(count - 1);

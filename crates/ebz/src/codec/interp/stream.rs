@@ -6,13 +6,14 @@
 //! | 1 | Lorenzo: axes of the predictor |
 //! | 8 | bound, f64 |
 //! | framed | predictors, 5 bits each |
-//! | framed, framed | escapes: runs, values |
+//! | framed ×2 | escapes: those that predictions use, excluded ones |
 //! | framed ×3, rest | residuals: gaps, low bits, extra bits, entropy coder |
 //!
 //! Framed: length as a LEB128 integer, then the bytes.
 
-use super::real::Real;
-use super::{escape, residual};
+use super::escape::{EscapeReader, EscapeWriter};
+use super::number::Number;
+use super::residual;
 use crate::bits::varint;
 use crate::bits::{BitReader, BitWriter};
 use crate::error::Result;
@@ -22,10 +23,10 @@ use crate::simd::Level as Isa;
 #[derive(Default)]
 pub(super) struct StreamWriter {
     pub(super) predictors: BitWriter,
-    pub(super) escapes: escape::Writer,
+    pub(super) escapes: EscapeWriter,
     pub(super) residuals: residual::Encoder,
     /// Values so far.
-    pub(super) position: u32,
+    pub(super) position: usize,
 }
 
 impl StreamWriter {
@@ -38,43 +39,38 @@ impl StreamWriter {
     }
 
     /// Estimated size in bits so far, without the fixed cost of a chunk.
-    pub(super) fn estimate<T: Real>(&mut self) -> u64 {
-        let (runs, words) = self.escapes.finish::<T>(self.position);
-        8 * (runs.len() + words.len()) as u64 + self.residuals.estimate()
+    pub(super) fn estimate(&mut self) -> u64 {
+        8 * self.escapes.bytes() as u64 + self.residuals.estimate()
     }
 
     /// Appends all streams to `out`.
-    pub(super) fn finish<T: Real>(&mut self, isa: Isa, out: &mut Vec<u8>) {
+    pub(super) fn finish<T: Number>(&mut self, isa: Isa, out: &mut Vec<u8>) {
         varint::write_block(self.predictors.finish(), out);
-        let (runs, words) = self.escapes.finish::<T>(self.position);
-        varint::write_block(runs, out);
-        varint::write_block(words, out);
+        self.escapes.write_to::<T>(out);
         self.residuals.finish(isa, out);
     }
 }
 
 /// Input of the row decoder.
-pub(super) struct StreamReader<'a> {
+pub(super) struct StreamReader<'a, T> {
     pub(super) predictors: BitReader<'a>,
-    pub(super) escapes: escape::Reader<'a>,
+    pub(super) escapes: EscapeReader<'a, T>,
     pub(super) residuals: residual::Decoder<'a>,
     /// Values so far.
-    pub(super) position: u32,
+    pub(super) position: usize,
 }
 
-impl<'a> StreamReader<'a> {
+impl<'a, T: Number> StreamReader<'a, T> {
     pub(super) fn new(
         isa: Isa,
         mut bytes: &'a [u8],
-        count: u32,
+        count: usize,
         memory: &'a mut residual::Memory,
     ) -> Result<Self> {
         let predictors = BitReader::new(varint::read_block(&mut bytes)?);
-        let runs = varint::read_block(&mut bytes)?;
-        let words = varint::read_block(&mut bytes)?;
         Ok(Self {
             predictors,
-            escapes: escape::Reader::new(runs, words, count)?,
+            escapes: EscapeReader::new(&mut bytes, count)?,
             residuals: residual::Decoder::new(isa, memory, bytes)?,
             position: 0,
         })
@@ -82,7 +78,6 @@ impl<'a> StreamReader<'a> {
 
     pub(super) fn finish(&self) -> Result<()> {
         self.predictors.finish()?;
-        self.escapes.finish()?;
         self.residuals.finish()
     }
 }

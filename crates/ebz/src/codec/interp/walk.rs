@@ -6,11 +6,11 @@
 
 use super::context::{Around, Contexts, classify};
 use super::geometry::{Block, Extents, Pyramid, lanes};
+use super::number::{Number, Step};
 use super::pack::Taps;
 use super::plan::Mode;
 use super::predict::{Predictor, extend, positions, taps};
 use super::quantize::{Buffers, Prediction, Row};
-use super::real::{Real, Step};
 use super::rearrange::{join_level, rows};
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
@@ -34,7 +34,7 @@ pub(super) struct Fields<T> {
     shape: Option<(Extents, [bool; 3])>,
 }
 
-impl<T: Real> Fields<T> {
+impl<T: Number> Fields<T> {
     /// Resizes the buffers for a pyramid.
     pub(super) fn prepare(&mut self, pyramid: &Pyramid, extents: Extents, packet: bool) {
         self.values.resize(pyramid.size, T::default());
@@ -174,7 +174,7 @@ impl Pass<'_> {
         }
     }
 
-    fn step<T: Real>(&self, level: usize) -> Result<Step<T>> {
+    fn step<T: Number>(&self, level: usize) -> Result<Step<T>> {
         Step::new(self.bound, self.tightening(level))
             .ok_or_else(|| Error::corrupt("bound too small for the element type"))
     }
@@ -191,7 +191,7 @@ impl Pass<'_> {
     }
 
     /// A class, or the top block after the last level.
-    fn job<T: Real>(&self, level: usize, class: usize) -> Result<ClassJob<'_, T>> {
+    fn job<T: Number>(&self, level: usize, class: usize) -> Result<ClassJob<'_, T>> {
         Ok(ClassJob {
             pass: self,
             level,
@@ -203,7 +203,7 @@ impl Pass<'_> {
     }
 
     /// Runs the pass.
-    pub(super) fn run<T: Real, C: Coder<T>>(
+    pub(super) fn run<T: Number, C: Coder<T>>(
         &self,
         fields: &mut Fields<T>,
         scratch: &mut Scratch<T>,
@@ -230,7 +230,7 @@ impl Pass<'_> {
     }
 
     /// Merges a level to the even class of the next finer one.
-    fn join<T: Real>(&self, fields: &mut Fields<T>, level: usize) {
+    fn join<T: Number>(&self, fields: &mut Fields<T>, level: usize) {
         let target = &self.part.levels[level - 1];
         let count = target.classes[0].extents[2];
         let even = target.extents[2].is_multiple_of(2);
@@ -251,7 +251,7 @@ impl Pass<'_> {
     }
 }
 
-impl<T: Real> ClassJob<'_, T> {
+impl<T: Number> ClassJob<'_, T> {
     /// Codes the class row by row.
     fn run<C: Coder<T>>(
         &self,

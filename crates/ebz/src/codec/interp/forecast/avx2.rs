@@ -1,14 +1,14 @@
 //! Vectorized sums of squares, with the same order of operations as [`super::sums_of_squares`].
 
 use super::Each;
+use crate::codec::interp::number::Number;
 use crate::codec::interp::pack::Pack;
-use crate::codec::interp::real::Real;
 use std::arch::x86_64::*;
 
 /// See [`super::sums_of_squares`].
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn sums_of_squares<T: Real>(
+pub(super) fn sums_of_squares<T: Number>(
     target: &Pack<T>,
     predictions: &Each<Pack<T>>,
     shares: &Each<T>,

@@ -12,9 +12,9 @@ mod avx2;
 
 use super::geometry::Extents;
 use super::kernel::Kernel;
+use super::number::{Number, Step};
 use super::pack::{Pack, WIDTH, build, each, zip};
 use super::plan::{Source, arrange};
-use super::real::{Real, Step};
 use crate::simd::{Avx2, Level as Isa};
 
 /// Number of windows for neighbours at distance 1, 2, 4, …: few values are predicted from far.
@@ -50,7 +50,7 @@ pub(super) struct Sampler<'a, 'b, T> {
     avx2: Option<Avx2>,
 }
 
-impl<'a, 'b, T: Real> Sampler<'a, 'b, T> {
+impl<'a, 'b, T: Number> Sampler<'a, 'b, T> {
     /// A sampler for an axis order; `None` if rows are too short or steps too small.
     pub(super) fn new(isa: Isa, source: &'a Source<'b, T>, order: usize) -> Option<Self> {
         let (extents, strides) = arrange(order, source.dims);
@@ -65,7 +65,7 @@ impl<'a, 'b, T: Real> Sampler<'a, 'b, T> {
     }
 }
 
-impl<T: Real> Kernel for Sampler<'_, '_, T> {
+impl<T: Number> Kernel for Sampler<'_, '_, T> {
     type Output = Forecast;
 
     #[inline(always)]
@@ -168,7 +168,7 @@ impl Tally {
 /// For each prediction, scaled by its share, the sum of squared residuals in steps of 1 /
 /// `inverse`. NaN and spikes count as 0.
 #[inline(always)]
-fn sums_of_squares<T: Real>(
+fn sums_of_squares<T: Number>(
     target: &Pack<T>,
     predictions: &Each<Pack<T>>,
     shares: &Each<T>,
@@ -215,13 +215,13 @@ fn capped(base: f32, exponent: usize, cap: f32) -> f32 {
 }
 
 #[inline(always)]
-fn add<T: Real>(a: Pack<T>, b: Pack<T>) -> Pack<T> {
+fn add<T: Number>(a: Pack<T>, b: Pack<T>) -> Pack<T> {
     zip(a, b, |a, b| a + b)
 }
 
 /// Linear and cubic interpolation from the sums of the near and the far neighbours.
 #[inline(always)]
-fn weigh<T: Real>(near: Pack<T>, far: Pack<T>) -> [Pack<T>; 2] {
+fn weigh<T: Number>(near: Pack<T>, far: Pack<T>) -> [Pack<T>; 2] {
     let [half, inner, outer] = [0.5, 0.5625, 0.0625].map(T::from_f64);
     [
         each(near, |n| half * n),
@@ -232,7 +232,7 @@ fn weigh<T: Real>(near: Pack<T>, far: Pack<T>) -> [Pack<T>; 2] {
 /// A window: the index of its first value.
 type Place = usize;
 
-impl<T: Real> Sampler<'_, '_, T> {
+impl<T: Number> Sampler<'_, '_, T> {
     /// The position of a window of a scale.
     #[inline(always)]
     fn place(&self, reach: &[Reach; 3], number: usize) -> Place {

@@ -1,8 +1,8 @@
 //! Sixteen values at a time, with the same order of operations as [`super::portable`].
 
 use super::{Buffers, Prediction, Row};
+use crate::codec::interp::number::{MAX_RESIDUAL, Number, Step};
 use crate::codec::interp::pack::{Taps, WIDTH};
-use crate::codec::interp::real::{MAX_RESIDUAL, Real, Step};
 use std::arch::x86_64::*;
 
 /// Lane masks: sixteen entries starting at 16 − n have their first n lanes set.
@@ -29,7 +29,7 @@ struct Places<T> {
     groups: usize,
 }
 
-impl<T: Real> Places<T> {
+impl<T: Number> Places<T> {
     fn new(prediction: &Prediction<T>, buffers: &mut Buffers<'_, T>) -> Self {
         let groups = prediction.count.div_ceil(WIDTH);
         let most = |length: usize| length.checked_sub(groups * WIDTH);
@@ -131,7 +131,7 @@ fn magnitudes(residuals: __m256i) -> __m128i {
 
 /// See [`Prediction::quantize`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn quantize<T: Real, const AXES: usize, const BASE: bool>(
+pub(super) fn quantize<T: Number, const AXES: usize, const BASE: bool>(
     prediction: &Prediction<T>,
     step: Step<T>,
     buffers: &mut Buffers<'_, T>,
@@ -145,10 +145,10 @@ pub(super) fn quantize<T: Real, const AXES: usize, const BASE: bool>(
     let mut some_wrong = 0;
     // SAFETY: the machine has AVX2, and all rows have room for whole groups, as has been checked.
     unsafe {
-        let most = T::splat(T::from_i32(i32::from(MAX_RESIDUAL)));
-        let least = T::splat(T::from_i32(-i32::from(MAX_RESIDUAL)));
+        let most = T::splat(T::from_i64(i64::from(MAX_RESIDUAL)));
+        let least = T::splat(T::from_i64(-i64::from(MAX_RESIDUAL)));
         let (size, inverse) = (T::splat(step.size), T::splat(step.inverse));
-        let (rounding, limit) = (T::splat(T::ROUNDING), T::splat(step.limit));
+        let (rounding, limit) = (T::splat(T::ROUNDER), T::splat(step.limit));
         let mut wrong = T::splat(T::default());
         for at in (0..end).step_by(WIDTH) {
             let values = T::load(places.outer.add(at));
@@ -186,7 +186,7 @@ pub(super) fn quantize<T: Real, const AXES: usize, const BASE: bool>(
 
 /// See [`Prediction::dequantize`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn dequantize<T: Real, const AXES: usize, const BASE: bool>(
+pub(super) fn dequantize<T: Number, const AXES: usize, const BASE: bool>(
     prediction: &Prediction<T>,
     step: T,
     buffers: &mut Buffers<'_, T>,

@@ -5,8 +5,8 @@ mod avx2;
 mod portable;
 
 use super::escape::Escape;
+use super::number::{Number, Step};
 use super::pack::Taps;
-use super::real::{Real, Step};
 use crate::simd::Level as Isa;
 
 /// The prediction and the position of a row.
@@ -48,7 +48,7 @@ pub(super) struct Row<T> {
     pub(super) original: Vec<T>,
 }
 
-impl<T: Real> Row<T> {
+impl<T: Number> Row<T> {
     /// Resizes the buffers for a row.
     pub(super) fn resize(&mut self, lanes: usize) {
         self.residuals.resize(lanes, 0);
@@ -72,7 +72,7 @@ macro_rules! for_axes {
     };
 }
 
-impl<T: Real> Prediction<T> {
+impl<T: Number> Prediction<T> {
     /// Quantizes the row; returns whether every value satisfies the bound.
     #[inline(always)]
     pub(super) fn quantize(
@@ -111,7 +111,7 @@ impl<T: Real> Prediction<T> {
     pub(super) fn escape(&self, i: usize, escape: Escape<T>, buffers: &mut Buffers<'_, T>) {
         let finite = |v: T| if v.is_finite() { v } else { T::default() };
         let at = self.start + i;
-        if !escape.absent {
+        if !escape.excluded {
             buffers.inner[at] = match &self.base {
                 Some(base) => escape.value - base.single(buffers.values(), i),
                 None => escape.value,

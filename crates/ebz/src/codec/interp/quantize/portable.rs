@@ -2,23 +2,23 @@
 
 use super::{Buffers, Prediction, Row};
 use crate::codec::interp::context::magnitude;
+use crate::codec::interp::number::{MAX_RESIDUAL, Number, Step};
 use crate::codec::interp::pack::{Pack, Taps, WIDTH, each, load, store, zip};
-use crate::codec::interp::real::{MAX_RESIDUAL, Real, Step};
 
 /// The sum over all axes, in a fixed order of additions.
-fn predict<T: Real>(prediction: &Prediction<T>, inner: &[T], at: usize) -> Pack<T> {
+fn predict<T: Number>(prediction: &Prediction<T>, inner: &[T], at: usize) -> Pack<T> {
     let axes = &prediction.axes[..prediction.axis_count];
     let parts = axes.iter().map(|taps| taps.group(inner, at));
     let sum = parts.reduce(|a, b| zip(a, b, |a, b| a + b));
     sum.unwrap_or([T::default(); WIDTH])
 }
 
-fn base<T: Real>(base: Option<Taps<T>>, buffers: &Buffers<'_, T>, at: usize) -> Option<Pack<T>> {
+fn base<T: Number>(base: Option<Taps<T>>, buffers: &Buffers<'_, T>, at: usize) -> Option<Pack<T>> {
     base.map(|taps| taps.group(buffers.values(), at))
 }
 
 /// Writes a group of reconstructions; returns the decoded values.
-fn write<T: Real>(
+fn write<T: Number>(
     buffers: &mut Buffers<'_, T>,
     at: usize,
     inner: Pack<T>,
@@ -35,14 +35,14 @@ fn write<T: Real>(
 }
 
 /// See [`Prediction::quantize`].
-pub(super) fn quantize<T: Real>(
+pub(super) fn quantize<T: Number>(
     prediction: &Prediction<T>,
     step: Step<T>,
     buffers: &mut Buffers<'_, T>,
     row: &mut Row<T>,
 ) -> bool {
-    let most = T::from_i32(i32::from(MAX_RESIDUAL));
-    let least = T::from_i32(-i32::from(MAX_RESIDUAL));
+    let most = T::from_i64(i64::from(MAX_RESIDUAL));
+    let least = T::from_i64(-i64::from(MAX_RESIDUAL));
     let mut good = true;
     for at in (0..prediction.count).step_by(WIDTH) {
         let place = prediction.start + at;
@@ -56,8 +56,8 @@ pub(super) fn quantize<T: Real>(
         // Comparisons rather than min and max: NaN becomes `most`.
         let steps = each(steps, |s| if s < most { s } else { most });
         let steps = each(steps, |s| if s > least { s } else { least });
-        let shifted = each(steps, |s| s + T::ROUNDING);
-        let inner = zip(p, shifted, |p, s| p + (s - T::ROUNDING) * step.size);
+        let shifted = each(steps, |s| s + T::ROUNDER);
+        let inner = zip(p, shifted, |p, s| p + (s - T::ROUNDER) * step.size);
         let mut residuals = each(shifted, |s| s.rounded() as i16);
         residuals[valid..].fill(0);
         store(&mut row.residuals, at, residuals);
@@ -70,7 +70,7 @@ pub(super) fn quantize<T: Real>(
 }
 
 /// See [`Prediction::dequantize`].
-pub(super) fn dequantize<T: Real>(
+pub(super) fn dequantize<T: Number>(
     prediction: &Prediction<T>,
     step: T,
     buffers: &mut Buffers<'_, T>,
@@ -80,7 +80,7 @@ pub(super) fn dequantize<T: Real>(
         let p = predict(prediction, buffers.inner, at);
         let base = base(prediction.base, buffers, at);
         let residuals: Pack<i16> = load(residuals, at);
-        let inner = zip(p, residuals, |p, q| p + T::from_i32(i32::from(q)) * step);
+        let inner = zip(p, residuals, |p, q| p + T::from_i64(i64::from(q)) * step);
         write(buffers, prediction.start + at, inner, base, residuals);
     }
 }

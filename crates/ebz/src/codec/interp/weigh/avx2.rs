@@ -1,8 +1,8 @@
 //! Sixteen values at a time, with the same order of operations as [`super::portable`].
 
 use super::{WEIGHTS, Weigh};
+use crate::codec::interp::number::Number;
 use crate::codec::interp::pack::{Taps, WIDTH};
-use crate::codec::interp::real::Real;
 use std::arch::x86_64::*;
 
 /// Number of values whose costs, each below 2¹⁷, can be summed in the eight lanes of a vector.
@@ -43,7 +43,7 @@ fn total(lanes: __m256i) -> u64 {
 
 /// See [`Weigh::run`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn run<T: Real>(weigh: Weigh<'_, T>) {
+pub(super) fn run<T: Number>(weigh: Weigh<'_, T>) {
     let width = weigh.values.len() / WIDTH * WIDTH;
     let axes = weigh.taps.len();
     let mut taps = [[rows(&Taps::none(), &[], 0); 2]; 3];

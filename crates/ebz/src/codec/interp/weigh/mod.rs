@@ -4,8 +4,8 @@
 mod avx2;
 mod portable;
 
+use super::number::Number;
 use super::pack::Taps;
-use super::real::Real;
 use crate::simd::Level as Isa;
 
 /// Adds the cost of predicting a row to `costs`: one entry per set of axes and kind of
@@ -22,7 +22,7 @@ pub(super) struct Weigh<'a, T> {
     pub(super) costs: &'a mut [[[u64; 8]; 2]; 2],
 }
 
-impl<T: Real> Weigh<'_, T> {
+impl<T: Number> Weigh<'_, T> {
     /// Adds the costs.
     pub(super) fn run(self, isa: Isa) {
         match isa.avx2() {

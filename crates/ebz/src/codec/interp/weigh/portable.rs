@@ -1,11 +1,11 @@
 //! Plain loops over groups of lanes.
 
 use super::{WEIGHTS, Weigh};
+use crate::codec::interp::number::Number;
 use crate::codec::interp::pack::{Pack, WIDTH, zip};
-use crate::codec::interp::real::Real;
 
 /// See [`Weigh::run`].
-pub(super) fn run<T: Real>(weigh: Weigh<'_, T>) {
+pub(super) fn run<T: Number>(weigh: Weigh<'_, T>) {
     let sets = 1usize << weigh.taps.len();
     let scales = if weigh.base.is_some() { 2 } else { 1 };
     for (group, &values) in weigh.values.as_chunks::<WIDTH>().0.iter().enumerate() {

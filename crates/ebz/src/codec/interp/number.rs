@@ -5,66 +5,51 @@
 
 use super::lanes::Lanes;
 use crate::element::Float;
+use crate::element::real::Real;
 use crate::stage::proof::Proof;
 use std::ops::{Add, Mul, Sub};
 
 /// Largest magnitude of a quantized residual.
 pub(super) const MAX_RESIDUAL: i16 = 30_000;
 
-/// A number type with fast rounding to small integers.
-pub(super) trait Real:
+/// An element type with what this codec needs beyond [`Float`].
+pub(super) trait Number:
     Float + Lanes + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self>
 {
-    /// 1.5 times the smallest power of two whose spacing is 1: adding it rounds to an integer.
-    const ROUNDING: Self;
-    /// Magnitudes below this are rounded correctly by adding [`Real::ROUNDING`].
+    /// Magnitudes below this are rounded correctly by adding `ROUNDER`.
     const MAX_EXACT: Self;
     /// A value with a residual of more steps than this is a spike, and excluded from predictions.
     const SPIKE_STEPS: Self;
-
     /// Limit of half a step: sums of a few steps must be finite.
     const MAX_HALF_STEP: f64;
 
-    /// Absolute value.
-    fn magnitude(self) -> Self;
-    /// The integer that was rounded by adding [`Real::ROUNDING`].
+    /// The integer that was rounded by adding `ROUNDER`.
     fn rounded(self) -> i32;
     /// Single precision, for estimates.
     fn to_f32(self) -> f32;
-    /// Converts a small integer.
-    fn from_i32(value: i32) -> Self;
 }
 
-macro_rules! real {
-    ($type:ty, $signed:ty, $fraction:expr, $exact:expr, $spike:expr) => {
-        impl Real for $type {
-            const ROUNDING: Self = 1.5 * (1u64 << $fraction) as Self;
+macro_rules! number {
+    ($type:ty, $signed:ty, $exact:expr, $spike:expr) => {
+        impl Number for $type {
             const MAX_EXACT: Self = $exact;
             const SPIKE_STEPS: Self = $spike;
             const MAX_HALF_STEP: f64 = <$type>::MAX as f64 / 8.0;
 
             #[inline(always)]
-            fn magnitude(self) -> Self {
-                self.abs()
-            }
-            #[inline(always)]
             fn rounded(self) -> i32 {
-                (self.to_bits() as $signed).wrapping_sub(Self::ROUNDING.to_bits() as $signed) as i32
+                (self.to_bits() as $signed).wrapping_sub(Self::ROUNDER.to_bits() as $signed) as i32
             }
             #[inline(always)]
             fn to_f32(self) -> f32 {
                 self as f32
             }
-            #[inline(always)]
-            fn from_i32(value: i32) -> Self {
-                value as Self
-            }
         }
     };
 }
 
-real!(f32, i32, 23, 4.0e6, 1.6e7);
-real!(f64, i64, 52, 1.0e9, 1.0e12);
+number!(f32, i32, 4.0e6, 1.6e7);
+number!(f64, i64, 1.0e9, 1.0e12);
 
 /// Quantization step and its error limit.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +62,7 @@ pub(super) struct Step<T> {
     pub(super) limit: T,
 }
 
-impl<T: Real> Step<T> {
+impl<T: Number> Step<T> {
     /// A step for `bound / tightening`, with the error limit of `bound`; `None` if the type is too
     /// coarse.
     pub(super) fn new(bound: f64, tightening: f64) -> Option<Self> {
@@ -103,13 +88,13 @@ impl<T: Real> Step<T> {
         reason = "NaN must violate the bound"
     )]
     pub(super) fn misses(&self, error: T) -> bool {
-        !(error.magnitude() <= self.limit)
+        !(error.abs() <= self.limit)
     }
 
     /// `value / size` rounded to an integer, if in range.
     #[inline(always)]
     pub(super) fn quantize(&self, value: T) -> Option<i32> {
         let scaled = value * self.inverse;
-        (scaled.magnitude() < T::MAX_EXACT).then(|| (scaled + T::ROUNDING).rounded())
+        (scaled.abs() < T::MAX_EXACT).then(|| (scaled + T::ROUNDER).rounded())
     }
 }
