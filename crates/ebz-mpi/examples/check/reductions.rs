@@ -28,9 +28,10 @@ pub fn check(comm: &Comm) {
         exact::<f64>(comm, shape, Bound::Abs(1e-300));
     }
     // Every codec restores the integers of the lattice.
+    let right = sums_with::<f32>(comm, "fz", &[20, 30, 40], 1e-3, special);
     for codec in ["ceaz", "interp", "zfp-v", "de-zfp", "raw"] {
-        sums_with::<f32>(comm, codec, &[30, 40, 50], 1e-3, smooth);
-        sums_with::<f64>(comm, codec, &[200_003], 1e-5, special);
+        let sums = sums_with::<f32>(comm, codec, &[20, 30, 40], 1e-3, special);
+        assert!(same(&right, &sums), "{codec}");
     }
     for mode in [Mode::Never, Mode::Adaptive] {
         let mut values: Vec<f64> = smooth(100_000, comm.rank());
@@ -75,9 +76,7 @@ fn assert_sums<T: Element>(sums: &[T], expected: &[f64], bound: f64) {
 }
 
 fn sums<T: Element>(comm: &Comm, shape: &[usize], bound: f64, field: fn(usize, usize) -> Vec<T>) {
-    let ring = sums_with(comm, "fz", shape, bound, field);
-    // The codec does not matter.
-    assert!(same(&ring, &sums_with(comm, "ceaz", shape, bound, field)));
+    sums_with(comm, "fz", shape, bound, field);
 }
 
 fn sums_with<T: Element>(
