@@ -17,12 +17,17 @@ pub fn bench(comm: &Comm, megabytes: usize) {
     let all = &RefCell::new(vec![0f32; values.len() * comm.size()]);
     let one = &RefCell::new(values.to_vec());
     let pair = |name: &str, mpi: &str, by_mpi: &dyn Fn(), by_ebz: &dyn Fn() -> Run| {
+        let bytes = field.bytes() as u64;
         let raw = || {
             by_mpi();
-            Run::default()
+            Run {
+                bytes,
+                ..Run::default()
+            }
         };
-        let ways = vec![Way::new(mpi, raw), Way::new("adaptive", by_ebz)];
-        compare(comm, name, field.bytes() as u64, ways);
+        let adaptive = || Run { bytes, ..by_ebz() };
+        let ways = vec![Way::new(mpi, raw), Way::new("adaptive", adaptive)];
+        compare(comm, name, bytes * comm.size() as u64, ways);
     };
     pair(
         "gather",
