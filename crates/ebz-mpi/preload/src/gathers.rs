@@ -1,7 +1,7 @@
 //! `MPI_Gather` and `MPI_Gatherv`.
 
 use crate::settings::ENVIRONMENT;
-use crate::types::{Float, all_can, end, float, known_comm, own_comm, values, values_mut};
+use crate::types::{Float, all_can, end, float, known_comm, own_comm, say, values, values_mut};
 use ebz::Element;
 use ebz_mpi::mpi::ffi;
 use ebz_mpi::{Error, IN_PLACE, Report, Settings, gather_if_faster};
@@ -94,7 +94,10 @@ impl Gather {
             }
         };
         match result {
-            Ok(None) => plain(),
+            Ok(None) => {
+                say("MPI_Gather", &Report::default());
+                plain()
+            }
             Ok(Some(report)) => end(comm, "MPI_Gather", Ok(report)),
             Err(error) => end(comm, "MPI_Gather", Err(error)),
         }

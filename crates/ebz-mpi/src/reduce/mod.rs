@@ -22,7 +22,7 @@ use parts::Parts;
 /// Communication pattern. The result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
-    /// Partial sums travel around a ring: the fewest bytes.
+    /// Each part goes straight to the rank that sums it up, and the sums travel around a ring: the fewest bytes.
     #[default]
     Ring,
     /// Pairs of ranks exchange everything, at doubling distances: the fewest messages.
