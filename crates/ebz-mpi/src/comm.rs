@@ -36,6 +36,7 @@ pub struct Comm {
     raw: ffi::MPI_Comm,
     rank: usize,
     size: usize,
+    one_host: bool,
     /// Measurements so far.
     pub(crate) speeds: RefCell<Speeds>,
 }
@@ -57,6 +58,24 @@ pub(crate) fn check(call: &'static str, code: c_int) -> Result<()> {
 
 fn count(bytes: usize) -> Result<c_int> {
     c_int::try_from(bytes).map_err(|_| ebz::Error::invalid("a message beyond 2^31 bytes").into())
+}
+
+/// Number of ranks that share memory with this one.
+///
+/// # Safety
+/// A valid communicator.
+unsafe fn ranks_on_host(comm: ffi::MPI_Comm) -> Result<c_int> {
+    let mut size = 0;
+    // SAFETY: guaranteed by the caller; constants of MPI.
+    unsafe {
+        let (mut host, info) = (ffi::RSMPI_COMM_NULL, ffi::RSMPI_INFO_NULL);
+        let shared = ffi::RSMPI_COMM_TYPE_SHARED;
+        let code = ffi::PMPI_Comm_split_type(comm, shared, 0, info, &mut host);
+        check("MPI_Comm_split_type", code)?;
+        check("MPI_Comm_size", ffi::PMPI_Comm_size(host, &mut size))?;
+        check("MPI_Comm_free", ffi::PMPI_Comm_free(&mut host))?;
+    }
+    Ok(size)
 }
 
 impl Comm {
@@ -84,6 +103,7 @@ impl Comm {
                 raw,
                 rank: rank as usize,
                 size: size as usize,
+                one_host: ranks_on_host(raw)? == size,
                 speeds: RefCell::default(),
             })
         }
@@ -97,6 +117,12 @@ impl Comm {
     /// Number of ranks.
     pub fn size(&self) -> usize {
         self.size
+    }
+
+    /// Whether all ranks are on one host, where messages are copies in memory: adaptive operations send
+    /// raw data.
+    pub fn one_host(&self) -> bool {
+        self.one_host
     }
 
     /// Sends bytes; returns once the buffer can be reused.
@@ -299,46 +325,6 @@ impl Comm {
         check("MPI_Bcast", code)?;
         bytes.resize(length as usize, 0);
         self.broadcast_in_place(root, bytes)
-    }
-
-    /// Gathers every rank's part of the same memory on all ranks.
-    pub(crate) fn allgather_in_place(&self, bytes: &mut [u8], lengths: &[usize]) -> Result<()> {
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        if bytes.len() > MAX_MESSAGE_BYTES {
-            let mut rest = bytes;
-            for (rank, &length) in lengths.iter().enumerate() {
-                let (part, after) = rest.split_at_mut(length);
-                self.broadcast_in_place(rank, part)?;
-                rest = after;
-            }
-            return Ok(());
-        }
-        let mut starts = Vec::new();
-        let mut at = 0;
-        for length in lengths {
-            starts.push(count(at)?);
-            at += length;
-        }
-        let counts = lengths.iter().map(|&n| count(n));
-        let counts = counts.collect::<Result<Vec<c_int>>>()?;
-        let own = &bytes[starts[self.rank] as usize..][..lengths[self.rank]];
-        let own = own.to_vec();
-        // SAFETY: counts and displacements partition the memory.
-        let code = unsafe {
-            ffi::PMPI_Allgatherv(
-                own.as_ptr().cast(),
-                counts[self.rank],
-                ffi::RSMPI_UINT8_T,
-                bytes.as_mut_ptr().cast(),
-                counts.as_ptr(),
-                starts.as_ptr(),
-                ffi::RSMPI_UINT8_T,
-                self.raw,
-            )
-        };
-        check("MPI_Allgatherv", code)
     }
 
     /// Broadcasts bytes; the others have room for exactly that many.

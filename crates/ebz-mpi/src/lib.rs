@@ -9,13 +9,14 @@ mod link;
 mod message;
 mod point;
 mod ratio;
+mod raw;
 mod reduce;
 mod settings;
 mod slabs;
 mod speed;
 mod wide;
 
-pub use collective::{allgather, bcast, gather, gather_into, scatter};
+pub use collective::{allgather, bcast, gather, gather_if_faster, scatter};
 pub use comm::{Comm, IN_PLACE};
 pub use error::{Error, Result};
 pub use file::{FileReader, FileWriter, FrameReport};

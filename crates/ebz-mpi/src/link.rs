@@ -1,4 +1,4 @@
-//! Speed of the links between ranks, measured once per communicator.
+//! Speed of the links between ranks, measured once per communicator and, rarely, again.
 
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
@@ -22,35 +22,30 @@ pub(crate) enum Route {
 }
 
 impl Comm {
-    /// Measures the links between neighbours, collectively and only once. Adaptive operations between
+    /// Measures the links between ranks, collectively; not if all are on one host. Adaptive operations between
     /// all ranks do this themselves.
     pub fn measure_links(&self) -> Result<()> {
-        self.link(Route::Ring)?;
+        if !self.one_host() {
+            self.link(Route::Ring)?;
+        }
         Ok(())
     }
 
     /// Seconds per byte of the slowest link.
     pub(crate) fn link(&self, route: Route) -> Result<f64> {
-        if let Some(link) = self.known_link(route) {
+        let known = self.speeds.borrow_mut().use_link(route);
+        if let Some(link) = known {
             return Ok(link);
         }
         let links = [
             self.measure_link(Route::Root)?,
             self.measure_link(Route::Ring)?,
         ];
-        self.speeds.borrow_mut().links = Some(links);
+        self.speeds.borrow_mut().set_links(links);
         Ok(links[route as usize])
     }
 
-    pub(crate) fn known_link(&self, route: Route) -> Option<f64> {
-        let links = self.speeds.borrow().links;
-        links.map(|links| links[route as usize])
-    }
-
     fn measure_link(&self, route: Route) -> Result<f64> {
-        if self.size() == 1 {
-            return Ok(0.0);
-        }
         let next = (self.rank() + 1) % self.size();
         let previous = (self.rank() + self.size() - 1) % self.size();
         // From the last rank to the first: they are seldom on the same host.

@@ -28,8 +28,6 @@ const CHECKSUM_OFFSET: usize = 24;
 pub(crate) enum Kind {
     /// Records of a slab.
     Slab = 1,
-    /// Packed residuals of a lattice.
-    Residuals = 2,
     /// Raw values.
     Raw = 3,
     /// The sender failed; the body is its error message.
@@ -96,7 +94,6 @@ impl<'a> Message<'a> {
         }
         let kinds = [
             Kind::Slab,
-            Kind::Residuals,
             Kind::Raw,
             Kind::Failure,
             Kind::Opening,

@@ -4,9 +4,8 @@ use crate::comm::{Comm, Tag};
 use crate::error::{Error, Result};
 use crate::link::Route;
 use crate::message::{self, Kind, Message};
-use crate::settings::{Agreement, Mode, Offer, Report, Settings};
+use crate::settings::{Agreement, Mode, Report, Settings, Work, sample};
 use crate::slabs::{Decoder, Encoder, Outbox};
-use crate::speed::Estimate;
 use ebz::slab::SlabCoder;
 use ebz::{Bound, Element, Tolerance, ValueScan, View};
 use xxhash_rust::xxh3::xxh3_64;
@@ -30,7 +29,7 @@ fn fingerprint<T: Element>(shape: &[usize], settings: &Settings) -> u64 {
 
 /// Sends an array to another rank, which calls [`recv`] with the same shape and settings, and returns once
 /// that rank has received it: both fail, or neither. The decision whether to compress needs
-/// [`Comm::measure_links`]; if that was not called, the array is compressed.
+/// [`Comm::measure_links`]; if that was not called, the array is compressed unless all ranks are on one host.
 pub fn send<T: Element>(
     comm: &Comm,
     values: &[T],
@@ -119,39 +118,35 @@ fn prepare<T: Element>(
     let options = &settings.options;
     options.check()?;
     View::new(values, shape)?;
-    let tolerance = match options.bound {
-        Bound::Ratio(_) => None,
-        _ => Some(options.tolerance(|| Ok(ValueScan::of(values, options.fill).range().extent()))?),
+    let bytes = size_of_val(values);
+    let work = Work {
+        crossing: bytes,
+        encoded: bytes,
+        decoded: bytes,
     };
-    let link = comm.known_link(Route::Root);
-    let rates = match (settings.mode, link) {
-        (Mode::Adaptive, Some(link)) => crate::settings::sample(comm, values, settings, link)?,
-        _ => None,
+    let link = comm.speeds.borrow().link(Route::Root);
+    let estimate = match link {
+        Some(link) => sample(values, settings)?.map(|rates| work.estimate(rates, link)),
+        None => None,
     };
-    let agreement = Agreement {
-        offers: vec![Offer::new(shape)],
-        tolerance,
-        // The receiver has no scan of the values: each chunk detects its own fill values.
-        fill: options.fill,
-        rates,
-        scanned: true,
-        link: link.unwrap_or(0.0),
-    };
-    let bytes = size_of_val(values) as f64;
-    let estimate = rates.map(|rates| Estimate {
-        raw: bytes * agreement.link,
-        compressed: bytes * (rates.encode + rates.decode + agreement.link / rates.ratio),
-    });
     let report = Report {
         compressed: match settings.mode {
             Mode::Always => true,
             Mode::Never => false,
-            Mode::Adaptive => estimate.is_none_or(|estimate| estimate.pays()),
+            Mode::Adaptive => !comm.one_host() && estimate.is_none_or(|estimate| estimate.pays()),
         },
         estimate,
-        raw_bytes: size_of_val(values) as u64,
+        raw_bytes: bytes as u64,
         ..Report::default()
     };
+    let tolerance = match options.bound {
+        Bound::Ratio(_) => None,
+        // Not needed, and takes time.
+        _ if !report.compressed => None,
+        _ => Some(options.tolerance(|| Ok(ValueScan::of(values, options.fill).range().extent()))?),
+    };
+    // The receiver has no scan of the values: each chunk detects its own fill values.
+    let agreement = Agreement::of_pair(shape, tolerance, options.fill);
     Ok((agreement, report))
 }
 
@@ -205,14 +200,7 @@ pub fn recv<T: Element>(
         0 => Tolerance::Abs(1.0),
         _ => Tolerance::Lossless,
     };
-    let agreement = Agreement {
-        offers: vec![Offer::new(shape)],
-        tolerance: Some(tolerance),
-        fill: settings.options.fill,
-        rates: None,
-        scanned: true,
-        link: 0.0,
-    };
+    let agreement = Agreement::of_pair(shape, Some(tolerance), settings.options.fill);
     let mut decoder = Decoder::new::<T>(&agreement, 0, settings)?;
     let mut coder = SlabCoder::new(settings.options.simd);
     let mut result = Ok(());

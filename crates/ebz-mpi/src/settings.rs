@@ -79,15 +79,20 @@ pub struct Report {
 pub(crate) const MAX_AXES: usize = 4;
 /// Words of a scan: see [`ValueScan::to_words`].
 const SCAN_WORDS: usize = 28;
-const WORDS: usize = 6 + MAX_AXES + 4 + 1 + SCAN_WORDS;
+/// Status, hashes of the request, shape, sizes, rates and scan.
+const WORDS: usize = 6 + MAX_AXES + 2 + 4 + 1 + SCAN_WORDS;
 
 /// A rank's description of its array.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Offer {
     /// Number of values and extents.
     pub shape: Vec<usize>,
+    /// Number of values that the rank's memory has or has room for.
+    pub room: usize,
+    /// An earlier decision for raw data stands.
+    stays_raw: bool,
     /// If known.
-    pub rates: Option<Rates>,
+    rates: Option<Rates>,
     scan: Vec<u64>,
 }
 
@@ -96,14 +101,62 @@ impl Offer {
     pub fn new(shape: &[usize]) -> Self {
         Self {
             shape: shape.to_vec(),
-            rates: None,
-            scan: Vec::new(),
+            ..Self::default()
         }
     }
 
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
+
+    fn to_words(&self, words: &mut [u64]) {
+        for (word, &extent) in words.iter_mut().zip(&self.shape) {
+            *word = extent as u64 + 1;
+        }
+        let words = &mut words[MAX_AXES..];
+        words[0] = self.room as u64;
+        words[1] = u64::from(self.stays_raw);
+        if let Some(rates) = &self.rates {
+            words[2] = 1;
+            words[3] = rates.encode.to_bits();
+            words[4] = rates.decode.to_bits();
+            words[5] = rates.ratio.to_bits();
+        }
+        words[6] = self.scan.len() as u64;
+        words[7..][..self.scan.len()].copy_from_slice(&self.scan);
+    }
+
+    fn from_words(words: &[u64]) -> Self {
+        let (extents, words) = words.split_at(MAX_AXES);
+        let extents = extents.iter().take_while(|&&extent| extent > 0);
+        let number = |i: usize| f64::from_bits(words[i]);
+        let length = (words[6] as usize).min(SCAN_WORDS);
+        Self {
+            shape: extents.map(|&extent| extent as usize - 1).collect(),
+            room: words[0] as usize,
+            stays_raw: words[1] != 0,
+            rates: (words[2] == 1).then(|| Rates {
+                encode: number(3),
+                decode: number(4),
+                ratio: number(5),
+            }),
+            scan: words[7..][..length].to_vec(),
+        }
+    }
+}
+
+/// What a rank asks for.
+pub(crate) struct Request<'a, T> {
+    /// Name, and what must be the same on all ranks.
+    pub operation: String,
+    pub route: Route,
+    pub shape: &'a [usize],
+    /// Values to sample and scan.
+    pub values: &'a [T],
+    /// Number of values that this rank has room for.
+    pub room: usize,
+    /// Whether this rank's arguments are valid.
+    pub arguments: Result<()>,
 }
 
 /// What the ranks agreed on.
@@ -114,15 +167,78 @@ pub(crate) struct Agreement {
     /// The tolerance of every value; `None` for a fixed ratio.
     pub tolerance: Option<Tolerance>,
     pub fill: Fill,
-    /// Slowest codec and least ratio of all ranks, if measured.
-    pub rates: Option<Rates>,
-    /// Whether all ranks scanned their values, if the bound needs that.
-    pub scanned: bool,
-    /// Seconds per byte.
-    pub link: f64,
+    choice: Choice,
+}
+
+/// How to choose between raw and compressed.
+#[derive(Debug)]
+enum Choice {
+    Made {
+        compressed: bool,
+    },
+    /// By the slowest codec and the least ratio of all ranks, if measured, and seconds per byte of the link.
+    Measured {
+        rates: Option<Rates>,
+        link: f64,
+        route: Route,
+    },
+}
+
+/// Bytes over the busiest link, and bytes that the busiest rank encodes and decodes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Work {
+    pub crossing: usize,
+    pub encoded: usize,
+    pub decoded: usize,
+}
+
+impl Work {
+    pub fn estimate(self, rates: Rates, link: f64) -> Estimate {
+        let raw = self.crossing as f64 * link;
+        Estimate {
+            raw,
+            compressed: self.encoded as f64 * rates.encode
+                + self.decoded as f64 * rates.decode
+                + raw / rates.ratio,
+        }
+    }
 }
 
 impl Agreement {
+    /// The agreement of a transfer between two ranks.
+    pub fn of_pair(shape: &[usize], tolerance: Option<Tolerance>, fill: Fill) -> Self {
+        Self {
+            offers: vec![Offer::new(shape)],
+            tolerance,
+            fill,
+            choice: Choice::Made { compressed: true },
+        }
+    }
+
+    /// Chooses between raw and compressed. All ranks call this with the same work.
+    pub fn choose(&self, comm: &Comm, settings: &Settings, work: Work) -> Report {
+        let (compressed, estimate) = match self.choice {
+            Choice::Made { compressed } => (compressed, None),
+            Choice::Measured { rates, link, route } => {
+                let estimate = rates.map(|rates| work.estimate(rates, link));
+                let compressed = estimate.is_some_and(|estimate| estimate.pays());
+                let mut speeds = comm.speeds.borrow_mut();
+                speeds.decided(route, settings.hash(), compressed);
+                (compressed, estimate)
+            }
+        };
+        Report {
+            compressed,
+            estimate,
+            ..Report::default()
+        }
+    }
+
+    /// Number of values of each rank.
+    pub fn lengths(&self) -> Vec<usize> {
+        self.offers.iter().map(Offer::len).collect()
+    }
+
     /// Number of values of all ranks.
     pub fn total(&self) -> usize {
         self.offers.iter().map(Offer::len).sum()
@@ -158,47 +274,68 @@ pub(crate) fn plan_of<T: Element>(
 /// Number of values sampled to measure a codec.
 const SAMPLE_VALUES: usize = 1 << 16;
 
+impl Settings {
+    fn texts(&self) -> [String; 3] {
+        let options = &self.options;
+        [
+            format!("{:?} {:?}", options.bound, options.fill),
+            format!("{} {:?}", options.codec, options.params),
+            format!("{:?}", self.mode),
+        ]
+    }
+
+    fn hash(&self) -> u64 {
+        xxh3_64(self.texts().concat().as_bytes())
+    }
+}
+
+impl Comm {
+    /// Whether an earlier decision to gather raw data stands for this call, which counts as one. Not collective;
+    /// all ranks get the same answer if they ask for the same calls.
+    pub fn gathers_stay_raw(&self, settings: &Settings) -> bool {
+        self.stays_raw(Route::Root, settings)
+    }
+
+    /// The same for sums.
+    pub fn sums_stay_raw(&self, settings: &Settings) -> bool {
+        self.stays_raw(Route::Ring, settings)
+    }
+
+    fn stays_raw(&self, route: Route, settings: &Settings) -> bool {
+        settings.mode == Mode::Adaptive
+            && (self.one_host() || self.speeds.borrow_mut().raw_stands(route, settings.hash()))
+    }
+}
+
 /// The ranks exchange requests and properties. Every rank gets the same answer, even if they
 /// disagree or one of them fails to start.
 pub(crate) fn agree<T: Element>(
     comm: &Comm,
-    operation: &str,
-    route: Route,
-    shape: &[usize],
-    values: &[T],
+    request: Request<'_, T>,
     settings: &Settings,
 ) -> Result<Agreement> {
-    let options = &settings.options;
-    let checked = prepare(comm, route, shape, values, settings);
-    let mut words = [0u64; WORDS];
-    words[0] = u64::from(checked.is_err());
-    for (word, text) in words[1..6].iter_mut().zip([
-        operation.to_string(),
+    let (options, route) = (&settings.options, request.route);
+    let [bound, codec, mode] = settings.texts();
+    let requested = [
+        request.operation.clone(),
         T::TYPE.to_string(),
-        format!("{:?} {:?}", options.bound, options.fill),
-        format!("{} {:?}", options.codec, options.params),
-        format!("{:?}", settings.mode),
-    ]) {
+        bound,
+        codec,
+        mode,
+    ];
+    let own = prepare(comm, request, settings);
+    let mut words = [0u64; WORDS];
+    words[0] = u64::from(own.is_err());
+    for (word, text) in words[1..6].iter_mut().zip(requested) {
         *word = xxh3_64(text.as_bytes());
     }
-    for (word, &extent) in words[6..].iter_mut().zip(shape) {
-        *word = extent as u64 + 1;
-    }
-    let at = 6 + MAX_AXES;
-    if let Ok((rates, scan)) = &checked {
-        if let Some(rates) = rates {
-            words[at] = 1;
-            words[at + 1] = rates.encode.to_bits();
-            words[at + 2] = rates.decode.to_bits();
-            words[at + 3] = rates.ratio.to_bits();
-        }
-        words[at + 4] = scan.len() as u64;
-        words[at + 5..][..scan.len()].copy_from_slice(scan);
+    if let Ok(offer) = &own {
+        offer.to_words(&mut words[6..]);
     }
     let all = comm.allgather(&words)?;
     let ranks: Vec<&[u64]> = all.chunks_exact(WORDS).collect();
     if let Some(rank) = ranks.iter().position(|words| words[0] != 0) {
-        checked?;
+        own?;
         return Err(Error::Other {
             rank,
             text: "it failed to start".into(),
@@ -214,20 +351,30 @@ pub(crate) fn agree<T: Element>(
             return Err(Error::Disagree(text));
         }
     }
-    // Only now is it known that all ranks want to measure the link.
-    let link = match settings.mode {
-        Mode::Adaptive => comm.link(route)?,
-        _ => 0.0,
+    let offers: Vec<_> = ranks
+        .iter()
+        .map(|words| Offer::from_words(&words[6..]))
+        .collect();
+    let choice = match settings.mode {
+        Mode::Always => Choice::Made { compressed: true },
+        Mode::Never => Choice::Made { compressed: false },
+        Mode::Adaptive if offers.iter().any(|offer| offer.stays_raw) => {
+            Choice::Made { compressed: false }
+        }
+        // Only now is it known that all ranks want to measure the link.
+        Mode::Adaptive => Choice::Measured {
+            rates: offers
+                .iter()
+                .filter_map(|offer| offer.rates)
+                .reduce(|a, b| Rates {
+                    encode: a.encode.max(b.encode),
+                    decode: a.decode.max(b.decode),
+                    ratio: a.ratio.min(b.ratio),
+                }),
+            link: comm.link(route)?,
+            route,
+        },
     };
-    let offers: Vec<_> = ranks.iter().map(|words| offer(words)).collect();
-    let rates = offers.iter().filter_map(|offer| offer.rates);
-    let rates = rates.reduce(|a, b| Rates {
-        encode: a.encode.max(b.encode),
-        decode: a.decode.max(b.decode),
-        ratio: a.ratio.min(b.ratio),
-    });
-    let unscanned = |offer: &Offer| offer.scan.is_empty() && offer.len() > 0;
-    let scanned = !options.needs_range() || !offers.iter().any(unscanned);
     let mut scan = ValueScan::new(options.fill);
     for offer in offers.iter().filter(|offer| !offer.scan.is_empty()) {
         scan.join_words(&offer.scan)?;
@@ -244,9 +391,7 @@ pub(crate) fn agree<T: Element>(
         offers,
         tolerance,
         fill,
-        rates,
-        scanned,
-        link,
+        choice,
     };
     agreement.check::<T>(settings)?;
     Ok(agreement)
@@ -256,32 +401,10 @@ fn no_range() -> ebz::Result<f64> {
     Err(ebz::Error::invalid("the range is not known"))
 }
 
-fn offer(words: &[u64]) -> Offer {
-    let extents = words[6..6 + MAX_AXES]
-        .iter()
-        .take_while(|&&extent| extent > 0);
-    let at = 6 + MAX_AXES;
-    let number = |i: usize| f64::from_bits(words[at + i]);
-    let length = (words[at + 4] as usize).min(SCAN_WORDS);
-    Offer {
-        shape: extents.map(|&extent| extent as usize - 1).collect(),
-        rates: (words[at] == 1).then(|| Rates {
-            encode: number(1),
-            decode: number(2),
-            ratio: number(3),
-        }),
-        scan: words[at + 5..][..length].to_vec(),
-    }
-}
-
 /// The local part: speeds, and a scan of the values.
-fn prepare<T: Element>(
-    comm: &Comm,
-    route: Route,
-    shape: &[usize],
-    values: &[T],
-    settings: &Settings,
-) -> Result<(Option<Rates>, Vec<u64>)> {
+fn prepare<T: Element>(comm: &Comm, request: Request<'_, T>, settings: &Settings) -> Result<Offer> {
+    let Request { shape, values, .. } = request;
+    request.arguments?;
     settings.options.check()?;
     if matches!(settings.options.bound, Bound::Psnr(_)) {
         return Err(ebz::Error::unsupported(
@@ -292,36 +415,24 @@ fn prepare<T: Element>(
     if shape.len() > MAX_AXES || shape.is_empty() {
         return Err(ebz::Error::invalid("arrays must have 1 to 4 axes").into());
     }
-    View::new(values, shape)?;
-    let link = comm.known_link(route).unwrap_or(f64::INFINITY);
-    let rates = sample(comm, values, settings, link)?;
-    // All ranks will choose raw data.
-    let hopeless = rates.is_some_and(|rates| rates.hopeless(link, comm.size()));
-    let adaptive = settings.mode == Mode::Adaptive;
-    let scan = match settings.options.needs_range() && !(adaptive && hopeless) {
-        true => ValueScan::of(values, settings.options.fill).to_words(),
-        false => Vec::new(),
-    };
-    Ok((rates, scan))
+    let mut offer = Offer::new(shape);
+    offer.room = request.room;
+    offer.stays_raw = comm.stays_raw(request.route, settings);
+    if !offer.stays_raw && settings.mode != Mode::Never {
+        offer.rates = sample(values, settings)?;
+        if settings.options.needs_range() {
+            offer.scan = ValueScan::of(values, settings.options.fill).to_words();
+        }
+    }
+    Ok(offer)
 }
 
-/// Times encoding and decoding of a sample, unless the link is so fast that no ratio would help.
-pub(crate) fn sample<T: Element>(
-    comm: &Comm,
-    values: &[T],
-    settings: &Settings,
-    link: f64,
-) -> Result<Option<Rates>> {
+/// Times encoding and decoding of a sample, if the decision needs that.
+pub(crate) fn sample<T: Element>(values: &[T], settings: &Settings) -> Result<Option<Rates>> {
     if settings.mode != Mode::Adaptive || values.is_empty() {
         return Ok(None);
     }
     let options = &settings.options;
-    let known = comm.speeds.borrow().codec(&options.codec);
-    if let Some(known) = known
-        && known.hopeless(link, comm.size())
-    {
-        return Ok(Some(known));
-    }
     // From the middle: borders are often constant.
     let length = values.len().min(SAMPLE_VALUES);
     let sample = &values[(values.len() - length) / 2..][..length];
@@ -363,6 +474,5 @@ pub(crate) fn sample<T: Element>(
             _ => bytes / stored as f64,
         };
     }
-    comm.speeds.borrow_mut().note(&options.codec, rates);
     Ok(Some(rates))
 }

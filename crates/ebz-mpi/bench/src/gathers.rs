@@ -34,16 +34,13 @@ pub fn bench(comm: &Comm, megabytes: usize, codecs: &[&str]) {
         }
     };
     let by_zfp = move || with_zfp(comm, field, &mut out.borrow_mut());
-    let mut ways: Vec<Way> = vec![
-        ("MPI_Gather".into(), Box::new(by_mpi)),
-        ("zfp".into(), Box::new(by_zfp)),
-    ];
+    let mut ways: Vec<Way> = vec![Way::new("MPI_Gather", by_mpi), Way::new("zfp", by_zfp)];
     let bound = Bound::Abs(field.bound);
     for codec in codecs {
         let settings = Settings::new(bound).codec(codec).mode(Mode::Always);
-        ways.push((codec.to_string(), Box::new(by_ebz(settings))));
+        ways.push(Way::new(*codec, by_ebz(settings)));
     }
-    ways.push(("adaptive".into(), Box::new(by_ebz(Settings::new(bound)))));
+    ways.push(Way::new("adaptive", by_ebz(Settings::new(bound))));
     let crossing = field.bytes() * (comm.size() - 1);
     compare(comm, "gather", crossing as u64, ways);
 }

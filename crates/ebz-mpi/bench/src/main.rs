@@ -1,6 +1,7 @@
-//! Times operations, raw and compressed: `mpirun -n 4 ebz-mpi-bench gather|allreduce|write|codecs …`.
+//! Times operations, raw and compressed: `mpirun -n 4 ebz-mpi-bench gather|allreduce|adaptive|write|codecs …`.
 //! `scripts/mpi_tables` runs it over links of several speeds. One line of JSON per variant.
 
+mod adaptive;
 mod codecs;
 mod field;
 mod gathers;
@@ -23,9 +24,10 @@ fn main() {
             codecs::bench(&field::Field::new(&comm, number(megabytes)), codecs);
         }
         ["allreduce", megabytes] => sums::bench(&comm, number(megabytes)),
+        ["adaptive", megabytes] => adaptive::bench(&comm, number(megabytes)),
         ["write", megabytes, path, ref codecs @ ..] => {
             writes::bench(&comm, number(megabytes), path, codecs);
         }
-        _ => panic!("gather, allreduce, write or codecs"),
+        _ => panic!("gather, allreduce, adaptive, write or codecs"),
     }
 }

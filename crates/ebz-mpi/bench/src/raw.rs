@@ -28,6 +28,86 @@ pub fn gather(values: &[f32], out: &mut [f32]) {
     });
 }
 
+/// `MPI_Allgather`.
+pub fn allgather(values: &[f32], out: &mut [f32]) {
+    let count = values.len() as c_int;
+    // SAFETY: every rank sends the same number of values, and has room for all.
+    check(unsafe {
+        ffi::MPI_Allgather(
+            values.as_ptr().cast(),
+            count,
+            ffi::RSMPI_FLOAT,
+            out.as_mut_ptr().cast(),
+            count,
+            ffi::RSMPI_FLOAT,
+            ffi::RSMPI_COMM_WORLD,
+        )
+    });
+}
+
+/// `MPI_Scatter` from rank 0.
+pub fn scatter(values: &[f32], out: &mut [f32]) {
+    let count = out.len() as c_int;
+    // SAFETY: every rank receives the same number of values, and rank 0 has all.
+    check(unsafe {
+        ffi::MPI_Scatter(
+            values.as_ptr().cast(),
+            count,
+            ffi::RSMPI_FLOAT,
+            out.as_mut_ptr().cast(),
+            count,
+            ffi::RSMPI_FLOAT,
+            0,
+            ffi::RSMPI_COMM_WORLD,
+        )
+    });
+}
+
+/// `MPI_Bcast` from rank 0.
+pub fn bcast(values: &mut [f32]) {
+    let (to, count) = (values.as_mut_ptr().cast(), values.len() as c_int);
+    // SAFETY: every rank has the same number of values.
+    check(unsafe { ffi::MPI_Bcast(to, count, ffi::RSMPI_FLOAT, 0, ffi::RSMPI_COMM_WORLD) });
+}
+
+/// Sums of `MPI_Allreduce`.
+pub fn allreduce(values: &[f32], out: &mut [f32]) {
+    // SAFETY: every rank has the same number of values, and room for the sums.
+    check(unsafe {
+        ffi::MPI_Allreduce(
+            values.as_ptr().cast(),
+            out.as_mut_ptr().cast(),
+            values.len() as c_int,
+            ffi::RSMPI_FLOAT,
+            ffi::RSMPI_SUM,
+            ffi::RSMPI_COMM_WORLD,
+        )
+    });
+}
+
+/// `MPI_Send` to rank 0.
+pub fn send_values(values: &[f32]) {
+    let (from, count) = (values.as_ptr().cast(), values.len() as c_int);
+    // SAFETY: the values outlive the call.
+    check(unsafe { ffi::MPI_Send(from, count, ffi::RSMPI_FLOAT, 0, TAG, ffi::RSMPI_COMM_WORLD) });
+}
+
+/// `MPI_Recv`.
+pub fn receive_values(out: &mut [f32], from: usize) {
+    // SAFETY: there is room for this many values.
+    check(unsafe {
+        ffi::MPI_Recv(
+            out.as_mut_ptr().cast(),
+            out.len() as c_int,
+            ffi::RSMPI_FLOAT,
+            from as c_int,
+            TAG,
+            ffi::RSMPI_COMM_WORLD,
+            ffi::RSMPI_STATUS_IGNORE,
+        )
+    });
+}
+
 /// A send to rank 0 in flight.
 pub struct Sending {
     request: ffi::MPI_Request,

@@ -13,27 +13,32 @@ pub fn bench(comm: &Comm, megabytes: usize) {
     let bound = Bound::Abs(field.bound);
     let always = Settings::new(bound).mode(Mode::Always);
     let out = &RefCell::new(field.values.clone());
+    let never = Settings::new(bound).mode(Mode::Never);
     let settings = [
         // Passes through to MPI_Allreduce.
-        (
-            "MPI_Allreduce",
-            Settings::new(bound).mode(Mode::Never),
-            Algorithm::Ring,
-        ),
+        ("MPI_Allreduce", never, Algorithm::Ring),
         ("plain, fz", always.clone(), Algorithm::Plain),
         (
             "plain, ceaz",
             always.clone().codec("ceaz"),
             Algorithm::Plain,
         ),
-        ("lattice, ring", always.clone(), Algorithm::Ring),
-        ("lattice, doubling", always, Algorithm::RecursiveDoubling),
+        ("lattice, fz", always.clone(), Algorithm::Ring),
+        (
+            "lattice, ceaz",
+            always.clone().codec("ceaz"),
+            Algorithm::Ring,
+        ),
+        (
+            "lattice, fz, doubling",
+            always,
+            Algorithm::RecursiveDoubling,
+        ),
         ("adaptive", Settings::new(bound), Algorithm::Ring),
     ];
     let ways = settings.into_iter().map(|(name, settings, algorithm)| {
         let run = move || {
             let mut out = out.borrow_mut();
-            out.copy_from_slice(&field.values);
             let report = allreduce(comm, &mut out, &field.shape, algorithm, &settings);
             let mut run = of(report.expect("allreduce"));
             if !run.compressed {
@@ -41,8 +46,7 @@ pub fn bench(comm: &Comm, megabytes: usize) {
             }
             run
         };
-        let way: Way = (name.to_string(), Box::new(run));
-        way
+        Way::new(name, run).after(|| out.borrow_mut().copy_from_slice(&field.values))
     });
     compare(comm, "allreduce", crossing(comm, field), ways.collect());
 }

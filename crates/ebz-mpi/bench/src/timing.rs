@@ -14,7 +14,27 @@ pub struct Run {
 }
 
 /// A variant.
-pub type Way<'a> = (String, Box<dyn FnMut() -> Run + 'a>);
+pub struct Way<'a> {
+    name: String,
+    /// Restores the input; not timed.
+    prepare: Box<dyn FnMut() + 'a>,
+    run: Box<dyn FnMut() -> Run + 'a>,
+}
+
+impl<'a> Way<'a> {
+    pub fn new(name: impl Into<String>, run: impl FnMut() -> Run + 'a) -> Self {
+        Self {
+            name: name.into(),
+            prepare: Box::new(|| {}),
+            run: Box::new(run),
+        }
+    }
+
+    pub fn after(mut self, prepare: impl FnMut() + 'a) -> Self {
+        self.prepare = Box::new(prepare);
+        self
+    }
+}
 
 /// Number of repetitions: EBZ_ROUNDS, or 5.
 pub fn rounds() -> usize {
@@ -34,10 +54,11 @@ pub fn compare(comm: &Comm, operation: &str, raw_bytes: u64, mut ways: Vec<Way>)
     let mut last: Vec<Run> = Vec::new();
     for _ in 0..rounds() {
         last.clear();
-        for ((_, run), times) in ways.iter_mut().zip(&mut times) {
+        for (way, times) in ways.iter_mut().zip(&mut times) {
+            (way.prepare)();
             comm.allgather_pair([0; 2]).expect("all ranks");
             let start = Instant::now();
-            let done = run();
+            let done = (way.run)();
             let own = start.elapsed().as_nanos() as u64;
             let all = comm.allgather_pair([own, done.bytes]).expect("all ranks");
             let slowest = all.iter().map(|pair| pair[0]).max().unwrap_or(0);
@@ -52,12 +73,12 @@ pub fn compare(comm: &Comm, operation: &str, raw_bytes: u64, mut ways: Vec<Way>)
     for times in &mut times {
         times.sort_by(f64::total_cmp);
     }
-    for (((name, _), run), own) in ways.iter().zip(&last).zip(&times) {
+    for ((way, run), own) in ways.iter().zip(&last).zip(&times) {
         let (least, median) = (own[0], own[own.len() / 2]);
         let mut line = json!({
             "operation": operation,
             "place": place(),
-            "way": name,
+            "way": way.name,
             "compressed": run.compressed,
             "bytes": run.bytes,
             "raw_bytes": raw_bytes,

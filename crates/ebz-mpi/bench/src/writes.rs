@@ -50,12 +50,12 @@ pub fn bench(comm: &Comm, megabytes: usize, path: &str, codecs: &[&str]) {
         }
     };
     let mut ways: Vec<Way> = vec![
-        ("MPI_File_write_at_all".into(), Box::new(by_mpi)),
-        ("zfp".into(), Box::new(by_zfp)),
+        Way::new("MPI_File_write_at_all", by_mpi),
+        Way::new("zfp", by_zfp),
     ];
     for codec in codecs {
         let options = Options::new(Bound::Abs(field.bound)).codec(*codec);
-        ways.push((codec.to_string(), Box::new(by_ebz(options))));
+        ways.push(Way::new(*codec, by_ebz(options)));
     }
     compare(comm, "write", (field.bytes() * comm.size()) as u64, ways);
 }

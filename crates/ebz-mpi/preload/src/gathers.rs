@@ -1,10 +1,10 @@
 //! `MPI_Gather` and `MPI_Gatherv`.
 
 use crate::settings::ENVIRONMENT;
-use crate::types::{Float, all_can, end, float, own_comm, values, values_mut};
+use crate::types::{Float, all_can, end, float, known_comm, own_comm, say, values, values_mut};
 use ebz::Element;
 use ebz_mpi::mpi::ffi;
-use ebz_mpi::{Error, IN_PLACE, Report, Settings, gather_into};
+use ebz_mpi::{Error, IN_PLACE, Report, Settings, gather_if_faster};
 use std::ffi::{c_int, c_void};
 
 /// Arguments of the call.
@@ -57,6 +57,10 @@ impl Gather {
         let Some(settings) = &ENVIRONMENT.settings else {
             return plain();
         };
+        // Without any exchange.
+        if known_comm(comm).is_some_and(|ours| ours.gathers_stay_raw(settings)) {
+            return plain();
+        }
         let (mut rank, mut size, mut inter) = (0, 0, 0);
         // SAFETY: a communicator of the program.
         unsafe {
@@ -89,7 +93,14 @@ impl Gather {
                 Float::Double => self.gather::<f64>(settings, rank, size as usize),
             }
         };
-        end(comm, "MPI_Gather", result)
+        match result {
+            Ok(None) => {
+                say("MPI_Gather", &Report::default());
+                plain()
+            }
+            Ok(Some(report)) => end(comm, "MPI_Gather", Ok(report)),
+            Err(error) => end(comm, "MPI_Gather", Err(error)),
+        }
     }
 
     /// # Safety
@@ -99,14 +110,14 @@ impl Gather {
         settings: &Settings,
         rank: c_int,
         size: usize,
-    ) -> Result<Report, Error> {
+    ) -> Result<Option<Report>, Error> {
         let comm = own_comm(self.comm)?;
         let root = self.root as usize;
         let count = self.count.max(0) as usize;
         if rank != self.root {
             // SAFETY: guaranteed by the caller.
             let own = unsafe { values::<T>(self.from, count) };
-            return gather_into(comm, own, &[count], root, Vec::new(), settings);
+            return gather_if_faster(comm, own, &[count], root, Vec::new(), settings);
         }
         let place = |rank: usize| -> (usize, isize) {
             match self.places {
@@ -128,10 +139,14 @@ impl Gather {
         };
         let own = match self.from == IN_PLACE {
             true => part(root).to_vec(),
+            false => Vec::new(),
+        };
+        let own = match self.from == IN_PLACE {
+            true => &own[..],
             // SAFETY: guaranteed by the caller.
-            false => unsafe { values::<T>(self.from, count) }.to_vec(),
+            false => unsafe { values::<T>(self.from, count) },
         };
         let parts = (0..size).map(part).collect();
-        gather_into(comm, &own, &[own.len()], root, parts, settings)
+        gather_if_faster(comm, own, &[own.len()], root, parts, settings)
     }
 }

@@ -114,12 +114,11 @@ pub fn own_comm<'a>(comm: ffi::MPI_Comm) -> Result<&'a Comm, Error> {
 /// Logs a call, if requested.
 pub fn say(call: &str, report: &Report) {
     if ENVIRONMENT.verbose {
-        let way = match report.compressed {
-            true => "compressed",
-            false => "raw",
-        };
         let (raw, sent) = (report.raw_bytes, report.sent_bytes);
-        print_line(format!("ebz: {call}: {way}, {raw} bytes, {sent} sent\n"));
+        print_line(match report.compressed {
+            true => format!("ebz: {call}: compressed, {raw} bytes, {sent} sent\n"),
+            false => format!("ebz: {call}: raw\n"),
+        });
     }
 }
 

@@ -1,10 +1,11 @@
 //! `gather`: every rank sends its slabs to the root, which decodes them in order of arrival.
 
-use super::{choose, cut, largest, misfit};
-use crate::comm::{Comm, MAX_MESSAGE_BYTES, Tag};
+use super::{cut, fits, largest, misfit};
+use crate::comm::{Comm, Tag};
 use crate::error::Result;
 use crate::link::Route;
-use crate::settings::{Agreement, Report, Settings, agree};
+use crate::raw;
+use crate::settings::{Agreement, Report, Request, Settings, Work, agree};
 use crate::slabs::{Decoder, Encoder, Outbox};
 use ebz::Element;
 use ebz::slab::SlabCoder;
@@ -19,58 +20,78 @@ pub fn gather<T: Element>(
     out: Option<&mut [T]>,
     settings: &Settings,
 ) -> Result<Report> {
-    let agreement = agree_to_gather(comm, values, shape, root, settings)?;
-    let parts = comm.settle(parts_of(&agreement, comm, root, out))?;
-    gather_parts(comm, values, root, parts, &agreement, settings)
+    let out = out.unwrap_or_default();
+    let (agreement, mut report) = decide(comm, values, shape, root, out.len(), settings)?;
+    if agreement.offers[root].room != agreement.total() {
+        return Err(misfit());
+    }
+    if report.compressed {
+        let parts = match comm.rank() == root {
+            true => cut(&agreement, out),
+            false => Vec::new(),
+        };
+        return gather_parts(comm, values, root, parts, &agreement, settings, report);
+    }
+    raw::gather(comm, values, &agreement.lengths(), root, out)?;
+    if comm.rank() != root {
+        report.sent_bytes = report.raw_bytes;
+    }
+    Ok(report)
 }
 
-/// The same with separate outputs for each rank.
-pub fn gather_into<T: Element>(
+/// The same with separate outputs for each rank, if compression pays off; if not, returns `None` and sends
+/// nothing.
+pub fn gather_if_faster<T: Element>(
     comm: &Comm,
     values: &[T],
     shape: &[usize],
     root: usize,
     out: Vec<&mut [T]>,
     settings: &Settings,
-) -> Result<Report> {
-    let agreement = agree_to_gather(comm, values, shape, root, settings)?;
-    let fits = || {
-        let lengths = agreement.offers.iter().map(|offer| offer.len());
-        out.iter().map(|part| part.len()).eq(lengths)
+) -> Result<Option<Report>> {
+    let (agreement, report) = decide(comm, values, shape, root, 0, settings)?;
+    if !report.compressed {
+        return Ok(None);
+    }
+    let lengths = out.iter().map(|part| part.len());
+    let fits = match comm.rank() != root || lengths.eq(agreement.lengths()) {
+        true => Ok(()),
+        false => Err(misfit()),
     };
-    let result = match root >= comm.size() || comm.rank() == root && !fits() {
-        true => Err(misfit()),
-        false => Ok(()),
-    };
-    comm.settle(result)?;
-    gather_parts(comm, values, root, out, &agreement, settings)
+    comm.settle(fits)?;
+    gather_parts(comm, values, root, out, &agreement, settings, report).map(Some)
 }
 
-fn agree_to_gather<T: Element>(
+fn decide<T: Element>(
     comm: &Comm,
     values: &[T],
     shape: &[usize],
     root: usize,
+    room: usize,
     settings: &Settings,
-) -> Result<Agreement> {
-    let operation = format!("gather {root}");
-    agree(comm, &operation, Route::Root, shape, values, settings)
-}
-
-/// Splits the root's output by rank.
-fn parts_of<'a, T: Element>(
-    agreement: &Agreement,
-    comm: &Comm,
-    root: usize,
-    out: Option<&'a mut [T]>,
-) -> Result<Vec<&'a mut [T]>> {
-    if root >= comm.size() {
+) -> Result<(Agreement, Report)> {
+    let request = Request {
+        operation: format!("gather {root}"),
+        route: Route::Root,
+        shape,
+        values,
+        room,
+        arguments: fits(values, shape),
+    };
+    let agreement = agree(comm, request, settings)?;
+    let Some(own) = agreement.offers.get(root).map(|offer| offer.len()) else {
         return Err(ebz::Error::invalid(format!("no rank {root}")).into());
-    }
-    if comm.rank() != root {
-        return Ok(Vec::new());
-    }
-    cut(agreement, out.unwrap_or_default())
+    };
+    let longest = agreement.lengths().into_iter().max().unwrap_or(0);
+    let crossing = (agreement.total() - own) * size_of::<T>();
+    let work = Work {
+        crossing,
+        encoded: longest * size_of::<T>(),
+        decoded: crossing,
+    };
+    let mut report = agreement.choose(comm, settings, work);
+    report.raw_bytes = size_of_val(values) as u64;
+    Ok((agreement, report))
 }
 
 fn gather_parts<T: Element>(
@@ -80,22 +101,8 @@ fn gather_parts<T: Element>(
     mut parts: Vec<&mut [T]>,
     agreement: &Agreement,
     settings: &Settings,
+    mut report: Report,
 ) -> Result<Report> {
-    let size = size_of::<T>();
-    let lengths = agreement.offers.iter().map(|offer| offer.len() * size);
-    let longest = lengths.max().unwrap_or(0);
-    let crossing = (agreement.total() - agreement.offers[root].len()) * size;
-    let mut report = choose(agreement, settings, crossing, longest, crossing);
-    report.raw_bytes = size_of_val(values) as u64;
-    if !report.compressed {
-        raw_gather(comm, values, root, &mut parts, agreement)?;
-        report.sent_bytes = if comm.rank() == root {
-            0
-        } else {
-            report.raw_bytes
-        };
-        return Ok(report);
-    }
     let result = match comm.rank() == root {
         true => collect(comm, values, &mut parts, agreement, settings),
         false => send_all(comm, values, root, agreement, settings, &mut report),
@@ -153,31 +160,4 @@ fn collect<T: Element>(
     }
     let bounds = decoders.iter().map(|decoder| decoder.largest_bound);
     result.map(|()| bounds.fold(0.0, f64::max))
-}
-
-fn raw_gather<T: Element>(
-    comm: &Comm,
-    values: &[T],
-    root: usize,
-    parts: &mut [&mut [T]],
-    agreement: &Agreement,
-) -> Result<()> {
-    if comm.rank() != root {
-        return comm.send_long(root, Tag::Raw, bytemuck::cast_slice(values));
-    }
-    let mut awaited = Vec::new();
-    let longest = agreement.offers.iter().map(|offer| offer.len()).max();
-    let pieces = (longest.unwrap_or(0) * size_of::<T>()).div_ceil(MAX_MESSAGE_BYTES);
-    for piece in 0..pieces {
-        for (rank, part) in parts.iter_mut().enumerate() {
-            let bytes: &mut [u8] = bytemuck::cast_slice_mut(part);
-            if rank != root
-                && let Some(bytes) = bytes.chunks_mut(MAX_MESSAGE_BYTES).nth(piece)
-            {
-                awaited.push(comm.ireceive(rank, Tag::Raw, bytes)?);
-            }
-        }
-    }
-    parts[root].copy_from_slice(values);
-    awaited.into_iter().try_for_each(|one| one.wait())
 }

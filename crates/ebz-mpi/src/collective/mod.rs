@@ -8,57 +8,31 @@ mod gather;
 mod ring;
 mod scatter;
 
-pub use gather::{gather, gather_into};
+pub use gather::{gather, gather_if_faster};
 pub use ring::{allgather, bcast};
 pub use scatter::scatter;
 
 use crate::comm::Comm;
 use crate::error::Result;
-use crate::settings::{Agreement, Mode, Report, Settings};
-use crate::speed::Estimate;
+use crate::settings::{Agreement, Report};
+use ebz::{Element, View};
+
+/// An error unless the array has this shape.
+fn fits<T: Element>(values: &[T], shape: &[usize]) -> Result<()> {
+    View::new(values, shape)?;
+    Ok(())
+}
 
 fn misfit() -> crate::error::Error {
     ebz::Error::invalid("the output must have exactly the size of all ranks' values").into()
 }
 
-fn cut<'a, T>(agreement: &Agreement, out: &'a mut [T]) -> Result<Vec<&'a mut [T]>> {
-    if out.len() != agreement.total() {
-        return Err(misfit());
-    }
-    let mut rest = out;
-    let parts = agreement.offers.iter().map(|offer| {
-        let (part, after) = std::mem::take(&mut rest).split_at_mut(offer.len());
-        rest = after;
-        part
-    });
-    Ok(parts.collect())
-}
-
-/// Input of the choice between raw and compressed: bytes over the busiest link, and bytes that the
-/// busiest rank encodes and decodes.
-fn choose(
-    agreement: &Agreement,
-    settings: &Settings,
-    crossing: usize,
-    encoded: usize,
-    decoded: usize,
-) -> Report {
-    let estimate = agreement.rates.map(|rates| Estimate {
-        raw: crossing as f64 * agreement.link,
-        compressed: encoded as f64 * rates.encode
-            + decoded as f64 * rates.decode
-            + crossing as f64 * agreement.link / rates.ratio,
-    });
-    let compressed = match settings.mode {
-        Mode::Always => true,
-        Mode::Never => false,
-        Mode::Adaptive => agreement.scanned && estimate.is_some_and(|estimate| estimate.pays()),
-    };
-    Report {
-        compressed,
-        estimate,
-        ..Report::default()
-    }
+/// The parts of all ranks in an array.
+fn cut<'a, T>(agreement: &Agreement, all: &'a mut [T]) -> Vec<&'a mut [T]> {
+    let lengths = agreement.lengths();
+    crate::raw::parts(all, &lengths)
+        .map(|(_, part)| part)
+        .collect()
 }
 
 /// Sets the largest bound of any rank on all ranks.

@@ -1,10 +1,11 @@
 //! `allgather` and `bcast`: each slab is encoded once and forwarded around the ring of ranks.
 
-use super::{choose, cut, largest, misfit};
+use super::{cut, fits, largest, misfit};
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
 use crate::link::Route;
-use crate::settings::{Agreement, Report, Settings, agree};
+use crate::raw;
+use crate::settings::{Agreement, Report, Request, Settings, Work, agree};
 use crate::slabs::{Decoder, Encoder, Outbox};
 use ebz::Element;
 use ebz::slab::SlabCoder;
@@ -18,19 +19,25 @@ pub fn allgather<T: Element>(
     out: &mut [T],
     settings: &Settings,
 ) -> Result<Report> {
-    let agreement = agree(comm, "allgather", Route::Ring, shape, values, settings)?;
-    let mut parts = comm.settle(cut(&agreement, out))?;
-    parts[comm.rank()].copy_from_slice(values);
-    let report = ring_choice::<T>(comm, &agreement, settings);
+    let request = Request {
+        operation: "allgather".into(),
+        route: Route::Ring,
+        shape,
+        values,
+        room: out.len(),
+        arguments: fits(values, shape),
+    };
+    let agreement = agree(comm, request, settings)?;
+    all_have_room(&agreement, agreement.total())?;
+    let mut report = ring_choice::<T>(comm, &agreement, settings);
     if report.compressed {
+        let mut parts = cut(&agreement, out);
+        parts[comm.rank()].copy_from_slice(values);
         return around(comm, &mut parts, &agreement, settings, report);
     }
-    let lengths = agreement
-        .offers
-        .iter()
-        .map(|offer| offer.len() * size_of::<T>());
-    comm.allgather_in_place(bytemuck::cast_slice_mut(out), &lengths.collect::<Vec<_>>())?;
-    Ok(raw_report(report))
+    raw::allgather(comm, values, &agreement.lengths(), out)?;
+    report.sent_bytes = report.raw_bytes;
+    Ok(report)
 }
 
 /// Broadcasts the array of one rank; the others must have room for exactly that many values. The root
@@ -42,20 +49,24 @@ pub fn bcast<T: Element>(
     root: usize,
     settings: &Settings,
 ) -> Result<Report> {
-    let is_root = comm.rank() == root;
-    let operation = format!("bcast {root} {shape:?}");
-    let given: (&[T], &[usize]) = match is_root {
+    let (given, of): (&[T], &[usize]) = match comm.rank() == root {
         true => (values, shape),
         false => (&[], &[0]),
     };
-    let agreement = agree(comm, &operation, Route::Ring, given.1, given.0, settings)?;
-    let fits = match agreement.offers.get(root).map(|offer| offer.len()) {
-        Some(length) if length == values.len() => Ok(()),
-        Some(_) => Err(misfit()),
-        None => Err(ebz::Error::invalid(format!("no rank {root}")).into()),
+    let request = Request {
+        operation: format!("bcast {root} {shape:?}"),
+        route: Route::Ring,
+        shape: of,
+        values: given,
+        room: values.len(),
+        arguments: fits(given, of),
     };
-    comm.settle(fits)?;
-    let report = ring_choice::<T>(comm, &agreement, settings);
+    let agreement = agree(comm, request, settings)?;
+    if root >= comm.size() {
+        return Err(ebz::Error::invalid(format!("no rank {root}")).into());
+    }
+    all_have_room(&agreement, agreement.total())?;
+    let mut report = ring_choice::<T>(comm, &agreement, settings);
     if report.compressed {
         let mut parts: Vec<&mut [T]> = Vec::new();
         parts.resize_with(comm.size(), Default::default);
@@ -63,21 +74,27 @@ pub fn bcast<T: Element>(
         return around(comm, &mut parts, &agreement, settings, report);
     }
     comm.broadcast_in_place(root, bytemuck::cast_slice_mut(values))?;
-    Ok(raw_report(report))
+    report.sent_bytes = report.raw_bytes;
+    Ok(report)
+}
+
+fn all_have_room(agreement: &Agreement, values: usize) -> Result<()> {
+    match agreement.offers.iter().all(|offer| offer.room == values) {
+        true => Ok(()),
+        false => Err(misfit()),
+    }
 }
 
 fn ring_choice<T: Element>(comm: &Comm, agreement: &Agreement, settings: &Settings) -> Report {
-    let size = size_of::<T>();
-    let lengths = agreement.offers.iter().map(|offer| offer.len() * size);
-    let longest = lengths.max().unwrap_or(0);
-    let total = agreement.total() * size;
-    let mut report = choose(agreement, settings, total, longest, total);
-    report.raw_bytes = (agreement.offers[comm.rank()].len() * size) as u64;
-    report
-}
-
-fn raw_report(mut report: Report) -> Report {
-    report.sent_bytes = report.raw_bytes;
+    let lengths = agreement.lengths();
+    let total = agreement.total() * size_of::<T>();
+    let work = Work {
+        crossing: total,
+        encoded: lengths.iter().max().unwrap_or(&0) * size_of::<T>(),
+        decoded: total,
+    };
+    let mut report = agreement.choose(comm, settings, work);
+    report.raw_bytes = (lengths[comm.rank()] * size_of::<T>()) as u64;
     report
 }
 

@@ -1,10 +1,11 @@
 //! `scatter`: the root encodes the parts of all ranks round-robin.
 
-use super::{choose, largest, misfit};
+use super::{fits, largest, misfit};
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
 use crate::link::Route;
-use crate::settings::{Agreement, MAX_AXES, Report, Settings, agree};
+use crate::raw;
+use crate::settings::{Agreement, Report, Request, Settings, Work, agree};
 use crate::slabs::{Decoder, Encoder, Outbox};
 use ebz::Element;
 use ebz::slab::SlabCoder;
@@ -19,62 +20,48 @@ pub fn scatter<T: Element>(
     root: usize,
     settings: &Settings,
 ) -> Result<Report> {
-    // Speeds are measured on the root's values, not on the previous contents of the output.
-    let agreement = agree_to_scatter(comm, values, out, shape, root, settings)?;
-    let size = size_of::<T>();
-    let lengths = agreement.offers.iter().map(|offer| offer.len() * size);
-    let longest = lengths.max().unwrap_or(0);
-    let crossing = (agreement.total() - agreement.offers[root].len()) * size;
-    let mut report = choose(&agreement, settings, crossing, crossing, longest);
-    report.raw_bytes = size_of_val(out) as u64;
-    let result = match (comm.rank() == root, values) {
-        (true, Some(values)) => scatter_from(comm, values, out, &agreement, settings, &mut report),
-        _ => scatter_to(comm, out, root, &agreement, settings, report.compressed),
-    };
-    report.largest_bound = comm.settle(result)?;
-    largest(comm, &mut report)?;
-    Ok(report)
-}
-
-fn agree_to_scatter<T: Element>(
-    comm: &Comm,
-    values: Option<&[T]>,
-    out: &[T],
-    shape: &[usize],
-    root: usize,
-    settings: &Settings,
-) -> Result<Agreement> {
-    let operation = format!("scatter {root}");
-    // A range bound is relative to the root's values, which only the root knows: it offers a scan of
-    // all of them.
+    // The root samples and scans all values; the others have none yet.
     let all: &[T] = match values {
         Some(values) if comm.rank() == root => values,
         _ => &[],
     };
-    let whole = agree(comm, &operation, Route::Root, &[all.len()], all, settings)?;
-    let mut shapes = shape
-        .iter()
-        .map(|&extent| extent as u64 + 1)
-        .collect::<Vec<_>>();
-    shapes.resize(MAX_AXES, 0);
-    let shapes = comm.allgather(&shapes)?;
-    let mut agreement = whole;
-    let given = agreement.total();
-    for (offer, words) in agreement.offers.iter_mut().zip(shapes.chunks(MAX_AXES)) {
-        let extents = words.iter().take_while(|&&extent| extent > 0);
-        offer.shape = extents.map(|&extent| extent as usize - 1).collect();
-    }
-    let fits = match agreement.offers[comm.rank()].len() == out.len()
-        && agreement.total() == given
-        && root < comm.size()
-        && (1..=MAX_AXES).contains(&shape.len())
-    {
-        true => Ok(()),
-        false => Err(misfit()),
+    let request = Request {
+        operation: format!("scatter {root}"),
+        route: Route::Root,
+        shape,
+        values: all,
+        room: all.len(),
+        arguments: fits(out, shape),
     };
-    comm.settle(fits)?;
-    agreement.check::<T>(settings)?;
-    Ok(agreement)
+    let agreement = agree(comm, request, settings)?;
+    let (total, size) = (agreement.total(), size_of::<T>());
+    match agreement.offers.get(root) {
+        Some(offer) if offer.room == total => {}
+        _ => return Err(misfit()),
+    }
+    let lengths = agreement.lengths();
+    let crossing = (total - lengths[root]) * size;
+    let work = Work {
+        crossing,
+        encoded: crossing,
+        decoded: lengths.iter().max().unwrap_or(&0) * size,
+    };
+    let mut report = agreement.choose(comm, settings, work);
+    report.raw_bytes = size_of_val(out) as u64;
+    if !report.compressed {
+        raw::scatter(comm, all, &lengths, root, out)?;
+        if comm.rank() == root {
+            report.sent_bytes = crossing as u64;
+        }
+        return Ok(report);
+    }
+    let result = match comm.rank() == root {
+        true => scatter_from(comm, all, out, &agreement, settings, &mut report),
+        false => scatter_to(comm, out, root, &agreement, settings),
+    };
+    report.largest_bound = comm.settle(result)?;
+    largest(comm, &mut report)?;
+    Ok(report)
 }
 
 fn scatter_from<T: Element>(
@@ -94,13 +81,6 @@ fn scatter_from<T: Element>(
     }
     out.copy_from_slice(parts[comm.rank()]);
     let others = (0..comm.size()).filter(|&rank| rank != comm.rank());
-    if !report.compressed {
-        for rank in others {
-            comm.send_long(rank, Tag::Raw, bytemuck::cast_slice(parts[rank]))?;
-            report.sent_bytes += size_of_val(parts[rank]) as u64;
-        }
-        return Ok(0.0);
-    }
     let mut encoders = Vec::new();
     for rank in others {
         let encoder = Encoder::new(agreement, rank, settings, parts[rank])?;
@@ -132,12 +112,7 @@ fn scatter_to<T: Element>(
     root: usize,
     agreement: &Agreement,
     settings: &Settings,
-    compressed: bool,
 ) -> Result<f64> {
-    if !compressed {
-        comm.receive_long(root, Tag::Raw, bytemuck::cast_slice_mut(out))?;
-        return Ok(0.0);
-    }
     let mut decoder = Decoder::new::<T>(agreement, comm.rank(), settings)?;
     let mut coder = SlabCoder::new(settings.options.simd);
     let (mut bytes, mut result) = (Vec::new(), Ok(()));

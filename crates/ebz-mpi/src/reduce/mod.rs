@@ -5,6 +5,7 @@
 //! of ranks times the bound, and it has the same bits on every rank. Values that the lattice cannot
 //! represent (NaN, infinities, huge values) are summed exactly, in rank order.
 
+mod coder;
 mod exact;
 mod parts;
 mod plain;
@@ -14,16 +15,14 @@ use crate::comm::Comm;
 use crate::error::{Error, Result};
 use crate::lattice::Lattice;
 use crate::link::Route;
-use crate::settings::{Agreement, Mode, Report, Settings, agree};
-use crate::speed::{Estimate, Rates};
-use ebz::{Bound, Element, Tolerance};
+use crate::settings::{Report, Request, Settings, Work, agree};
+use ebz::{Bound, Element, Tolerance, View};
 use parts::Parts;
-use std::time::Instant;
 
 /// Communication pattern. The result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
-    /// Partial sums travel around a ring: the fewest bytes.
+    /// Each part goes straight to the rank that sums it up, and the sums travel around a ring: the fewest bytes.
     #[default]
     Ring,
     /// Pairs of ranks exchange everything, at doubling distances: the fewest messages.
@@ -114,14 +113,20 @@ fn sum<T: Element>(
     goal: Goal,
     settings: &Settings,
 ) -> Result<Report> {
-    let operation = format!("sum {goal:?} {algorithm:?} {shape:?}");
     let given = from.unwrap_or(values);
-    let agreement = agree(comm, &operation, Route::Ring, shape, given, settings)?;
-    let fits = match given.len() == values.len() {
-        true => Ok(()),
+    let arguments = match given.len() == values.len() {
+        true => View::new(given, shape).map(drop).map_err(Error::from),
         false => Err(ebz::Error::invalid("the result has a different length").into()),
     };
-    comm.settle(fits)?;
+    let request = Request {
+        operation: format!("sum {goal:?} {algorithm:?} {shape:?}"),
+        route: Route::Ring,
+        shape,
+        values: given,
+        room: values.len(),
+        arguments,
+    };
+    let agreement = agree(comm, request, settings)?;
     if let Goal::Root(root) = goal
         && root >= comm.size()
     {
@@ -136,8 +141,16 @@ fn sum<T: Element>(
         _ => 0.0,
     };
     let parts = Parts::new(shape, comm.size());
-    let mut report = choose(comm, given, &parts, bound, &agreement, settings)?;
-    report.raw_bytes = size_of_val(values) as u64;
+    let bytes = size_of_val(values);
+    // About twice the array crosses every link, and every rank decodes what it receives.
+    let crossing = 2 * (bytes - bytes / comm.size());
+    let work = Work {
+        crossing,
+        encoded: bytes,
+        decoded: crossing,
+    };
+    let mut report = agreement.choose(comm, settings, work);
+    report.raw_bytes = bytes as u64;
     if !report.compressed {
         exact::raw(comm, from, values, &parts, goal, &mut report)?;
         return Ok(report);
@@ -154,86 +167,11 @@ fn sum<T: Element>(
         (Some(lattice), _) => {
             let doubling = algorithm == Algorithm::RecursiveDoubling && goal == Goal::All;
             let how = sums::How { goal, doubling };
-            sums::on_lattice(comm, values, &parts, lattice, how, &mut report)
+            sums::on_lattice(comm, values, &parts, lattice, how, settings, &mut report)
         }
     };
     report.largest_bound = comm.size() as f64 * bound;
     comm.settle(result).map(|()| report)
-}
-
-/// Number of values sampled to measure the lattice.
-const SAMPLE_VALUES: usize = 1 << 16;
-
-/// Whether to compress: as for other operations, with the speeds of the lattice.
-fn choose<T: Element>(
-    comm: &Comm,
-    values: &[T],
-    parts: &Parts,
-    bound: f64,
-    agreement: &Agreement,
-    settings: &Settings,
-) -> Result<Report> {
-    let mut report = Report {
-        compressed: settings.mode == Mode::Always,
-        ..Report::default()
-    };
-    if settings.mode != Mode::Adaptive {
-        return Ok(report);
-    }
-    let rates = sample(comm, values, parts, bound, agreement.link);
-    let words = rates.map_or([f64::INFINITY; 3], |r| [r.encode, r.decode, 1.0 / r.ratio]);
-    let mut words = words.map(f64::to_bits);
-    comm.max(&mut words)?;
-    let [encode, decode, part] = words.map(f64::from_bits);
-    let bytes = size_of_val(values) as f64;
-    // About twice the array crosses every link; each rank packs and unpacks about its own size.
-    let crossing = 2.0 * bytes * (1.0 - 1.0 / comm.size() as f64) * agreement.link;
-    let estimate = Estimate {
-        raw: crossing,
-        compressed: bytes * (encode + decode) + crossing * part,
-    };
-    report.compressed = agreement.scanned && estimate.pays();
-    report.estimate = Some(estimate);
-    Ok(report)
-}
-
-fn sample<T: Element>(
-    comm: &Comm,
-    values: &[T],
-    parts: &Parts,
-    bound: f64,
-    link: f64,
-) -> Option<Rates> {
-    const NAME: &str = "lattice";
-    let known = comm.speeds.borrow().codec(NAME);
-    if let Some(known) = known
-        && known.hopeless(link, comm.size())
-    {
-        return Some(known);
-    }
-    let lattice = Lattice::new::<T>(bound, comm.size())?;
-    let length = values.len().min(SAMPLE_VALUES);
-    let values = &values[(values.len() - length) / 2..][..length];
-    let mut best: Option<Rates> = None;
-    for _ in 0..2 {
-        let rates = sums::measure(lattice, values, parts.lags(), |work| {
-            let start = Instant::now();
-            work();
-            start.elapsed().as_secs_f64()
-        })?;
-        best = Some(match best {
-            Some(best) => Rates {
-                encode: best.encode.min(rates.encode),
-                decode: best.decode.min(rates.decode),
-                ratio: rates.ratio,
-            },
-            None => rates,
-        });
-    }
-    if let Some(best) = best {
-        comm.speeds.borrow_mut().note(NAME, best);
-    }
-    best
 }
 
 /// An error for inconsistent data from another rank.

@@ -15,6 +15,7 @@ pub(crate) struct Parts {
     length: usize,
     piece: usize,
     ranks: usize,
+    /// Distances of neighbours, nearest first.
     lags: Vec<usize>,
 }
 
@@ -43,11 +44,6 @@ impl Parts {
             ranks,
             lags,
         }
-    }
-
-    /// Distances of neighbours, nearest first.
-    pub fn lags(&self) -> &[usize] {
-        &self.lags
     }
 
     pub fn pieces(&self) -> usize {
@@ -123,7 +119,7 @@ mod tests {
                 assert_eq!(at, length);
             }
         }
-        assert_eq!(Parts::new(&[64, 128, 100], 4).lags(), [1, 100, 12800]);
+        assert_eq!(Parts::new(&[64, 128, 100], 4).lags, [1, 100, 12800]);
         assert_eq!(Parts::new(&[64, 128, 100], 4).shape(0), [4, 128, 100]);
     }
 }

@@ -1,21 +1,17 @@
 //! The plain algorithm, for comparison: a ring that decompresses, adds and compresses at every step.
 
+use super::coder::PieceCoder;
 use super::parts::Parts;
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
-use crate::message::{self, Kind, Message};
-use crate::settings::{Report, Settings, plan_of};
+use crate::settings::{Report, Settings};
 use crate::slabs::Outbox;
-use ebz::slab::{EncodedSlab, SlabCoder};
-use ebz::{Element, Tolerance, View};
+use ebz::{Element, Tolerance};
 
 struct Ring<'a> {
     comm: &'a Comm,
     parts: &'a Parts,
-    tolerance: Tolerance,
-    settings: &'a Settings,
-    coder: SlabCoder,
-    encoded: EncodedSlab,
+    coder: PieceCoder<'a>,
     outbox: Outbox,
     bytes: Vec<u8>,
     result: Result<()>,
@@ -35,10 +31,7 @@ pub(super) fn ring<T: Element>(
     let mut ring = Ring {
         comm,
         parts,
-        tolerance: Tolerance::Abs(bound),
-        settings,
-        coder: SlabCoder::new(settings.options.simd),
-        encoded: EncodedSlab::default(),
+        coder: PieceCoder::new(parts, Tolerance::Abs(bound), settings.options.clone()),
         outbox: Outbox::default(),
         bytes: Vec::new(),
         result: Ok(()),
@@ -88,15 +81,10 @@ pub(super) fn ring<T: Element>(
 
 impl Ring<'_> {
     fn send<T: Element>(&mut self, piece: usize, values: &[T], to: usize) -> Result<()> {
-        let shape = self.parts.shape(piece);
-        let plan = plan_of::<T>(&shape, self.tolerance, &self.settings.options)?;
-        let view = View::new(&values[self.parts.values(piece)], &shape)?;
-        let coder = &mut self.coder;
-        coder.encode(&plan, 0, 0, &view, &mut self.encoded)?;
         let mut message = self.outbox.buffer();
-        message::begin(Kind::Slab, 0, piece, 0.0, &mut message);
-        message.extend_from_slice(self.encoded.bytes());
-        message::seal(&mut message);
+        let values = &values[self.parts.values(piece)];
+        let encoded = self.coder.encode(piece, values, &mut message);
+        self.fails(encoded);
         self.bytes.clear();
         self.bytes.extend_from_slice(&message);
         self.outbox.send(self.comm, to, Tag::Reduce, message)
@@ -111,14 +99,12 @@ impl Ring<'_> {
     }
 
     fn decode<T: Element>(&mut self, bytes: &[u8], piece: usize, out: &mut [T]) {
-        let shape = self.parts.shape(piece);
-        let taken = Message::read(bytes)
-            .and_then(|message| message.expect(Kind::Slab, 0, piece))
-            .and_then(|records| {
-                let plan = plan_of::<T>(&shape, self.tolerance, &self.settings.options)?;
-                Ok(self.coder.decode(&plan, 0, 0, records, out)?)
-            });
+        let decoded = self.coder.decode(piece, bytes, out);
+        self.fails(decoded);
+    }
+
+    fn fails(&mut self, result: Result<()>) {
         let before = std::mem::replace(&mut self.result, Ok(()));
-        self.result = before.and(taken);
+        self.result = before.and(result);
     }
 }

@@ -1,21 +1,21 @@
-//! Sums of packed integers.
+//! Sums of integers on a lattice.
 
 use super::Goal;
+use super::coder::PieceCoder;
 use super::exact::{self, Exceptions};
 use super::parts::Parts;
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
-use crate::lattice::{Lattice, difference, pack, packed_len, sum_up, unpack, unpack_add};
-use crate::message::{self, Kind, Message};
-use crate::settings::Report;
+use crate::lattice::{INTEGER_BOUND, Lattice, add};
+use crate::settings::{Report, Settings};
 use crate::slabs::Outbox;
-use crate::speed::Rates;
-use ebz::Element;
+use ebz::{Element, Fill, Options, Tolerance};
+use std::ops::Range;
 
 /// If more than one value in this many does not fit the lattice, all are summed exactly.
 const MIN_VALUES_PER_UNFIT: usize = 64;
-/// Number of values sampled to choose the lags.
-const SAMPLE_VALUES: usize = 1 << 15;
+/// Pieces that a rank sends before it waits for those of others, to keep the links busy.
+const PIECES_AHEAD: usize = 4;
 
 /// Destination of the sum, and algorithm.
 #[derive(Debug, Clone, Copy)]
@@ -24,18 +24,18 @@ pub(super) struct How {
     pub doubling: bool,
 }
 
-/// Residuals of a piece, and messages.
-struct Sums<'a> {
+/// Integers of a piece, and messages.
+struct Sums<'a, T> {
     comm: &'a Comm,
     parts: &'a Parts,
     lattice: Lattice,
-    lags: &'a [usize],
-    /// Residuals of the current piece.
-    residuals: Vec<i32>,
-    scratch: Vec<i32>,
+    coder: PieceCoder<'a>,
+    /// Sums of the current piece, and what another rank sent of it.
+    sums: Vec<T>,
+    other: Vec<T>,
     /// Indices of values that do not fit the lattice.
     unfit: Vec<u64>,
-    /// Packed sums of this rank's own part.
+    /// Encoded sums of this rank's own part.
     own: Vec<Vec<u8>>,
     outbox: Outbox,
     bytes: Vec<u8>,
@@ -50,18 +50,20 @@ pub(super) fn on_lattice<T: Element>(
     parts: &Parts,
     lattice: Lattice,
     how: How,
+    settings: &Settings,
     report: &mut Report,
 ) -> Result<()> {
-    // All ranks use the lags that rank 0 finds best.
-    let lags = comm.allgather(&[best_lags(lattice, values, parts.lags()) as u64])?[0];
-    let lags = &parts.lags()[..(lags as usize).clamp(1, parts.lags().len())];
+    let mut options = Options::new(ebz::Bound::Abs(INTEGER_BOUND)).codec(&settings.options.codec);
+    options.params = settings.options.params.clone();
+    options.simd = settings.options.simd;
+    options.fill = Fill::None;
     let mut sums = Sums {
         comm,
         parts,
         lattice,
-        lags,
-        residuals: Vec::new(),
-        scratch: Vec::new(),
+        coder: PieceCoder::new(parts, Tolerance::Abs(INTEGER_BOUND), options),
+        sums: Vec::new(),
+        other: Vec::new(),
         unfit: Vec::new(),
         own: Vec::new(),
         outbox: Outbox::default(),
@@ -71,7 +73,7 @@ pub(super) fn on_lattice<T: Element>(
     let all = match how.doubling {
         true => sums.exchange_at_growing_distances(values)?,
         false => {
-            sums.around(values)?;
+            sums.scatter(values)?;
             Vec::new()
         }
     };
@@ -100,50 +102,26 @@ pub(super) fn on_lattice<T: Element>(
     sums.result
 }
 
-/// The number of lags that give the shortest residuals, on a sample.
-fn best_lags<T: Element>(lattice: Lattice, values: &[T], lags: &[usize]) -> usize {
-    let length = values
-        .len()
-        .min(SAMPLE_VALUES.max(4 * lags[lags.len() - 1]));
-    let values = &values[(values.len() - length) / 2..][..length];
-    let mut sample = vec![0; length];
-    lattice.quantize(values, &mut sample, 0, &mut Vec::new());
-    let mut scratch = Vec::new();
-    let cost = |&count: &usize| {
-        let mut residuals = sample.clone();
-        difference(&mut residuals, &lags[..count], &mut scratch);
-        packed_len(&residuals)
-    };
-    (1..=lags.len()).min_by_key(cost).unwrap_or(1)
-}
+impl<T: Element> Sums<'_, T> {
+    fn fails(&mut self, result: Result<()>) {
+        let before = std::mem::replace(&mut self.result, Ok(()));
+        self.result = before.and(result);
+    }
 
-impl Sums<'_> {
-    /// Computes the residuals of this rank's values.
-    fn quantize<T: Element>(&mut self, piece: usize, values: &[T]) {
+    /// Computes the integers of this rank's values.
+    fn quantize(&mut self, piece: usize, values: &[T]) {
         let range = self.parts.values(piece);
-        self.residuals.resize(range.len(), 0);
-        self.lattice.quantize(
-            &values[range.clone()],
-            &mut self.residuals,
-            range.start,
-            &mut self.unfit,
-        );
-        difference(&mut self.residuals, self.lags, &mut self.scratch);
-    }
-
-    /// Converts residuals of sums to values.
-    fn finish<T: Element>(&mut self, piece: usize, values: &mut [T]) {
-        sum_up(&mut self.residuals, self.lags);
+        self.sums.resize(range.len(), T::default());
+        let (start, values) = (range.start, &values[range]);
         self.lattice
-            .scale(&self.residuals, &mut values[self.parts.values(piece)]);
+            .quantize(values, &mut self.sums, start, &mut self.unfit);
     }
 
-    /// Packs the residuals into a message.
+    /// Encodes the sums.
     fn message(&mut self, piece: usize) -> Vec<u8> {
         let mut message = self.outbox.buffer();
-        message::begin(Kind::Residuals, 0, piece, 0.0, &mut message);
-        pack(&self.residuals, &mut message);
-        message::seal(&mut message);
+        let encoded = self.coder.encode(piece, &self.sums, &mut message);
+        self.fails(encoded);
         message
     }
 
@@ -151,56 +129,63 @@ impl Sums<'_> {
         self.outbox.send(self.comm, to, Tag::Reduce, message)
     }
 
-    /// Receives a message about a piece, and adds its residuals or replaces the local ones.
-    fn receive(&mut self, piece: usize, from: usize, add: bool) -> Result<()> {
+    /// Receives the integers of another rank in `other`.
+    fn receive(&mut self, piece: usize, from: usize) -> Result<()> {
         self.comm
             .receive(Some(from), Tag::Reduce, &mut self.bytes)?;
-        self.take(piece, add);
+        self.other
+            .resize(self.parts.values(piece).len(), T::default());
+        let decoded = self.coder.decode(piece, &self.bytes, &mut self.other);
+        self.fails(decoded);
         Ok(())
     }
 
-    /// Takes the residuals out of the message in `bytes`.
-    fn take(&mut self, piece: usize, add: bool) {
-        self.residuals.resize(self.parts.values(piece).len(), 0);
-        let taken = Message::read(&self.bytes)
-            .and_then(|message| message.expect(Kind::Residuals, 0, piece))
-            .and_then(|body| match add {
-                true => unpack_add(body, &mut self.residuals),
-                false => unpack(body, &mut self.residuals),
-            });
-        let before = std::mem::replace(&mut self.result, Ok(()));
-        self.result = before.and(taken);
-    }
-
-    /// Reduce-scatter around the ring; afterwards each rank has the packed sums of its own part.
-    fn around<T: Element>(&mut self, values: &[T]) -> Result<()> {
+    /// Reduce-scatter: every rank sends each part straight to the rank that sums it up, because partial sums
+    /// would have more digits. Afterwards each rank has the encoded sums of its own part.
+    fn scatter(&mut self, values: &[T]) -> Result<()> {
         let (own, ranks) = (self.comm.rank(), self.comm.size());
-        let (next, previous) = ((own + 1) % ranks, (own + ranks - 1) % ranks);
-        for step in 1..=ranks {
-            let part = (own + 2 * ranks - step) % ranks;
-            for piece in self.parts.pieces_of(part) {
+        let mut parts: Vec<_> = (0..ranks).map(|rank| self.parts.pieces_of(rank)).collect();
+        let most = parts.iter().map(Range::len).max().unwrap_or(0);
+        let mut mine = parts[own].clone();
+        for round in 0..most + PIECES_AHEAD {
+            // Each rank starts with its successor, so that not all send to the same one.
+            for to in (1..ranks).map(|step| (own + step) % ranks) {
+                if let Some(piece) = parts[to].next() {
+                    self.quantize(piece, values);
+                    let message = self.message(piece);
+                    self.send(to, message)?;
+                }
+            }
+            if round >= PIECES_AHEAD
+                && let Some(piece) = mine.next()
+            {
                 self.quantize(piece, values);
-                if step > 1 {
-                    self.receive(piece, previous, true)?;
+                for from in (1..ranks).map(|step| (own + ranks - step) % ranks) {
+                    self.receive(piece, from)?;
+                    add(&self.other, &mut self.sums);
                 }
                 let message = self.message(piece);
-                match part == own {
-                    true => self.own.push(message),
-                    false => self.send(next, message)?,
-                }
+                self.own.push(message);
             }
         }
         Ok(())
     }
 
+    /// Decodes a message straight to values.
+    fn finish(&mut self, piece: usize, message: &[u8], values: &mut [T]) {
+        let out = &mut values[self.parts.values(piece)];
+        let decoded = self.coder.decode(piece, message, out);
+        self.fails(decoded);
+        self.lattice.scale(out);
+    }
+
     /// Converts the sums of this rank's own part to values.
-    fn finish_own<T: Element>(&mut self, values: &mut [T]) {
-        for (piece, at) in self.parts.pieces_of(self.comm.rank()).zip(0..) {
-            std::mem::swap(&mut self.bytes, &mut self.own[at]);
-            self.take(piece, false);
-            std::mem::swap(&mut self.bytes, &mut self.own[at]);
-            self.finish(piece, values);
+    fn finish_own(&mut self, values: &mut [T]) {
+        let own = std::mem::take(&mut self.own);
+        for (piece, message) in self.parts.pieces_of(self.comm.rank()).zip(&own) {
+            self.finish(piece, message, values);
         }
+        self.own = own;
     }
 
     fn send_own(&mut self, to: usize) -> Result<()> {
@@ -210,8 +195,17 @@ impl Sums<'_> {
         Ok(())
     }
 
-    /// Allgather around the ring: each rank's sums are packed once and forwarded.
-    fn share<T: Element>(&mut self, values: &mut [T]) -> Result<()> {
+    /// Receives the sums of a piece as values; the message stays in `bytes`.
+    fn receive_sums(&mut self, piece: usize, from: usize, values: &mut [T]) -> Result<()> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        self.comm.receive(Some(from), Tag::Reduce, &mut bytes)?;
+        self.finish(piece, &bytes, values);
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Allgather around the ring: each rank's sums are encoded once and forwarded.
+    fn share(&mut self, values: &mut [T]) -> Result<()> {
         let (own, ranks) = (self.comm.rank(), self.comm.size());
         let (next, previous) = ((own + 1) % ranks, (own + ranks - 1) % ranks);
         self.finish_own(values);
@@ -221,57 +215,58 @@ impl Sums<'_> {
         for step in 1..ranks {
             let part = (own + ranks - step) % ranks;
             for piece in self.parts.pieces_of(part) {
-                self.receive(piece, previous, false)?;
+                self.receive_sums(piece, previous, values)?;
                 if part != next {
                     let spare = self.outbox.buffer();
                     let message = std::mem::replace(&mut self.bytes, spare);
                     self.send(next, message)?;
                 }
-                self.finish(piece, values);
             }
         }
         Ok(())
     }
 
     /// Sends each rank's sums to the root.
-    fn collect<T: Element>(&mut self, root: usize, values: &mut [T]) -> Result<()> {
+    fn collect(&mut self, root: usize, values: &mut [T]) -> Result<()> {
         if self.comm.rank() != root {
             return self.send_own(root);
         }
         self.finish_own(values);
         for rank in (0..self.comm.size()).filter(|&rank| rank != root) {
             for piece in self.parts.pieces_of(rank) {
-                self.receive(piece, rank, false)?;
-                self.finish(piece, values);
+                self.receive_sums(piece, rank, values)?;
             }
         }
         Ok(())
     }
 
-    /// Recursive doubling; returns the residuals of all pieces. Ranks beyond the largest power of two
+    /// Recursive doubling; returns the sums of all pieces. Ranks beyond the largest power of two
     /// first send theirs to a partner, and receive the result from it.
-    fn exchange_at_growing_distances<T: Element>(&mut self, values: &[T]) -> Result<Vec<Vec<i32>>> {
+    fn exchange_at_growing_distances(&mut self, values: &[T]) -> Result<Vec<Vec<T>>> {
         let (own, ranks) = (self.comm.rank(), self.comm.size());
         let power = 1usize << ranks.ilog2();
         let mut all = Vec::new();
         for piece in 0..self.parts.pieces() {
             self.quantize(piece, values);
-            all.push(std::mem::take(&mut self.residuals));
+            all.push(std::mem::take(&mut self.sums));
         }
         if own >= power {
             self.send_all(&mut all, own - power)?;
-            self.receive_all(&mut all, own - power, false)?;
+            for sums in &mut all {
+                sums.fill(T::default());
+            }
+            self.add_all(&mut all, own - power)?;
             return Ok(all);
         }
         let extra = (own + power < ranks).then_some(own + power);
         if let Some(extra) = extra {
-            self.receive_all(&mut all, extra, true)?;
+            self.add_all(&mut all, extra)?;
         }
         let mut distance = 1;
         while distance < power {
             let partner = own ^ distance;
             self.send_all(&mut all, partner)?;
-            self.receive_all(&mut all, partner, true)?;
+            self.add_all(&mut all, partner)?;
             distance *= 2;
         }
         if let Some(extra) = extra {
@@ -280,64 +275,28 @@ impl Sums<'_> {
         Ok(all)
     }
 
-    fn send_all(&mut self, all: &mut [Vec<i32>], to: usize) -> Result<()> {
-        for (piece, residuals) in all.iter_mut().enumerate() {
-            std::mem::swap(&mut self.residuals, residuals);
+    fn send_all(&mut self, all: &mut [Vec<T>], to: usize) -> Result<()> {
+        for (piece, sums) in all.iter_mut().enumerate() {
+            std::mem::swap(&mut self.sums, sums);
             let message = self.message(piece);
-            std::mem::swap(&mut self.residuals, residuals);
+            std::mem::swap(&mut self.sums, sums);
             self.send(to, message)?;
         }
         Ok(())
     }
 
-    fn receive_all(&mut self, all: &mut [Vec<i32>], from: usize, add: bool) -> Result<()> {
-        for (piece, residuals) in all.iter_mut().enumerate() {
-            std::mem::swap(&mut self.residuals, residuals);
-            let received = self.receive(piece, from, add);
-            std::mem::swap(&mut self.residuals, residuals);
-            received?;
+    fn add_all(&mut self, all: &mut [Vec<T>], from: usize) -> Result<()> {
+        for (piece, sums) in all.iter_mut().enumerate() {
+            self.receive(piece, from)?;
+            add(&self.other, sums);
         }
         Ok(())
     }
 
-    fn finish_all<T: Element>(&mut self, all: Vec<Vec<i32>>, values: &mut [T]) {
-        for (piece, residuals) in all.into_iter().enumerate() {
-            self.residuals = residuals;
-            self.finish(piece, values);
+    fn finish_all(&mut self, all: Vec<Vec<T>>, values: &mut [T]) {
+        for (piece, mut sums) in all.into_iter().enumerate() {
+            self.lattice.scale(&mut sums);
+            values[self.parts.values(piece)].copy_from_slice(&sums);
         }
     }
-}
-
-/// Speed of packing and unpacking a sample, and its ratio; `None` if it does not fit. `time` measures
-/// work.
-pub(super) fn measure<T: Element>(
-    lattice: Lattice,
-    values: &[T],
-    lags: &[usize],
-    time: impl Fn(&mut dyn FnMut()) -> f64,
-) -> Option<Rates> {
-    let bytes = size_of_val(values) as f64;
-    let mut residuals = vec![0; values.len()];
-    let (mut unfit, mut packed, mut out) = (Vec::new(), Vec::new(), values.to_vec());
-    if values.is_empty() {
-        return None;
-    }
-    let encode = time(&mut || {
-        packed.clear();
-        lattice.quantize(values, &mut residuals, 0, &mut unfit);
-        difference(&mut residuals, lags, &mut Vec::new());
-        pack(&residuals, &mut packed);
-    });
-    let mut decoded = Ok(());
-    let decode = time(&mut || {
-        decoded = unpack(&packed, &mut residuals);
-        sum_up(&mut residuals, lags);
-        lattice.scale(&residuals, &mut out);
-    });
-    decoded.ok()?;
-    (unfit.len() <= values.len() / MIN_VALUES_PER_UNFIT).then_some(Rates {
-        encode: encode / bytes,
-        decode: decode / bytes,
-        ratio: bytes / packed.len() as f64,
-    })
 }
