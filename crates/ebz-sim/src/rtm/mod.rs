@@ -7,6 +7,7 @@
 //! ```
 
 mod field;
+mod fixed_rate;
 mod image;
 mod lanes;
 mod model;
@@ -19,6 +20,7 @@ mod tests;
 mod wave;
 
 pub use field::{Field, Layout};
+pub use fixed_rate::FixedRate;
 pub use image::{Closeness, RELATIVE_ERRORS, closeness, middle_slice, sharpen};
 pub use model::{Model, smooth};
 pub use pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, record};

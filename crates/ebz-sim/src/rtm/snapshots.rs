@@ -1,11 +1,12 @@
 //! Both passes with their frames in a frame store.
 
 use super::field::Field;
+use super::fixed_rate::{self, FixedRate};
 use super::pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, lock};
 use super::shot::Shot;
 use ebz::{Bound, Result, Tolerance};
 use ebz_store::{FrameStore, Frames, Plan, Report, StoreOptions};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How frames move between the compute threads and the store.
@@ -25,6 +26,8 @@ pub struct Storage {
     pub options: StoreOptions,
     /// How frames get there.
     pub hand_over: HandOver,
+    /// Compresses in place of a codec, under the compressed policies.
+    pub engine: Option<Arc<dyn FixedRate>>,
 }
 
 /// The result of a migration.
@@ -49,20 +52,64 @@ pub fn migrate(
     storage: &Storage,
     progress: &Progress<'_>,
 ) -> Result<Run> {
-    let mut frames = Written::create(shot, manner, storage)?;
-    let start = Instant::now();
-    let reflections = forward(shot, speed, manner, recorded, &mut frames, progress)?;
-    let frames = frames.store.into_reader(Plan::Reverse)?;
-    let forward = start.elapsed();
-    let start = Instant::now();
-    let mut frames = Read::new(frames, storage.hand_over);
-    let image = backward(shot, speed, manner, &reflections, &mut frames, progress)?;
-    Ok(Run {
-        image,
-        forward,
-        backward: start.elapsed(),
-        report: frames.frames.report(),
-    })
+    let run = Passes {
+        shot,
+        speed,
+        manner,
+        recorded,
+        progress,
+    };
+    match &storage.engine {
+        Some(engine) if !storage.options.policy.is_exact() => {
+            run.with(fixed_rate::Written::create(engine, shot, manner, storage)?)
+        }
+        _ => run.with(Written::create(shot, manner, storage)?),
+    }
+}
+
+/// A sink whose frames are read back.
+pub(super) trait Store: Sink {
+    type Reader: Stored;
+    /// Stores all frames, to be read from the last to the first.
+    fn into_reader(self) -> Result<Self::Reader>;
+}
+
+/// Frames that were stored.
+pub(super) trait Stored: Origin {
+    fn report(&self) -> Report;
+}
+
+/// The arguments of both passes.
+struct Passes<'a> {
+    shot: &'a Shot,
+    speed: &'a Field,
+    manner: &'a Manner,
+    recorded: &'a [f32],
+    progress: &'a Progress<'a>,
+}
+
+impl Passes<'_> {
+    fn with(&self, mut store: impl Store) -> Result<Run> {
+        let Self {
+            shot,
+            speed,
+            manner,
+            recorded,
+            progress,
+        } = self;
+        let start = Instant::now();
+        let reflections = forward(shot, speed, manner, recorded, &mut store, progress)?;
+        let mut frames = store.into_reader()?;
+        let forward = start.elapsed();
+        let start = Instant::now();
+        let image = backward(shot, speed, manner, &reflections, &mut frames, progress)?;
+        Ok(Run {
+            image,
+            forward,
+            backward: start.elapsed(),
+            report: frames.report(),
+        })
+    }
 }
 
 /// Writes frames to the store.
@@ -116,6 +163,15 @@ impl Written {
     }
 }
 
+impl Store for Written {
+    type Reader = Read;
+
+    fn into_reader(self) -> Result<Read> {
+        let frames = self.store.into_reader(Plan::Reverse)?;
+        Ok(Read::new(frames, self.hand_over))
+    }
+}
+
 impl Sink for Written {
     fn frame(
         &mut self,
@@ -152,6 +208,12 @@ impl Read {
             frame: Vec::new(),
             tiles: Mutex::default(),
         }
+    }
+}
+
+impl Stored for Read {
+    fn report(&self) -> Report {
+        self.frames.report()
     }
 }
 
