@@ -178,9 +178,9 @@ fn zfp_compresses_frames_if_it_is_there() {
         (&"zfp".into(), &"8 bits per value".into())
     );
     for row in &json["rows"].as_array().unwrap()[1..] {
-        // 8 of 32 bits; blocks are padded to four points along each axis.
+        // 8 of 32 bits; slabs of zeros are stored as such.
         let ratio = row["ratio"].as_f64().unwrap();
-        assert!(ratio > 3.8 && ratio <= 4.0, "{row}");
+        assert!(ratio > 3.8 && ratio < 4.5, "{row}");
         assert!(row["closeness"]["snr"].as_f64().unwrap() > 20.0, "{row}");
     }
     sandbox.fails(

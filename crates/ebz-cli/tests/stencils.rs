@@ -94,7 +94,8 @@ fn single_precision_takes_half_the_memory() {
         "--no-roofline",
     ];
     let run = |more: &[&str]| sandbox.json(&[&heat[..], more].concat());
-    let [double, single] = ["f64", "f32"].map(|kind| run(&["--compare", "--type", kind]));
+    let [double, single] =
+        ["f64", "f32"].map(|kind| run(&["--compare", "--range", "1e-6", "--type", kind]));
     assert_eq!(
         (&double["element"], &single["element"]),
         (&"f64".into(), &"f32".into())

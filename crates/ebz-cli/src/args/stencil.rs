@@ -9,8 +9,8 @@ use std::path::PathBuf;
 #[derive(Debug, Group)]
 pub struct Sweep {
     /// Type of the values, and arithmetic of the stencil
-    #[arg(short = 't', long = "type", value_enum, default_value_t = Precision::F64)]
-    pub precision: Precision,
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_enum, default_value_t = Precision::F64)]
+    pub element: Precision,
     /// Number of time steps
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub steps: u64,

@@ -97,7 +97,7 @@ struct Done<T> {
 
 /// Runs the requested states in the requested precision, and reports.
 fn simulate<K: Kernel<f32> + Kernel<f64>>(kernel: &K, args: &Sweep) -> Result<Outcome> {
-    match args.precision {
+    match args.element {
         Precision::F32 => simulate_as::<f32>(kernel, args),
         Precision::F64 => simulate_as::<f64>(kernel, args),
     }
