@@ -8,6 +8,7 @@ import contextlib
 import io
 import os
 import re
+import subprocess
 import sys
 
 FIGURES = {}
@@ -29,6 +30,12 @@ def conditions():
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
     print(f"{os.cpu_count()} cores of a machine ({model}); load average before: {os.getloadavg()[0]:.1f}.\n")
+
+
+def has_peers(ebz):
+    """Whether this command was built with peers."""
+    shot = ["sim", "rtm", "--grid", "16x16x16", "--steps", "8", "--policy", "memory", "--quiet", "--zfp-rate", "6"]
+    return subprocess.run([ebz, *shot], capture_output=True).returncode == 0
 
 
 class Tee(io.StringIO):

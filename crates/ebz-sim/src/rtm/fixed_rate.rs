@@ -5,20 +5,10 @@
 
 use super::pass::{Give, Manner, Origin, Sink, Take, lock};
 use super::shot::Shot;
-use super::snapshots::{HandOver, Storage, Store, Stored};
+use super::storage::{FixedRate, HandOver, Storage, Store, Stored};
 use ebz::{Bound, Error, Options, Result, Tolerance, View};
 use ebz_store::{Clock, FrameStore, Frames, Plan, Report};
 use std::sync::{Arc, Mutex};
-
-/// A compressor whose output has a known size.
-pub trait FixedRate: Send + Sync + std::fmt::Debug {
-    /// Number of 32-bit words of a compressed slab of these extents.
-    fn words(&self, shape: [usize; 3]) -> usize;
-    /// Compresses a slab to that many words; any bit pattern is allowed.
-    fn encode(&self, values: &[f32], shape: [usize; 3], words: &mut [f32]) -> Result<()>;
-    /// Decompresses a slab.
-    fn decode(&self, words: &[f32], shape: [usize; 3], values: &mut [f32]) -> Result<()>;
-}
 
 /// What both passes need.
 struct Slabs {
@@ -52,6 +42,7 @@ impl Slabs {
     ) -> Result<()> {
         let (mut values, mut words) = lock(&self.spare).pop().unwrap_or_default();
         values.resize(self.shape(slab).iter().product(), 0.0);
+        words.clear();
         words.resize(self.words, 0.0);
         let result = work(&mut values, &mut words);
         lock(&self.spare).push((values, words));

@@ -1,34 +1,14 @@
 //! Both passes with their frames in a frame store.
 
 use super::field::Field;
-use super::fixed_rate::{self, FixedRate};
+use super::fixed_rate;
 use super::pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, lock};
 use super::shot::Shot;
+use super::storage::{HandOver, Storage, Store, Stored};
 use ebz::{Bound, Result, Tolerance};
-use ebz_store::{FrameStore, Frames, Plan, Report, StoreOptions};
-use std::sync::{Arc, Mutex};
+use ebz_store::{FrameStore, Frames, Plan, Report};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
-
-/// How frames move between the compute threads and the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HandOver {
-    /// Slab by slab: the thread that computed a slab encodes it while it is in its cache.
-    Slabs,
-    /// As whole frames, encoded by servants.
-    Frames,
-}
-
-/// Where the frames of a migration are stored.
-#[derive(Debug, Clone)]
-pub struct Storage {
-    /// The store.
-    pub options: StoreOptions,
-    /// How frames get there.
-    pub hand_over: HandOver,
-    /// Compresses in place of a codec, under the compressed policies.
-    pub engine: Option<Arc<dyn FixedRate>>,
-}
 
 /// The result of a migration.
 #[derive(Debug)]
@@ -65,18 +45,6 @@ pub fn migrate(
         }
         _ => run.with(Written::create(shot, manner, storage)?),
     }
-}
-
-/// A sink whose frames are read back.
-pub(super) trait Store: Sink {
-    type Reader: Stored;
-    /// Stores all frames, to be read from the last to the first.
-    fn into_reader(self) -> Result<Self::Reader>;
-}
-
-/// Frames that were stored.
-pub(super) trait Stored: Origin {
-    fn report(&self) -> Report;
 }
 
 /// The arguments of both passes.
