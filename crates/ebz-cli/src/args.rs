@@ -13,7 +13,7 @@ pub use coding::{Coding, fill, params};
 pub use report::Report;
 pub use shared::{Extents, Force, Layout, Memory, OnDevice, Talk, Threads, extents};
 pub use sim::{Rtm, Sim, Simulation};
-pub use stencil::{Heat, Lbm, Scene, Srad, Sweep};
+pub use stencil::{Heat, Lbm, Precision, Scene, Srad, Sweep};
 pub use suggest::Suggest;
 
 use anyhow::Result;

@@ -158,6 +158,39 @@ fn wrong_use() {
 }
 
 #[test]
+fn zfp_compresses_frames_if_it_is_there() {
+    let sandbox = Sandbox::new();
+    let zfp = |more: &[&'static str]| small(&[&["--zfp-rate", "8", "--every", "4"], more].concat());
+    sandbox.fails(2, &zfp(&["--range", "1e-3"]), &["--zfp-rate", "--range"]);
+    let compressed = [
+        "--policy",
+        "compressed-memory",
+        "--policy",
+        "compressed-disk-servants",
+    ];
+    let args = zfp(&[&["--policy", "memory"], &compressed[..]].concat());
+    if cfg!(not(feature = "peers")) {
+        return sandbox.fails(2, &args, &["--features peers"]);
+    }
+    let json = sandbox.json(&args);
+    assert_eq!(
+        (&json["codec"], &json["bound"]),
+        (&"zfp".into(), &"8 bits per value".into())
+    );
+    for row in &json["rows"].as_array().unwrap()[1..] {
+        // 8 of 32 bits; slabs of zeros are stored as such.
+        let ratio = row["ratio"].as_f64().unwrap();
+        assert!(ratio > 3.8 && ratio < 4.5, "{row}");
+        assert!(row["closeness"]["snr"].as_f64().unwrap() > 20.0, "{row}");
+    }
+    sandbox.fails(
+        2,
+        &zfp(&["--policy", "compressed-memory:frames"]),
+        &["--hand-over slabs"],
+    );
+}
+
+#[test]
 fn the_memory_policy_is_timed_on_what_fits() {
     let sandbox = Sandbox::new();
     let more = ["--policy", "memory", "--policy", "disk", "--every", "2"];

@@ -82,6 +82,41 @@ fn every_simulation_reports_what_it_did() {
 }
 
 #[test]
+fn single_precision_takes_half_the_memory() {
+    let sandbox = Sandbox::new();
+    let heat = [
+        "sim",
+        "heat",
+        "--grid",
+        "40x24x24",
+        "--steps",
+        "8",
+        "--no-roofline",
+    ];
+    let run = |more: &[&str]| sandbox.json(&[&heat[..], more].concat());
+    let [double, single] =
+        ["f64", "f32"].map(|kind| run(&["--compare", "--range", "1e-6", "--type", kind]));
+    assert_eq!(
+        (&double["element"], &single["element"]),
+        (&"f64".into(), &"f32".into())
+    );
+    let bytes = |report: &serde_json::Value| report["raw_bytes"].as_u64().unwrap();
+    assert_eq!(bytes(&double), 2 * bytes(&single));
+    let errors = &single["states"][1]["errors"];
+    assert!(errors["l2"].as_f64().unwrap() < 1e-5, "{single}");
+    // A grid of one type is not continued in the other.
+    let disk = ["--state", "compressed-disk", "--keep", "--type"];
+    run(&[&disk[..], &["f32"]].concat());
+    let other = [&heat[..], &disk, &["f64", "--resume"]].concat();
+    sandbox.fails(2, &other, &["another run"]);
+    sandbox.fails(
+        2,
+        &[&heat[..], &["--type", "f16"]].concat(),
+        &["f32", "f64"],
+    );
+}
+
+#[test]
 fn an_image_of_the_user_is_cleaned() {
     let sandbox = Sandbox::new();
     let values: Vec<f64> = (0..40 * 30)
@@ -100,6 +135,14 @@ fn an_image_of_the_user_is_cleaned() {
         "a.png",
     ];
     sandbox.ok(&srad);
+    let bytes: Vec<u8> = values
+        .iter()
+        .flat_map(|&v| (v as f32).to_le_bytes())
+        .collect();
+    sandbox.write("single.npy", &npy("<f4", false, "(40, 30)", &bytes));
+    for kind in ["f32", "f64"] {
+        sandbox.ok(&["sim", "srad", "--image", "single.npy", "--type", kind]);
+    }
     sandbox.write(
         "dark.npy",
         &npy("<f8", false, "(40, 30)", &[0; 40 * 30 * 8]),

@@ -8,7 +8,7 @@ use ebz_sim::stencil::heat::Heat;
 use ebz_sim::stencil::lbm::{Lbm, Scene};
 use ebz_sim::stencil::run::{Plan, Run, run};
 use ebz_sim::stencil::srad::{Parameters, Srad};
-use ebz_sim::stencil::{Kernel, compare};
+use ebz_sim::stencil::{Kernel, Value, compare};
 use ebz_store::grid::{Grid, State};
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn plan(state: State, steps: u64, per_pass: usize, folder: &Path) -> Plan {
     }
 }
 
-fn values(grid: &Grid) -> Result<Vec<f64>> {
+fn values<T: Value>(grid: &Grid<T>) -> Result<Vec<T>> {
     let mut all = Vec::new();
     grid.for_each_plane(|_, plane| {
         all.extend_from_slice(plane);
@@ -41,7 +41,7 @@ fn values(grid: &Grid) -> Result<Vec<f64>> {
     Ok(all)
 }
 
-fn in_memory(kernel: &dyn Kernel, steps: u64) -> Vec<f64> {
+fn in_memory<T: Value>(kernel: &dyn Kernel<T>, steps: u64) -> Vec<T> {
     let plan = plan(State::RawMemory, steps, 1, Path::new("unused"));
     values(&run(kernel, &plan, |_| ()).unwrap().grid).unwrap()
 }
@@ -53,7 +53,7 @@ fn assert_close(found: &[f64], expected: &[f64], most: f64) {
     assert!(worst <= most, "differs by {worst:e}");
 }
 
-fn kernels() -> Vec<Box<dyn Kernel>> {
+fn kernels<T: Value>() -> Vec<Box<dyn Kernel<T>>> {
     let lbm = |shape, scene| Lbm::new(shape, scene, 0.7, 0.1, best()).unwrap();
     let srad = Srad::synthetic([31, 37], Parameters::default(), best()).unwrap();
     vec![
@@ -100,7 +100,7 @@ fn lattice_boltzmann_is_what_its_definition_says() {
 fn a_channel_reaches_the_parabola_and_keeps_its_mass() {
     let (ny, nx, velocity) = (24, 8, 0.05);
     let kernel = Lbm::new([ny, nx], Scene::Channel, 0.9, velocity, best()).unwrap();
-    let end = in_memory(&kernel, 6000);
+    let end = in_memory::<f64>(&kernel, 6000);
     let mut mass = 0.0;
     for (y, row) in end.chunks_exact(9 * nx).enumerate() {
         let at = (y as f64 + 0.5) / ny as f64;
@@ -120,7 +120,7 @@ fn a_channel_reaches_the_parabola_and_keeps_its_mass() {
 fn a_lid_drives_a_vortex_and_no_mass_is_lost() {
     let n = 32;
     let kernel = Lbm::new([n, n], Scene::Cavity, 0.65, 0.1, best()).unwrap();
-    let end = in_memory(&kernel, 3000);
+    let end = in_memory::<f64>(&kernel, 3000);
     let row = |y: usize| &end[y * 9 * n..(y + 1) * 9 * n];
     // The fluid follows the lid at the top and returns at the bottom.
     assert!(kernel.flow(row(n - 1), n / 2).1 > 0.05);
@@ -163,10 +163,10 @@ fn a_measured_speckle_scale_is_that_of_the_stored_image() -> Result<()> {
             resume,
             ..plan(state, steps, 1, folder.path())
         };
-        let whole = values(&run(&kernel, &plan(6, 1, false), |_| ())?.grid)?;
+        let whole = values(&run::<f64>(&kernel, &plan(6, 1, false), |_| ())?.grid)?;
         for threads in [2, 20] {
-            drop(run(&kernel, &plan(2, threads, false), |_| ())?);
-            let rest = values(&run(&kernel, &plan(6, threads, true), |_| ())?.grid)?;
+            drop(run::<f64>(&kernel, &plan(2, threads, false), |_| ())?);
+            let rest = values(&run::<f64>(&kernel, &plan(6, threads, true), |_| ())?.grid)?;
             assert_eq!(rest, whole, "{state:?} {threads}");
         }
     }
@@ -196,16 +196,35 @@ fn speckle_falls_and_edges_stay() {
 }
 
 #[test]
+fn single_precision_is_near_double() {
+    for (single, double) in kernels::<f32>().iter().zip(kernels::<f64>()) {
+        let found: Vec<f64> = in_memory(&**single, 20).iter().map(|&v| v.into()).collect();
+        let expected = in_memory(&*double, 20);
+        let largest = expected.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        assert_close(&found, &expected, 1e-5 * largest);
+        assert_ne!(found, expected, "{}", double.name());
+    }
+}
+
+#[test]
 fn every_instruction_set_computes_the_same_numbers() {
     let with = |level| {
         let heat = Heat::new([6, 7, 19], 0.1, level).unwrap();
         let lbm = Lbm::new([12, 21], Scene::Cylinder, 0.7, 0.1, level);
         let srad = Srad::synthetic([9, 23], Parameters::default(), level);
-        [
-            in_memory(&heat, 4),
-            in_memory(&lbm.unwrap(), 4),
-            in_memory(&srad.unwrap(), 4),
-        ]
+        let (lbm, srad) = (lbm.unwrap(), srad.unwrap());
+        (
+            [
+                in_memory::<f64>(&heat, 4),
+                in_memory(&lbm, 4),
+                in_memory(&srad, 4),
+            ],
+            [
+                in_memory::<f32>(&heat, 4),
+                in_memory(&lbm, 4),
+                in_memory(&srad, 4),
+            ],
+        )
     };
     let portable = with(Level::Portable);
     for level in Level::available() {
@@ -215,8 +234,13 @@ fn every_instruction_set_computes_the_same_numbers() {
 
 #[test]
 fn steps_per_pass_and_threads_do_not_change_raw_grids() -> Result<()> {
+    raw_grids::<f64>()?;
+    raw_grids::<f32>()
+}
+
+fn raw_grids<T: Value>() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    for kernel in kernels() {
+    for kernel in kernels::<T>() {
         let expected = in_memory(&*kernel, 13);
         for state in [State::RawMemory, State::RawDisk] {
             for (per_pass, threads, slab) in [(1, 3, 1), (4, 1, 5), (5, 2, 2), (13, 4, 100)] {
@@ -235,14 +259,19 @@ fn steps_per_pass_and_threads_do_not_change_raw_grids() -> Result<()> {
 
 #[test]
 fn compressed_grids_are_the_same_everywhere_and_near_the_raw_one() -> Result<()> {
+    compressed_grids::<f64>()?;
+    compressed_grids::<f32>()
+}
+
+fn compressed_grids<T: Value>() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    for kernel in kernels() {
+    for kernel in kernels::<T>() {
         let raw = run(
             &*kernel,
             &plan(State::RawMemory, 24, 4, folder.path()),
             |_| (),
         )?;
-        let mut first: Option<Vec<f64>> = None;
+        let mut first: Option<Vec<T>> = None;
         for state in [State::CompressedMemory, State::CompressedDisk] {
             for threads in [1, 3] {
                 let plan = Plan {
@@ -266,8 +295,13 @@ fn compressed_grids_are_the_same_everywhere_and_near_the_raw_one() -> Result<()>
 
 #[test]
 fn exact_compression_changes_nothing() -> Result<()> {
+    exact_compression::<f64>()?;
+    exact_compression::<f32>()
+}
+
+fn exact_compression<T: Value>() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    for kernel in kernels() {
+    for kernel in kernels::<T>() {
         let plan = Plan {
             options: Options::new(Bound::Lossless),
             ..plan(State::CompressedDisk, 7, 3, folder.path())
@@ -280,7 +314,12 @@ fn exact_compression_changes_nothing() -> Result<()> {
 
 #[test]
 fn a_run_is_continued_where_it_stopped() -> Result<()> {
-    for kernel in kernels() {
+    continued_run::<f64>()?;
+    continued_run::<f32>()
+}
+
+fn continued_run<T: Value>() -> Result<()> {
+    for kernel in kernels::<T>() {
         for state in [State::RawDisk, State::CompressedDisk] {
             let folder = tempfile::tempdir()?;
             let plan = |steps| plan(state, steps, 4, folder.path());
@@ -291,7 +330,7 @@ fn a_run_is_continued_where_it_stopped() -> Result<()> {
                 resume: true,
                 ..plan(20)
             };
-            let rest: Run = run(&*kernel, &again, |_| ())?;
+            let rest: Run<T> = run(&*kernel, &again, |_| ())?;
             assert_eq!(rest.steps, 12);
             assert_eq!(values(&rest.grid)?, whole);
         }
@@ -307,7 +346,7 @@ fn a_bound_that_freezes_the_run_is_reported() -> Result<()> {
             options: Options::new(Bound::Range(bound)),
             ..plan(State::CompressedMemory, 8, 1, Path::new("unused"))
         };
-        run(&kernel, &plan, |_| ()).map(|run| run.warning())
+        run::<f64>(&kernel, &plan, |_| ()).map(|run| run.warning())
     };
     let text = with(1e-2)?.expect("far too large a bound");
     assert!(text.contains("smaller bound"), "{text}");
@@ -335,7 +374,7 @@ fn what_cannot_run_says_why() {
     let of = Srad::of(image, Parameters::default(), best()).map(|_| ());
     assert!(message(of).contains("above 0"));
     let two_steps = plan(State::RawMemory, 2, 2, Path::new("unused"));
-    let error = message(run(&measured([8, 8]).1, &two_steps, |_| ()).map(|_| ()));
+    let error = message(run::<f64>(&measured([8, 8]).1, &two_steps, |_| ()).map(|_| ()));
     assert!(error.contains("--per-pass 1"), "{error}");
     let kernel = Heat::new(shape, 0.1, best()).unwrap();
     for state in State::ALL {
@@ -343,7 +382,7 @@ fn what_cannot_run_says_why() {
             memory: 4000,
             ..plan(state, 8, 8, Path::new("unused"))
         };
-        let error = message(run(&kernel, &plan, |_| ()).map(|_| ()));
+        let error = message(run::<f64>(&kernel, &plan, |_| ()).map(|_| ()));
         assert!(error.contains("--memory"), "{error}");
     }
 }

@@ -23,7 +23,7 @@ mod store;
 
 pub use frames::{Frames, OpenFrame};
 pub use options::{Plan, Policy, StoreOptions};
-pub use report::Report;
+pub use report::{Clock, Report};
 pub use store::{FrameStore, NewFrame};
 
 /// Compiles the example of the document as a doctest.

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 /// Time spent on an activity, summed over threads.
 #[derive(Debug, Default)]
-pub(crate) struct Clock(AtomicU64);
+pub struct Clock(AtomicU64);
 
 impl Clock {
+    /// Runs `work` and adds its time.
     pub fn time<R>(&self, work: impl FnOnce() -> R) -> R {
         let start = Instant::now();
         let result = work();
@@ -18,6 +19,7 @@ impl Clock {
         result
     }
 
+    /// The time so far.
     pub fn total(&self) -> Duration {
         Duration::from_nanos(self.0.load(Ordering::Relaxed))
     }

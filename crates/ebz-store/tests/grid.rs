@@ -1,6 +1,6 @@
 //! Grids in every state: passes, random access, memory limits.
 
-use ebz::{Bound, Error, Options, Result, Tolerance};
+use ebz::{Bound, Element, ElementType, Error, Options, Result, Tolerance};
 use ebz_store::grid::{Grid, Layout, Settings, State};
 use std::path::Path;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use std::sync::Arc;
 const SHAPE: [usize; 3] = [29, 7, 33];
 const BOUND: f64 = 1e-5;
 
-fn settings(state: State, folder: &Path) -> Result<Settings> {
+fn settings(element: ElementType, state: State, folder: &Path) -> Result<Settings> {
     Ok(Settings {
         state,
-        layout: Layout::new(&SHAPE, Some(3))?,
+        layout: Layout::new(element, &SHAPE, Some(3))?,
         tolerance: Tolerance::Abs(BOUND),
         options: Options::new(Bound::Abs(BOUND)),
         memory: 1 << 20,
@@ -22,25 +22,30 @@ fn settings(state: State, folder: &Path) -> Result<Settings> {
     })
 }
 
-fn truth(at: usize, plane: &mut [f64]) {
+fn truth<T: Element>(at: usize, plane: &mut [T]) {
     for (i, value) in plane.iter_mut().enumerate() {
-        *value = (at as f64 * 0.3).sin() + (i as f64 * 0.02).cos();
+        *value = T::from_f64((at as f64 * 0.3).sin() + (i as f64 * 0.02).cos());
     }
 }
 
-fn assert_plane(state: State, at: usize, plane: &[f64]) {
-    let mut expected = vec![0.0; plane.len()];
+fn assert_plane<T: Element>(state: State, at: usize, plane: &[T]) {
+    let mut expected = vec![T::default(); plane.len()];
     truth(at, &mut expected);
     let most = if state.is_compressed() { BOUND } else { 0.0 };
-    let near = |(a, b): (&f64, &f64)| (a - b).abs() <= most;
+    let near = |(a, b): (&T, &T)| (a.to_f64() - b.to_f64()).abs() <= most;
     assert!(plane.iter().zip(&expected).all(near), "{state:?} {at}");
 }
 
 #[test]
 fn concurrent_lanes_keep_the_bound() -> Result<()> {
+    concurrent_lanes::<f64>()?;
+    concurrent_lanes::<f32>()
+}
+
+fn concurrent_lanes<T: Element>() -> Result<()> {
     let folder = tempfile::tempdir()?;
     for state in State::ALL {
-        let grid = Grid::create(settings(state, folder.path())?, 3, truth)?;
+        let grid = Grid::create(settings(T::TYPE, state, folder.path())?, 3, truth::<T>)?;
         assert_eq!(grid.step(), 0);
         std::thread::scope(|scope| {
             for range in [0..29, 5..6, 11..20, 28..29, 3..4] {
@@ -66,12 +71,17 @@ fn concurrent_lanes_keep_the_bound() -> Result<()> {
 
 #[test]
 fn an_unfinished_pass_changes_nothing() -> Result<()> {
+    unfinished_pass::<f64>()?;
+    unfinished_pass::<f32>()
+}
+
+fn unfinished_pass<T: Element>() -> Result<()> {
     let folder = tempfile::tempdir()?;
     for state in State::ALL {
-        let mut grid = Grid::create(settings(state, folder.path())?, 2, truth)?;
+        let mut grid = Grid::create(settings(T::TYPE, state, folder.path())?, 2, truth::<T>)?;
         for mut lane in grid.lanes(2, 1)? {
             for at in lane.range() {
-                lane.writer.plane(at)?.fill(7.0);
+                lane.writer.plane(at)?.fill(T::from_f64(7.0));
                 lane.writer.written(at)?;
             }
             lane.finish()?;
@@ -82,7 +92,7 @@ fn an_unfinished_pass_changes_nothing() -> Result<()> {
         })?;
         if state.on_disk() {
             drop(grid);
-            let again = Grid::resume(settings(state, folder.path())?)?;
+            let again = Grid::<T>::resume(settings(T::TYPE, state, folder.path())?)?;
             again.for_each_plane(|at, plane| {
                 assert_plane(state, at, plane);
                 Ok(())
@@ -93,12 +103,32 @@ fn an_unfinished_pass_changes_nothing() -> Result<()> {
 }
 
 #[test]
+fn a_grid_of_another_type_is_refused() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let double = settings(ElementType::F64, State::RawDisk, folder.path())?;
+    drop(Grid::create(double.clone(), 1, truth::<f64>)?);
+    // The layout says f64, the program f32; then both say f32, but the folder has f64.
+    let single = settings(ElementType::F32, State::RawDisk, folder.path())?;
+    for (settings, expected) in [(double, "not f32"), (single, "another run")] {
+        let error = Grid::<f32>::resume(settings).map(|_| ()).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    Ok(())
+}
+
+#[test]
 fn exceeding_the_memory_limit_is_an_error() -> Result<()> {
     let tight = Settings {
         memory: 2000,
-        ..settings(State::CompressedMemory, Path::new("unused"))?
+        ..settings(
+            ElementType::F64,
+            State::CompressedMemory,
+            Path::new("unused"),
+        )?
     };
-    let error = Grid::create(tight, 2, truth).map(|_| ()).unwrap_err();
+    let error = Grid::create(tight, 2, truth::<f64>)
+        .map(|_| ())
+        .unwrap_err();
     assert!(matches!(error, Error::LimitExceeded(_)), "{error}");
     Ok(())
 }
@@ -107,7 +137,7 @@ fn exceeding_the_memory_limit_is_an_error() -> Result<()> {
 fn layouts_cover_every_plane_once() -> Result<()> {
     for planes in [1, 2, 3, 7, 64, 1000] {
         for slab in [None, Some(1), Some(3), Some(2000)] {
-            let layout = Layout::new(&[planes, 5], slab)?;
+            let layout = Layout::new(ElementType::F64, &[planes, 5], slab)?;
             let covered: Vec<usize> = (0..layout.slabs())
                 .flat_map(|s| layout.planes_of(s))
                 .collect();
@@ -121,7 +151,7 @@ fn layouts_cover_every_plane_once() -> Result<()> {
             }
         }
     }
-    assert!(Layout::new(&[0, 5], None).is_err());
-    assert!(Layout::new(&[5, 5], Some(0)).is_err());
+    assert!(Layout::new(ElementType::F64, &[0, 5], None).is_err());
+    assert!(Layout::new(ElementType::F64, &[5, 5], Some(0)).is_err());
     Ok(())
 }

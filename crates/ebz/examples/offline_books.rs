@@ -11,6 +11,10 @@
 //! `density_64x128x128.f32`; what comes before the first `_` names its dataset. Fields are aligned
 //! first: the bound of each is set so that its symbols take the same number of bits per value, by
 //! the rule that a bound twice as large saves one bit. Then every field has the same weight.
+//!
+//! `centred` predicts like the paper, by the Lorenzo rule in all dimensions, with zeros outside of the
+//! field and for fill values: the codebook does not depend on how `ceaz` chooses its predictions.
+//! From the 20 fields of `docs/papers.md` in alphabetical order it gives `offline_centred.txt`, byte for byte.
 
 use ebz::codec::Params;
 use ebz::engine::Context;
@@ -18,7 +22,7 @@ use ebz::internals::{
     Dims, Float, Sort, Task, WIDE_ALPHABET, WideBook, centred_frequencies, frequencies,
     offline_books,
 };
-use ebz::{Error, FillValues, FiniteRange, Result, Tolerance};
+use ebz::{Error, Fill, FillValues, FiniteRange, Result, Tolerance, ValueScan};
 use std::io::{Read, Write};
 use std::path::Path;
 
@@ -54,16 +58,20 @@ fn main() -> Result<()> {
 /// Frequencies of symbols; masks and symbols of each group alternate.
 type Histograms = Vec<Vec<u32>>;
 
-/// Whose frequencies: those of the default coder, or those of `symbols=centre`.
+/// Whose frequencies.
 #[derive(Clone, Copy)]
-enum Alphabet {
+enum Symbols {
+    /// Those of the default coder.
     Bytes,
+    /// Those of `symbols=centre`.
     Centred,
+    /// Those of the paper's predictor, in the alphabet of `symbols=centre`.
+    Lorenzo,
 }
 
 /// A field in memory.
 struct Field {
-    dims: Dims,
+    shape: Vec<usize>,
     values: Values,
 }
 
@@ -75,7 +83,7 @@ enum Values {
 impl Field {
     fn read(name: &str) -> Result<Self> {
         let bytes = std::fs::read(name)?;
-        let dims = dims_of(name)
+        let shape = shape_of(name)
             .ok_or_else(|| Error::InvalidArgument(format!("{name}: no shape in the name")))?;
         let single = |c: &[u8; 4]| f32::from_le_bytes(*c);
         let double = |c: &[u8; 8]| f64::from_le_bytes(*c);
@@ -83,7 +91,7 @@ impl Field {
             true => Values::F32(bytes.as_chunks().0.iter().map(single).collect()),
             false => Values::F64(bytes.as_chunks().0.iter().map(double).collect()),
         };
-        Ok(Self { dims, values })
+        Ok(Self { shape, values })
     }
 
     fn range(&self) -> f64 {
@@ -93,22 +101,38 @@ impl Field {
         }
     }
 
-    fn histograms(&self, bound: f64, alphabet: Alphabet) -> Histograms {
+    fn histograms(&self, bound: f64, symbols: Symbols) -> Histograms {
+        if let Symbols::Lorenzo = symbols {
+            return vec![lorenzo(self.doubles(), &self.shape, bound)];
+        }
+        let dims = dims_of(&self.shape);
         match &self.values {
-            Values::F32(values) => histograms_of(values, self.dims, bound, alphabet),
-            Values::F64(values) => histograms_of(values, self.dims, bound, alphabet),
+            Values::F32(values) => histograms_of(values, dims, bound, symbols),
+            Values::F64(values) => histograms_of(values, dims, bound, symbols),
+        }
+    }
+
+    fn doubles(&self) -> Vec<f64> {
+        match &self.values {
+            Values::F32(values) => doubles(values),
+            Values::F64(values) => doubles(values),
         }
     }
 
     /// The histograms at each of these rates.
-    fn aligned(&self, rates: &[f64], alphabet: Alphabet) -> Vec<Histograms> {
-        let mut bound = 1e-3 * self.range();
+    fn aligned(&self, rates: &[f64], symbols: Symbols) -> Vec<Histograms> {
+        let values: usize = self.shape.iter().product();
+        let mut bound = 1e-3
+            * match symbols {
+                Symbols::Lorenzo => FiniteRange::of(&self.doubles(), &FillValues::NONE).extent(),
+                _ => self.range(),
+            };
         let at_rate = rates.iter().map(|target| {
             let mut found = Histograms::new();
             for _ in 0..ROUNDS {
-                found = self.histograms(bound, alphabet);
+                found = self.histograms(bound, symbols);
                 let bits = found.iter().map(|counts| bits(counts)).sum::<f64>();
-                bound *= (bits / self.dims.len() as f64 - target).exp2();
+                bound *= (bits / values as f64 - target).exp2();
             }
             found
         });
@@ -116,7 +140,7 @@ impl Field {
     }
 }
 
-fn histograms_of<T: Float>(values: &[T], dims: Dims, bound: f64, alphabet: Alphabet) -> Histograms {
+fn histograms_of<T: Float>(values: &[T], dims: Dims, bound: f64, symbols: Symbols) -> Histograms {
     let params = Params::default();
     let task = Task {
         dims,
@@ -125,16 +149,46 @@ fn histograms_of<T: Float>(values: &[T], dims: Dims, bound: f64, alphabet: Alpha
         params: &params,
     };
     let mut context = Context::default();
-    match alphabet {
-        Alphabet::Bytes => {
+    match symbols {
+        Symbols::Bytes => {
             let found = frequencies(values, &task, &mut context);
             let groups = found.masks.into_iter().zip(found.symbols);
             groups
                 .flat_map(|(masks, symbols)| [masks, symbols])
                 .collect()
         }
-        Alphabet::Centred => vec![centred_frequencies(values, &task, &mut context)],
+        _ => vec![centred_frequencies(values, &task, &mut context)],
     }
+}
+
+/// Values in double precision, with zeros for fill values.
+fn doubles<T: Float>(values: &[T]) -> Vec<f64> {
+    let fill = ValueScan::of(values, Fill::Auto).fill().values();
+    let known = |value: f64| match fill.as_slice().contains(&value) {
+        true => 0.0,
+        false => value,
+    };
+    values.iter().map(|value| known(value.to_f64())).collect()
+}
+
+/// Frequencies of the residuals of rounded values, which are their differences along every axis.
+fn lorenzo(values: Vec<f64>, shape: &[usize], bound: f64) -> Vec<u32> {
+    let points = values.iter().map(|x| (x / (2.0 * bound)).round_ties_even());
+    let mut residuals: Vec<i64> = points.map(|point| point as i64).collect();
+    for axis in 0..shape.len() {
+        let lag: usize = shape[axis + 1..].iter().product();
+        for row in residuals.chunks_exact_mut(shape[axis] * lag) {
+            for at in (lag..row.len()).rev() {
+                row[at] = row[at].wrapping_sub(row[at - lag]);
+            }
+        }
+    }
+    let mut counts = vec![0; WIDE_ALPHABET];
+    for residual in residuals {
+        let symbol = (residual << 1 ^ residual >> 63) as u64;
+        counts[symbol.min(WIDE_ALPHABET as u64 - 1) as usize] += 1;
+    }
+    counts
 }
 
 /// Sums of normalised frequencies.
@@ -172,10 +226,10 @@ impl Sums {
 }
 
 /// Sums over the fields, aligned to these rates.
-fn sums(fields: &[String], rates: &[f64], alphabet: Alphabet) -> Result<Sums> {
+fn sums(fields: &[String], rates: &[f64], symbols: Symbols) -> Result<Sums> {
     let mut sums = Sums::default();
     for field in fields {
-        for histograms in Field::read(field)?.aligned(rates, alphabet) {
+        for histograms in Field::read(field)?.aligned(rates, symbols) {
             sums.add(&histograms);
         }
     }
@@ -183,7 +237,7 @@ fn sums(fields: &[String], rates: &[f64], alphabet: Alphabet) -> Result<Sums> {
 }
 
 fn histograms(fields: &[String]) -> Result<()> {
-    let sums = sums(fields, &RATES, Alphabet::Bytes)?;
+    let sums = sums(fields, &RATES, Symbols::Bytes)?;
     let count = fields.len();
     println!("# Average frequencies of masks and symbols of {count} fields,");
     println!(
@@ -195,12 +249,12 @@ fn histograms(fields: &[String]) -> Result<()> {
 
 /// One line of frequencies: the paper has one codebook, at one rate.
 fn centred(fields: &[String]) -> Result<()> {
-    let sums = sums(fields, &[CENTRED_RATE], Alphabet::Centred)?;
+    let sums = sums(fields, &[CENTRED_RATE], Symbols::Lorenzo)?;
     println!(
-        "# Average frequencies of residuals 0, -1, 1, -2, 2 … of {} fields, aligned to {CENTRED_RATE} bits",
+        "# Average frequencies of residuals 0, -1, 1, -2, 2 … of {} fields by the Lorenzo prediction in all dimensions,",
         fields.len()
     );
-    println!("# per value; the last one is that of all others.");
+    println!("# aligned to {CENTRED_RATE} bits per value; the last one is that of all others.");
     sums.print();
     Ok(())
 }
@@ -210,8 +264,8 @@ fn others(fields: &[String]) -> Result<()> {
     let mut found = Vec::new();
     for name in fields {
         let field = Field::read(name)?;
-        let aligned = field.aligned(&[CENTRED_RATE], Alphabet::Centred);
-        let measured = field.histograms(MEASURED_BOUND * field.range(), Alphabet::Centred);
+        let aligned = field.aligned(&[CENTRED_RATE], Symbols::Lorenzo);
+        let measured = field.histograms(MEASURED_BOUND * field.range(), Symbols::Centred);
         found.push((dataset(name), aligned, measured));
     }
     println!(
@@ -266,20 +320,20 @@ fn dataset(name: &str) -> String {
 }
 
 /// Extents from a name like `density_64x128x128.f32`.
-fn dims_of(name: &str) -> Option<Dims> {
+fn shape_of(name: &str) -> Option<Vec<usize>> {
     let (stem, _) = name.rsplit_once('.')?;
     let (_, shape) = stem.rsplit_once('_')?;
-    let extents: std::result::Result<Vec<usize>, _> = shape.split('x').map(str::parse).collect();
-    Some(match *extents.ok()?.as_slice() {
-        [nx] => Dims { nz: 1, ny: 1, nx },
-        [ny, nx] => Dims { nz: 1, ny, nx },
-        [ref slow @ .., ny, nx] => Dims {
-            nz: slow.iter().product(),
-            ny,
-            nx,
-        },
-        [] => return None,
-    })
+    shape.split('x').map(|extent| extent.parse().ok()).collect()
+}
+
+/// As codecs see it: with the slow axes as one.
+fn dims_of(shape: &[usize]) -> Dims {
+    let (slow, fast) = shape.split_at(shape.len().saturating_sub(2));
+    Dims {
+        nz: slow.iter().product(),
+        ny: fast[..fast.len() - 1].iter().product(),
+        nx: fast[fast.len() - 1],
+    }
 }
 
 /// Entropy of symbols with these frequencies.

@@ -15,6 +15,8 @@ pub enum Goal {
     Abs(f64),
     /// Keep this many bit planes.
     Planes(u32),
+    /// Take this many bits per value.
+    Rate(f64),
 }
 
 /// A compressor of arrays; `dims` are slowest first, one to three of them.

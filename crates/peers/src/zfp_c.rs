@@ -68,6 +68,10 @@ fn set_up(
         Goal::Planes(n) => unsafe {
             zfp::zfp_stream_set_precision(stream, n);
         },
+        // SAFETY: the stream was just made.
+        Goal::Rate(bits) => unsafe {
+            zfp::zfp_stream_set_rate(stream, bits, kind, dims.len() as u32, 0);
+        },
     }
     (field, stream)
 }

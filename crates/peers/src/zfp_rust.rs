@@ -2,7 +2,8 @@
 
 use crate::{Goal, Peer};
 use zfp_rs::{
-    ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpExecution, ZfpField, ZfpFieldMut, ZfpScalar,
+    ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpDimensionality, ZfpExecution, ZfpField,
+    ZfpFieldMut, ZfpScalar, ZfpStreamAlignment,
 };
 
 /// `zfp-rs`, one thread.
@@ -30,10 +31,19 @@ impl Peer for ZfpRust {
     }
 }
 
-fn config(goal: Goal) -> ZfpConfig {
+fn config<T: ZfpScalar>(goal: Goal, dims: &[usize]) -> ZfpConfig {
     match goal {
         Goal::Abs(e) => ZfpConfig::fixed_accuracy(e),
         Goal::Planes(n) => ZfpConfig::fixed_precision(n),
+        Goal::Rate(bits) => {
+            let axes = match dims.len() {
+                1 => ZfpDimensionality::D1,
+                2 => ZfpDimensionality::D2,
+                _ => ZfpDimensionality::D3,
+            };
+            let align = ZfpStreamAlignment::Unaligned;
+            ZfpConfig::fixed_rate(bits, T::SCALAR_TYPE, axes, align).expect("a possible rate")
+        }
     }
 }
 
@@ -48,7 +58,7 @@ fn compress<T: ZfpScalar>(values: &[T], dims: &[usize], goal: Goal) -> Vec<u8> {
     let mut buffer = vec![0; (size_of_val(values) * 5 / 4 + 4096).next_multiple_of(8)];
     let size = ZfpBitStreamRefMut::from_bytes(&mut buffer)
         .expect("a buffer of whole words")
-        .compress_with_execution(&config(goal), &field, ZfpExecution::Serial)
+        .compress_with_execution(&config::<T>(goal, dims), &field, ZfpExecution::Serial)
         .expect("zfp-rs compresses");
     buffer.truncate(size);
     buffer
@@ -66,6 +76,6 @@ fn decompress<T: ZfpScalar>(bytes: &[u8], dims: &[usize], goal: Goal, out: &mut 
     padded.resize(bytes.len().next_multiple_of(8) + 8, 0);
     ZfpBitStreamRef::from_bytes(&padded)
         .expect("a buffer of whole words")
-        .decompress_with_execution(&config(goal), &mut field, ZfpExecution::Serial)
+        .decompress_with_execution(&config::<T>(goal, dims), &mut field, ZfpExecution::Serial)
         .expect("zfp-rs decompresses");
 }

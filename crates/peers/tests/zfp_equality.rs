@@ -183,3 +183,25 @@ fn zfp_breaks_its_bound_where_ours_holds() {
     codec.decode(&bytes, dims, &mut context, &mut back).unwrap();
     assert!(worst(&back) <= bound);
 }
+
+#[test]
+fn a_rate_gives_a_known_size() {
+    let shape = [9, 10, 13];
+    let values: Vec<f32> = (0..9 * 10 * 13).map(|i| (i as f32 * 0.37).sin()).collect();
+    for bits in [1, 6, 32] {
+        let goal = Goal::Rate(f64::from(bits));
+        let bytes = ebz_peers::ZfpC.compress_f32(&values, &shape, goal);
+        // Blocks of 64 values.
+        assert_eq!(bytes.len(), 3 * 3 * 4 * 8 * bits as usize);
+        assert_eq!(
+            bytes,
+            ebz_peers::ZfpRust.compress_f32(&values, &shape, goal)
+        );
+        let mut decoded = [vec![0f32; values.len()], vec![0f32; values.len()]];
+        ebz_peers::ZfpC.decompress_f32(&bytes, &shape, goal, &mut decoded[0]);
+        ebz_peers::ZfpRust.decompress_f32(&bytes, &shape, goal, &mut decoded[1]);
+        assert_eq!(decoded[0], decoded[1]);
+        let close = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-5;
+        assert_eq!(values.iter().zip(&decoded[0]).all(close), bits == 32);
+    }
+}

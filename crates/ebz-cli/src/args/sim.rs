@@ -103,6 +103,11 @@ pub struct Rtm {
     pub threads: Threads,
     #[command(flatten)]
     pub coding: Coding,
+    /// Compress frames, as slabs, with zfp and this many bits per value instead of a codec of ebz (needs a build
+    /// with `--features peers`)
+    #[arg(long, value_name = "BITS", conflicts_with_all = ["bound", "codec", "param"],
+          value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub zfp_rate: Option<u8>,
     #[command(flatten)]
     pub moving: Moving,
     /// Print a histogram of the relative errors of the image, against the first lossless policy

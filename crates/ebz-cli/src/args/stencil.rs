@@ -8,6 +8,9 @@ use std::path::PathBuf;
 /// Options of all stencil runs.
 #[derive(Debug, Group)]
 pub struct Sweep {
+    /// Type of the values, and arithmetic of the stencil
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_enum, default_value_t = Precision::F64)]
+    pub element: Precision,
     /// Number of time steps
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub steps: u64,
@@ -57,6 +60,13 @@ pub struct Sweep {
     pub force: Force,
     #[command(flatten)]
     pub talk: Talk,
+}
+
+/// The types that stencils compute in.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+pub enum Precision {
+    F32,
+    F64,
 }
 
 /// The states of the library.
@@ -138,7 +148,7 @@ pub struct Srad {
     /// Size of the synthetic image: rows first
     #[arg(long, value_name = "YxX", default_value = "1024x1024", value_parser = extents)]
     pub grid: Extents,
-    /// An input image, .npy of f64, values above 0
+    /// An input image, .npy, values above 0
     #[arg(long, value_name = "IMAGE.npy", conflicts_with = "grid")]
     pub image: Option<PathBuf>,
     /// Step size, at most 1

@@ -7,6 +7,7 @@
 //! ```
 
 mod field;
+mod fixed_rate;
 mod image;
 mod lanes;
 mod model;
@@ -14,6 +15,7 @@ mod pass;
 mod shot;
 mod snapshots;
 mod stencil;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod wave;
@@ -23,5 +25,6 @@ pub use image::{Closeness, RELATIVE_ERRORS, closeness, middle_slice, sharpen};
 pub use model::{Model, smooth};
 pub use pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, record};
 pub use shot::{Setup, Shot};
-pub use snapshots::{HandOver, Run, Storage, migrate};
+pub use snapshots::{Run, migrate};
+pub use storage::{FixedRate, HandOver, Storage};
 pub use wave::{Planes, Wave, roof};

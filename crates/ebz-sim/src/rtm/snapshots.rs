@@ -1,31 +1,14 @@
 //! Both passes with their frames in a frame store.
 
 use super::field::Field;
+use super::fixed_rate;
 use super::pass::{Give, Manner, Origin, Progress, Sink, Take, backward, forward, lock};
 use super::shot::Shot;
+use super::storage::{HandOver, Storage, Store, Stored};
 use ebz::{Bound, Result, Tolerance};
-use ebz_store::{FrameStore, Frames, Plan, Report, StoreOptions};
+use ebz_store::{FrameStore, Frames, Plan, Report};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-
-/// How frames move between the compute threads and the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HandOver {
-    /// Slab by slab: the thread that computed a slab encodes it while it is in its cache.
-    Slabs,
-    /// As whole frames, encoded by servants.
-    Frames,
-}
-
-/// Where the frames of a migration are stored.
-#[derive(Debug, Clone)]
-pub struct Storage {
-    /// The store.
-    pub options: StoreOptions,
-    /// How frames get there.
-    pub hand_over: HandOver,
-}
 
 /// The result of a migration.
 #[derive(Debug)]
@@ -49,20 +32,52 @@ pub fn migrate(
     storage: &Storage,
     progress: &Progress<'_>,
 ) -> Result<Run> {
-    let mut frames = Written::create(shot, manner, storage)?;
-    let start = Instant::now();
-    let reflections = forward(shot, speed, manner, recorded, &mut frames, progress)?;
-    let frames = frames.store.into_reader(Plan::Reverse)?;
-    let forward = start.elapsed();
-    let start = Instant::now();
-    let mut frames = Read::new(frames, storage.hand_over);
-    let image = backward(shot, speed, manner, &reflections, &mut frames, progress)?;
-    Ok(Run {
-        image,
-        forward,
-        backward: start.elapsed(),
-        report: frames.frames.report(),
-    })
+    let run = Passes {
+        shot,
+        speed,
+        manner,
+        recorded,
+        progress,
+    };
+    match &storage.engine {
+        Some(engine) if !storage.options.policy.is_exact() => {
+            run.with(fixed_rate::Written::create(engine, shot, manner, storage)?)
+        }
+        _ => run.with(Written::create(shot, manner, storage)?),
+    }
+}
+
+/// The arguments of both passes.
+struct Passes<'a> {
+    shot: &'a Shot,
+    speed: &'a Field,
+    manner: &'a Manner,
+    recorded: &'a [f32],
+    progress: &'a Progress<'a>,
+}
+
+impl Passes<'_> {
+    fn with(&self, mut store: impl Store) -> Result<Run> {
+        let Self {
+            shot,
+            speed,
+            manner,
+            recorded,
+            progress,
+        } = self;
+        let start = Instant::now();
+        let reflections = forward(shot, speed, manner, recorded, &mut store, progress)?;
+        let mut frames = store.into_reader()?;
+        let forward = start.elapsed();
+        let start = Instant::now();
+        let image = backward(shot, speed, manner, &reflections, &mut frames, progress)?;
+        Ok(Run {
+            image,
+            forward,
+            backward: start.elapsed(),
+            report: frames.report(),
+        })
+    }
 }
 
 /// Writes frames to the store.
@@ -116,6 +131,15 @@ impl Written {
     }
 }
 
+impl Store for Written {
+    type Reader = Read;
+
+    fn into_reader(self) -> Result<Read> {
+        let frames = self.store.into_reader(Plan::Reverse)?;
+        Ok(Read::new(frames, self.hand_over))
+    }
+}
+
 impl Sink for Written {
     fn frame(
         &mut self,
@@ -152,6 +176,12 @@ impl Read {
             frame: Vec::new(),
             tiles: Mutex::default(),
         }
+    }
+}
+
+impl Stored for Read {
+    fn report(&self) -> Report {
+        self.frames.report()
     }
 }
 

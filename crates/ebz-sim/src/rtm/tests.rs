@@ -294,6 +294,7 @@ fn the_image_is_exact_with_exact_policies_and_close_with_the_others() {
             let storage = Storage {
                 options: StoreOptions::new(policy, coding).path(folder.path().join("frames.ebz")),
                 hand_over,
+                engine: None,
             };
             let quiet = |_| Ok(());
             let run = migrate(&shot, &speed, &MANNER, &recorded, &storage, &quiet).unwrap();
@@ -311,6 +312,72 @@ fn the_image_is_exact_with_exact_policies_and_close_with_the_others() {
     }
 }
 
+/// Keeps the upper half of every value.
+#[derive(Debug)]
+struct Halves;
+
+impl FixedRate for Halves {
+    fn words(&self, shape: [usize; 3]) -> usize {
+        shape.iter().product::<usize>().div_ceil(2)
+    }
+
+    fn encode(&self, values: &[f32], _: [usize; 3], words: &mut [f32]) -> Result<()> {
+        for (word, pair) in words.iter_mut().zip(values.chunks(2)) {
+            let upper = |i: usize| pair.get(i).map_or(0, |value| value.to_bits() >> 16);
+            *word = f32::from_bits(upper(0) << 16 | upper(1));
+        }
+        Ok(())
+    }
+
+    fn decode(&self, words: &[f32], _: [usize; 3], values: &mut [f32]) -> Result<()> {
+        for (word, pair) in words.iter().zip(values.chunks_mut(2)) {
+            let halves = [word.to_bits() & 0xffff_0000, word.to_bits() << 16];
+            for (value, half) in pair.iter_mut().zip(halves) {
+                *value = f32::from_bits(half);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_engine_of_fixed_rate_replaces_the_codec() {
+    let (shot, speed, recorded) = prepared();
+    let exact = image(&shot, &MANNER);
+    let folder = tempfile::tempdir().unwrap();
+    // The last slab has fewer planes.
+    let manner = Manner { slab: 7, ..MANNER };
+    let run = |policy, hand_over| {
+        let options = StoreOptions::new(policy, Options::new(Bound::Range(1e-5)));
+        let storage = Storage {
+            options: options.path(folder.path().join("frames.ebz")),
+            hand_over,
+            engine: Some(std::sync::Arc::new(Halves)),
+        };
+        migrate(&shot, &speed, &manner, &recorded, &storage, &|_| Ok(()))
+    };
+    let mut images = Vec::new();
+    for policy in Policy::ALL {
+        let run = run(policy, HandOver::Slabs).unwrap();
+        let frames = manner.frames(&shot);
+        assert_eq!(run.report.raw_bytes, (frames * shot.points() * 4) as u64);
+        if policy.is_exact() {
+            assert!(run.image == exact, "{policy}");
+            continue;
+        }
+        // Headers, and the words that the last slab does not need.
+        assert!((1.5..2.0).contains(&run.report.ratio()), "{policy}");
+        assert!(run.report.encode.as_nanos() > 0 && run.report.decode.as_nanos() > 0);
+        let close = closeness(&exact, &run.image).unwrap();
+        assert!((40.0..60.0).contains(&close.snr), "{policy} {close:?}");
+        images.push(run.image);
+    }
+    assert_eq!(images.len(), 3);
+    assert!(images.iter().all(|image| *image == images[0]));
+    let error = run(Policy::CompressedMemory, HandOver::Frames).unwrap_err();
+    assert!(error.to_string().contains("--hand-over slabs"), "{error}");
+}
+
 #[test]
 fn frames_that_were_damaged_between_the_passes_are_an_error() {
     let (shot, speed, recorded) = prepared();
@@ -326,6 +393,7 @@ fn frames_that_were_damaged_between_the_passes_are_an_error() {
             let storage = Storage {
                 options: options.clone(),
                 hand_over,
+                engine: None,
             };
             let quiet = |_| Ok(());
             let mut frames = Written::create(&shot, &MANNER, &storage).unwrap();

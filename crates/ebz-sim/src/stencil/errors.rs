@@ -1,6 +1,6 @@
 //! Errors of a run relative to the same run without compression.
 
-use super::{Kernel, Sums};
+use super::{Kernel, Sums, Value};
 use ebz::Result;
 use ebz_store::grid::Grid;
 
@@ -18,16 +18,21 @@ pub struct Errors {
 }
 
 /// Compares a grid with a reference at the same step.
-pub fn compare(kernel: &dyn Kernel, reference: &Grid, grid: &Grid) -> Result<Errors> {
+pub fn compare<T: Value>(
+    kernel: &dyn Kernel<T>,
+    reference: &Grid<T>,
+    grid: &Grid<T>,
+) -> Result<Errors> {
     let planes = kernel.shape()[0];
     let mut other = grid.reader(0..planes)?;
-    let mut start = vec![0.0; grid.layout().plane_len()];
+    let mut start = vec![T::default(); grid.layout().plane_len()];
     let (mut max, mut difference, mut norm, mut change) = (0.0f64, 0.0, 0.0, 0.0);
     let mut sums: [Sums; 2] = [[0.0; 3]; 2];
     reference.for_each_plane(|at, a| {
         let b = other.plane(at)?;
         kernel.start(at, &mut start);
         for ((a, b), start) in a.iter().zip(b).zip(&start) {
+            let [a, b, start] = [a, b, start].map(|value| value.to_f64());
             let d = a - b;
             // Not `max`, which would ignore NaN.
             max = if d.abs() <= max { max } else { d.abs() };

@@ -3,7 +3,7 @@
 //!
 //! uᵗ⁺¹ = uᵗ + r (sum of the 6 neighbours − 6 uᵗ), with the diffusion number r = α Δt / Δx².
 
-use super::{Kernel, Step, Sums};
+use super::{Kernel, Step, Sums, Value};
 use ebz::simd::Level;
 use ebz::{Error, Result};
 use std::f64::consts::PI;
@@ -101,7 +101,7 @@ fn spots(shape: [usize; 3]) -> Vec<Separable> {
     all
 }
 
-impl Kernel for Heat {
+impl<T: Value> Kernel<T> for Heat {
     fn name(&self) -> &'static str {
         "heat"
     }
@@ -115,15 +115,15 @@ impl Kernel for Heat {
     }
 
     fn stage_len(&self, _stage: usize) -> usize {
-        self.cells()
+        self.shape[1] * self.shape[2]
     }
 
     fn parameters(&self) -> String {
         format!("diffusion {}", self.diffusion)
     }
 
-    fn start(&self, at: usize, plane: &mut [f64]) {
-        plane.fill(0.0);
+    fn start(&self, at: usize, plane: &mut [T]) {
+        plane.fill(T::default());
         self.level.run(
             #[inline(always)]
             || {
@@ -131,7 +131,7 @@ impl Kernel for Heat {
                     for (row, y) in plane.chunks_exact_mut(self.shape[2]).zip(y) {
                         let scale = z[at] * y;
                         for (value, x) in row.iter_mut().zip(x) {
-                            *value += scale * x;
+                            *value = T::from_f64(value.to_f64() + scale * x);
                         }
                     }
                 }
@@ -139,14 +139,7 @@ impl Kernel for Heat {
         );
     }
 
-    fn advance(
-        &self,
-        _step: Step,
-        _stage: usize,
-        _at: usize,
-        window: [&[f64]; 3],
-        out: &mut [f64],
-    ) {
+    fn advance(&self, _step: Step, _stage: usize, _at: usize, window: [&[T]; 3], out: &mut [T]) {
         let [_, ny, nx] = self.shape;
         let row = |plane: usize, y: usize| &window[plane][y * nx..(y + 1) * nx];
         self.level.run(
@@ -166,31 +159,32 @@ impl Kernel for Heat {
         );
     }
 
-    fn sums(&self, _at: usize, plane: &[f64]) -> Sums {
-        [plane.iter().sum(), 0.0, 0.0]
+    fn sums(&self, _at: usize, plane: &[T]) -> Sums {
+        [plane.iter().map(|u| u.to_f64()).sum(), 0.0, 0.0]
     }
 
     fn quantities(&self, [heat, ..]: Sums) -> Vec<(&'static str, f64)> {
         vec![("heat", heat)]
     }
 
-    fn picture(&self, at: usize, plane: &[f64]) -> Vec<Vec<f64>> {
+    fn picture(&self, at: usize, plane: &[T]) -> Vec<Vec<f64>> {
         if at != self.shape[0] / 3 {
             return Vec::new();
         }
         let rows = plane.chunks_exact(self.shape[2]);
-        rows.map(<[f64]>::to_vec).collect()
+        rows.map(|row| row.iter().map(|u| u.to_f64()).collect())
+            .collect()
     }
 }
 
 /// One row from the row itself and its four neighbours.
 #[inline(always)]
-fn heat_row(r: f64, row: &[f64], neighbours: [&[f64]; 4], out: &mut [f64]) {
+fn heat_row<T: Value>(r: f64, row: &[T], neighbours: [&[T]; 4], out: &mut [T]) {
     let last = row.len() - 1;
     let [north, south, below, above] = neighbours.map(|b| &b[..=last]);
     let out = &mut out[..=last];
-    let keep = 1.0 - 6.0 * r;
-    let cell = |x: usize, west: f64, east: f64| {
+    let (keep, r) = (T::from_f64(1.0 - 6.0 * r), T::from_f64(r));
+    let cell = |x: usize, west: T, east: T| {
         let around = (west + east) + (north[x] + south[x]) + (below[x] + above[x]);
         keep * row[x] + r * around
     };

@@ -5,7 +5,7 @@
 //! rest, which preserves significant digits. A step pulls the populations from the neighbours and
 //! collides them; rows hold the post-collision state.
 
-use super::{Kernel, Step, Sums};
+use super::{Kernel, Step, Sums, Value};
 use ebz::simd::Level;
 use ebz::{Error, Result};
 
@@ -155,19 +155,20 @@ impl Lbm {
     }
 
     /// The new populations of a cell next to a wall or at the end of a row.
-    fn special_cell(&self, y: usize, x: usize, window: [&[f64]; 3]) -> [f64; Q] {
+    fn special_cell<T: Value>(&self, y: usize, x: usize, window: [&[T]; 3]) -> [T; Q] {
         let [ny, nx] = self.shape;
         if self.is_solid(y, x) {
-            return [0.0; Q];
+            return [T::default(); Q];
         }
-        let mut cell = [[0.0; 1]; Q];
+        let mut cell = [[T::default(); 1]; Q];
         for (q, value) in cell.iter_mut().enumerate() {
             value[0] = match self.origin(y, x, q) {
                 Some((from, x)) => window[from + 1 - y][q * nx + x],
                 None => {
                     let lid = self.scene == Scene::Cavity && VELOCITY[q].1 < 0 && y + 1 == ny;
                     let push = if lid { self.velocity } else { 0.0 };
-                    window[1][OPPOSITE[q] * nx + x] + 6.0 * WEIGHT[q] * VELOCITY[q].0 as f64 * push
+                    let moved = 6.0 * WEIGHT[q] * VELOCITY[q].0 as f64 * push;
+                    window[1][OPPOSITE[q] * nx + x] + T::from_f64(moved)
                 }
             };
         }
@@ -177,14 +178,14 @@ impl Lbm {
 
     /// The new populations of the other cells of a row, several at a time.
     #[inline(always)]
-    fn plain_cells(&self, window: [&[f64]; 3], out: &mut [f64]) {
+    fn plain_cells<T: Value>(&self, window: [&[T]; 3], out: &mut [T]) {
         let nx = self.shape[1];
         let (omega, force) = (1.0 / self.tau, self.force());
         let mut x = 1;
         while x < nx - 1 {
             // The last group overlaps the previous one.
             x = x.min(nx - 1 - LANES);
-            let mut cells = [[0.0; LANES]; Q];
+            let mut cells = [[T::default(); LANES]; Q];
             for (q, lanes) in cells.iter_mut().enumerate() {
                 let (cx, cy) = VELOCITY[q];
                 let from = (q * nx + x).wrapping_add_signed(-cx);
@@ -200,11 +201,11 @@ impl Lbm {
     }
 
     /// Density and velocity (x, y) of a cell.
-    pub fn flow(&self, row: &[f64], x: usize) -> (f64, f64, f64) {
+    pub fn flow<T: Value>(&self, row: &[T], x: usize) -> (f64, f64, f64) {
         let nx = self.shape[1];
         let sum = |weight: fn((isize, isize)) -> isize| -> f64 {
             (0..Q)
-                .map(|q| weight(VELOCITY[q]) as f64 * row[q * nx + x])
+                .map(|q| weight(VELOCITY[q]) as f64 * row[q * nx + x].to_f64())
                 .sum()
         };
         let density = 1.0 + sum(|_| 1);
@@ -214,30 +215,31 @@ impl Lbm {
 
 /// Inputs of the equilibrium of some cells: momentum, velocity, and the term that all populations
 /// share.
-struct Moments<const L: usize> {
-    momentum: [[f64; L]; 2],
-    velocity: [[f64; L]; 2],
-    still: [f64; L],
+struct Moments<T, const L: usize> {
+    momentum: [[T; L]; 2],
+    velocity: [[T; L]; 2],
+    still: [T; L],
 }
 
 /// Relaxes populations towards equilibrium and adds the force.
 #[inline(always)]
-fn collide<const L: usize>(cells: &mut [[f64; L]; Q], omega: f64, force: f64) {
+fn collide<T: Value, const L: usize>(cells: &mut [[T; L]; Q], omega: f64, force: f64) {
+    let [one, half_of_three, at_rest, rate] = [1.0, 1.5, WEIGHT[0], omega].map(T::from_f64);
     let [rest, east, north, west, south, ne, nw, sw, se] = cells;
     let mut moments = Moments {
-        momentum: [[0.0; L]; 2],
-        velocity: [[0.0; L]; 2],
-        still: [0.0; L],
+        momentum: [[T::default(); L]; 2],
+        velocity: [[T::default(); L]; 2],
+        still: [T::default(); L],
     };
     for l in 0..L {
         let straight = (east[l] + west[l]) + (north[l] + south[l]);
         let excess = rest[l] + straight + ((ne[l] + sw[l]) + (nw[l] + se[l]));
         let jx = (east[l] - west[l]) + ((ne[l] - sw[l]) + (se[l] - nw[l]));
         let jy = (north[l] - south[l]) + ((ne[l] - sw[l]) + (nw[l] - se[l]));
-        let inverse = 1.0 / (1.0 + excess);
+        let inverse = one / (one + excess);
         let (ux, uy) = (jx * inverse, jy * inverse);
-        let still = excess - 1.5 * (jx * ux + jy * uy);
-        rest[l] += omega * (WEIGHT[0] * still - rest[l]);
+        let still = excess - half_of_three * (jx * ux + jy * uy);
+        rest[l] += rate * (at_rest * still - rest[l]);
         moments.momentum[0][l] = jx;
         moments.momentum[1][l] = jy;
         moments.velocity[0][l] = ux;
@@ -265,25 +267,28 @@ struct Relaxation {
 impl Relaxation {
     /// Opposite populations differ only in the sign of their velocity.
     #[inline(always)]
-    fn pair<const L: usize>(
+    fn pair<T: Value, const L: usize>(
         &self,
-        along: &mut [f64; L],
-        against: &mut [f64; L],
-        [x, y]: [f64; 2],
-        moments: &Moments<L>,
+        along: &mut [T; L],
+        against: &mut [T; L],
+        direction: [f64; 2],
+        moments: &Moments<T, L>,
     ) {
-        let push = self.push * x;
+        let push = T::from_f64(self.push * direction[0]);
+        let [omega, weight] = [self.omega, self.weight].map(T::from_f64);
+        let [x, y] = direction.map(T::from_f64);
+        let [three, nine_halves] = [3.0, 4.5].map(T::from_f64);
         for l in 0..L {
             let j = x * moments.momentum[0][l] + y * moments.momentum[1][l];
             let u = x * moments.velocity[0][l] + y * moments.velocity[1][l];
-            let (even, odd) = (moments.still[l] + 4.5 * (j * u), 3.0 * j);
-            along[l] += self.omega * (self.weight * (even + odd) - along[l]) + push;
-            against[l] += self.omega * (self.weight * (even - odd) - against[l]) - push;
+            let (even, odd) = (moments.still[l] + nine_halves * (j * u), three * j);
+            along[l] += omega * (weight * (even + odd) - along[l]) + push;
+            against[l] += omega * (weight * (even - odd) - against[l]) - push;
         }
     }
 }
 
-impl Kernel for Lbm {
+impl<T: Value> Kernel<T> for Lbm {
     fn name(&self) -> &'static str {
         "lbm"
     }
@@ -306,8 +311,8 @@ impl Kernel for Lbm {
     }
 
     /// At rest in a cavity; in a channel, half of the velocity.
-    fn start(&self, at: usize, plane: &mut [f64]) {
-        plane.fill(0.0);
+    fn start(&self, at: usize, plane: &mut [T]) {
+        plane.fill(T::default());
         let nx = self.shape[1];
         if self.scene == Scene::Cavity {
             return;
@@ -326,7 +331,8 @@ impl Kernel for Lbm {
             };
             for q in 0..Q {
                 let u = VELOCITY[q].0 as f64 * ux + VELOCITY[q].1 as f64 * uy;
-                plane[q * nx + x] = WEIGHT[q] * (3.0 * u + 4.5 * u * u - 1.5 * (ux * ux + uy * uy));
+                let change = 3.0 * u + 4.5 * u * u - 1.5 * (ux * ux + uy * uy);
+                plane[q * nx + x] = T::from_f64(WEIGHT[q] * change);
             }
         }
     }
@@ -336,7 +342,7 @@ impl Kernel for Lbm {
         6.0 * WEIGHT[1] * self.velocity.abs()
     }
 
-    fn advance(&self, _step: Step, _stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]) {
+    fn advance(&self, _step: Step, _stage: usize, at: usize, window: [&[T]; 3], out: &mut [T]) {
         let nx = self.shape[1];
         if self.special[at].len() < nx {
             self.level.run(
@@ -352,7 +358,7 @@ impl Kernel for Lbm {
         }
     }
 
-    fn sums(&self, at: usize, plane: &[f64]) -> Sums {
+    fn sums(&self, at: usize, plane: &[T]) -> Sums {
         let mut sums = [0.0; 3];
         for x in (0..self.shape[1]).filter(|&x| !self.is_solid(at, x)) {
             let (density, ux, uy) = self.flow(plane, x);
@@ -373,7 +379,7 @@ impl Kernel for Lbm {
         all
     }
 
-    fn picture(&self, _at: usize, plane: &[f64]) -> Vec<Vec<f64>> {
+    fn picture(&self, _at: usize, plane: &[T]) -> Vec<Vec<f64>> {
         let speed = |x| {
             let (_, ux, uy) = self.flow(plane, x);
             ux.hypot(uy)

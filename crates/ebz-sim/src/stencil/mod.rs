@@ -18,13 +18,28 @@ pub mod sweep;
 
 pub use errors::{Errors, compare};
 
-use ebz::{FillValues, FiniteRange};
+use ebz::{Element, FillValues, FiniteRange};
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+
+/// The values of a grid, and the arithmetic of its kernel: `f32` or `f64`.
+pub trait Value:
+    Element
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+{
+}
+
+impl Value for f32 {}
+impl Value for f64 {}
 
 /// A stencil computation: its grid, initial values, and how to advance a plane.
 ///
 /// A time step is a chain of stages. Each computes a plane from the planes below, at and above it;
 /// at the ends of the grid the last plane replaces the missing one.
-pub trait Kernel: Sync {
+pub trait Kernel<T: Value = f64>: Sync {
     /// Name on the command line.
     fn name(&self) -> &'static str;
 
@@ -46,12 +61,12 @@ pub trait Kernel: Sync {
     fn parameters(&self) -> String;
 
     /// Writes a plane of the initial grid.
-    fn start(&self, at: usize, plane: &mut [f64]);
+    fn start(&self, at: usize, plane: &mut [T]);
 
     /// Range of the values (largest minus smallest) that relative bounds refer to: of the initial
     /// grid, unless that is not representative.
     fn range(&self) -> f64 {
-        let mut plane = vec![0.0; self.stage_len(self.stages() - 1)];
+        let mut plane = vec![T::default(); self.stage_len(self.stages() - 1)];
         let mut range = FiniteRange::EMPTY;
         for at in 0..self.shape()[0] {
             self.start(at, &mut plane);
@@ -66,16 +81,16 @@ pub trait Kernel: Sync {
     }
 
     /// Writes plane `at` of a stage of a time step from three planes of the previous stage.
-    fn advance(&self, step: Step, stage: usize, at: usize, window: [&[f64]; 3], out: &mut [f64]);
+    fn advance(&self, step: Step, stage: usize, at: usize, window: [&[T]; 3], out: &mut [T]);
 
     /// The contribution of a plane to the sums behind [`Kernel::quantities`].
-    fn sums(&self, at: usize, plane: &[f64]) -> Sums;
+    fn sums(&self, at: usize, plane: &[T]) -> Sums;
 
     /// The physical quantities of a grid, with their names.
     fn quantities(&self, sums: Sums) -> Vec<(&'static str, f64)>;
 
     /// The rows of a picture of the grid in a plane.
-    fn picture(&self, at: usize, plane: &[f64]) -> Vec<Vec<f64>>;
+    fn picture(&self, at: usize, plane: &[T]) -> Vec<Vec<f64>>;
 }
 
 /// Sums over a grid.

@@ -4,7 +4,7 @@
 //! grids, encoding and decoding on the same cores), memory, and disk.
 
 use super::run::Plan;
-use super::{Kernel, Step, Sums};
+use super::{Kernel, Step, Sums, Value};
 use ebz::simd::Level;
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Result, View};
@@ -41,7 +41,7 @@ pub struct Machine {
 
 impl Machine {
     /// Measures this machine for a run of `plan`; the disk only if a state uses it.
-    pub fn measure(kernel: &dyn Kernel, plan: &Plan) -> Result<Self> {
+    pub fn measure<T: Value>(kernel: &dyn Kernel<T>, plan: &Plan) -> Result<Self> {
         let packed = Plan {
             state: match plan.state.on_disk() {
                 true => State::CompressedDisk,
@@ -71,7 +71,7 @@ impl Machine {
             encode,
             decode,
             ratio,
-            cell: (settings.layout.plane_len() * size_of::<f64>()) as f64 / kernel.cells() as f64,
+            cell: (settings.layout.plane_len() * T::SIZE) as f64 / kernel.cells() as f64,
         })
     }
 
@@ -136,16 +136,16 @@ fn rate<S>(
 }
 
 /// Cell updates per second on planes in cache.
-fn compute(kernel: &dyn Kernel, threads: usize) -> Result<f64> {
+fn compute<T: Value>(kernel: &dyn Kernel<T>, threads: usize) -> Result<f64> {
     let (stages, middle) = (kernel.stages(), kernel.shape()[0] / 2);
     let step = Step {
         number: 0,
         sums: Sums::default(),
     };
     let prepare = || {
-        let mut first = vec![0.0; kernel.stage_len(stages - 1)];
+        let mut first = vec![T::default(); kernel.stage_len(stages - 1)];
         kernel.start(middle, &mut first);
-        let outputs = (0..stages).map(|stage| vec![0.0; kernel.stage_len(stage)]);
+        let outputs = (0..stages).map(|stage| vec![T::default(); kernel.stage_len(stage)]);
         Ok((first, outputs.collect::<Vec<_>>()))
     };
     rate(threads, prepare, |(first, outputs)| {
@@ -175,12 +175,16 @@ fn copying(threads: usize) -> Result<f64> {
 }
 
 /// Raw bytes per second encoded and decoded, and the ratio.
-fn coding(kernel: &dyn Kernel, settings: &Settings, threads: usize) -> Result<(f64, f64, f64)> {
+fn coding<T: Value>(
+    kernel: &dyn Kernel<T>,
+    settings: &Settings,
+    threads: usize,
+) -> Result<(f64, f64, f64)> {
     let layout = &settings.layout;
     let mut chunk = layout.shape().to_vec();
     chunk[0] = layout.slab_planes();
     let options = settings.options.clone().chunk(&chunk);
-    let plan = FramePlan::new::<f64>(layout.shape(), settings.tolerance, &options)?;
+    let plan = FramePlan::new::<T>(layout.shape(), settings.tolerance, &options)?;
     let slab = (layout.slabs() - 1) / 2;
     let planes = layout.planes_of(slab);
     let shape: Vec<usize> = plan
@@ -188,7 +192,7 @@ fn coding(kernel: &dyn Kernel, settings: &Settings, threads: usize) -> Result<(f
         .iter()
         .map(ExactSizeIterator::len)
         .collect();
-    let mut values = vec![0.0; planes.len() * layout.plane_len()];
+    let mut values = vec![T::default(); planes.len() * layout.plane_len()];
     for (at, plane) in planes.zip(values.chunks_exact_mut(layout.plane_len())) {
         kernel.start(at, plane);
     }
@@ -204,7 +208,7 @@ fn coding(kernel: &dyn Kernel, settings: &Settings, threads: usize) -> Result<(f
     )?;
     let decode = rate(
         threads,
-        || Ok((coder(), vec![0.0f64; values.len()])),
+        || Ok((coder(), vec![T::default(); values.len()])),
         |(coder, out)| {
             coder
                 .decode(&plan, 0, slab, coded.bytes(), out)

@@ -1,6 +1,6 @@
 //! Many passes over a grid, with statistics.
 
-use super::{Kernel, sweep};
+use super::{Kernel, Value, sweep};
 use ebz::{Error, Options, Result, Tolerance};
 use ebz_store::grid::{Grid, Layout, Moved, Settings, State};
 use ebz_store::io::{BLOCK_BYTES, Rate};
@@ -37,9 +37,9 @@ pub struct Plan {
 }
 
 /// Result of a run.
-pub struct Run {
+pub struct Run<T = f64> {
     /// The last grid.
-    pub grid: Grid,
+    pub grid: Grid<T>,
     /// Time steps computed (fewer than planned if the run was resumed).
     pub steps: u64,
     /// Passes computed.
@@ -54,9 +54,9 @@ pub struct Run {
     pub change: f64,
 }
 
-impl Run {
+impl<T: Value> Run<T> {
     /// Cell updates per second.
-    pub fn updates_per_second(&self, kernel: &dyn Kernel) -> f64 {
+    pub fn updates_per_second(&self, kernel: &dyn Kernel<T>) -> f64 {
         let cells = (kernel.cells() * kernel.shape()[0]) as f64;
         cells * self.steps as f64 / self.time.as_secs_f64()
     }
@@ -89,7 +89,7 @@ impl Run {
 
 impl Plan {
     /// The configuration of the grid.
-    pub fn settings(&self, kernel: &dyn Kernel) -> Result<Settings> {
+    pub fn settings<T: Value>(&self, kernel: &dyn Kernel<T>) -> Result<Settings> {
         if self.per_pass == 0 || self.steps == 0 {
             return Err(Error::invalid(
                 "runs and passes need at least one step: --steps and --per-pass must be above 0",
@@ -100,7 +100,7 @@ impl Plan {
                 "every step needs a measurement of the whole grid before it: use --per-pass 1",
             ));
         }
-        let layout = Layout::new(&kernel.shape(), self.slab)?;
+        let layout = Layout::new(T::TYPE, &kernel.shape(), self.slab)?;
         let tolerance = self.tolerance(kernel)?;
         let identity = format!(
             "{} {:?}, {}, {} steps per pass{}",
@@ -129,9 +129,9 @@ impl Plan {
     }
 
     /// Divides the memory between stages, lanes and the grid.
-    fn fit(&self, kernel: &dyn Kernel, settings: &mut Settings) -> Result<()> {
+    fn fit<T: Value>(&self, kernel: &dyn Kernel<T>, settings: &mut Settings) -> Result<()> {
         let threads = self.threads.clamp(1, settings.layout.slabs()) as u64;
-        let window = (sweep::window_values(kernel, self.per_pass) * size_of::<f64>()) as u64;
+        let window = (sweep::window_values(kernel, self.per_pass) * T::SIZE) as u64;
         let least = settings.layout.slab_bytes().max(BLOCK_BYTES);
         // Smaller segments if memory is scarce.
         while threads * (window + settings.lane_bytes()) > self.memory / 2
@@ -160,7 +160,7 @@ impl Plan {
     }
 
     /// The bound; relative ones refer to the range of the kernel.
-    fn tolerance(&self, kernel: &dyn Kernel) -> Result<Tolerance> {
+    fn tolerance<T: Value>(&self, kernel: &dyn Kernel<T>) -> Result<Tolerance> {
         if !self.state.is_compressed() {
             return Ok(Tolerance::Lossless);
         }
@@ -170,7 +170,11 @@ impl Plan {
 }
 
 /// Runs a kernel; calls `progress` with the number of completed steps after every pass.
-pub fn run(kernel: &dyn Kernel, plan: &Plan, mut progress: impl FnMut(u64)) -> Result<Run> {
+pub fn run<T: Value>(
+    kernel: &dyn Kernel<T>,
+    plan: &Plan,
+    mut progress: impl FnMut(u64),
+) -> Result<Run<T>> {
     let settings = plan.settings(kernel)?;
     let tolerance = plan.state.is_compressed().then_some(settings.tolerance);
     let mut grid = if plan.resume {
@@ -226,7 +230,12 @@ fn in_pass(error: Error, step: u64, plan: &Plan) -> Error {
 }
 
 /// Root mean square of the change in the next pass, from a few planes.
-fn typical_change(kernel: &dyn Kernel, grid: &Grid, steps: usize, threads: usize) -> Result<f64> {
+fn typical_change<T: Value>(
+    kernel: &dyn Kernel<T>,
+    grid: &Grid<T>,
+    steps: usize,
+    threads: usize,
+) -> Result<f64> {
     const SAMPLES: usize = 4;
     let planes = kernel.shape()[0];
     let next = sweep::next_step(kernel, grid, threads)?;
@@ -236,7 +245,7 @@ fn typical_change(kernel: &dyn Kernel, grid: &Grid, steps: usize, threads: usize
         let after = sweep::look_ahead(kernel, grid, next, steps, at)?;
         let mut before = grid.reader(at..at + 1)?;
         for (a, b) in after.iter().zip(before.plane(at)?) {
-            squares += (a - b) * (a - b);
+            squares += (a.to_f64() - b.to_f64()).powi(2);
             count += 1;
         }
     }

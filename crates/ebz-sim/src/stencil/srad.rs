@@ -4,7 +4,7 @@
 //! The speckle scale q₀ decays as exp(−ρ t), as the authors propose, or is measured before every
 //! step, on the whole image, so that a pass cannot have more than one step.
 
-use super::{Kernel, Step, Sums};
+use super::{Kernel, Step, Sums, Value};
 use ebz::simd::Level;
 use ebz::{Array, Error, Result};
 
@@ -82,9 +82,10 @@ impl Srad {
         let &[ny, nx] = image.shape() else {
             return Err(Error::invalid("srad needs an image: an array of two axes"));
         };
-        if !image.values().iter().all(|v| v.is_finite() && *v > 0.0) {
+        let usable = |v: &f64| (*v as f32).is_finite() && *v as f32 > 0.0;
+        if !image.values().iter().all(usable) {
             return Err(Error::invalid(
-                "srad divides by the intensity: every value of the image must be finite and above 0",
+                "srad divides by the intensity: every value of the image must be finite and above 0, also as f32",
             ));
         }
         let plain = Self::synthetic([ny, nx], parameters, level)?;
@@ -131,7 +132,7 @@ fn uniform(counter: u64) -> f64 {
     ((z >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
-impl Kernel for Srad {
+impl<T: Value> Kernel<T> for Srad {
     fn name(&self) -> &'static str {
         "srad"
     }
@@ -169,13 +170,17 @@ impl Kernel for Srad {
         }
     }
 
-    fn start(&self, at: usize, plane: &mut [f64]) {
+    fn start(&self, at: usize, plane: &mut [T]) {
         let nx = self.shape[1];
         match &self.image {
-            Some(image) => plane.copy_from_slice(&image.values()[at * nx..(at + 1) * nx]),
+            Some(image) => {
+                for (value, given) in plane.iter_mut().zip(&image.values()[at * nx..]) {
+                    *value = T::from_f64(*given);
+                }
+            }
             None => {
                 for (x, value) in plane.iter_mut().enumerate() {
-                    *value = speckled(self.shape, at, x);
+                    *value = T::from_f64(speckled(self.shape, at, x));
                 }
             }
         }
@@ -185,7 +190,7 @@ impl Kernel for Srad {
         self.parameters.measured
     }
 
-    fn advance(&self, step: Step, stage: usize, _at: usize, window: [&[f64]; 3], out: &mut [f64]) {
+    fn advance(&self, step: Step, stage: usize, _at: usize, window: [&[T]; 3], out: &mut [T]) {
         let nx = self.shape[1];
         match stage {
             0 => {
@@ -212,9 +217,9 @@ impl Kernel for Srad {
         }
     }
 
-    fn sums(&self, _at: usize, plane: &[f64]) -> Sums {
-        let squares = plane.iter().map(|v| v * v).sum();
-        [plane.iter().sum(), squares, 0.0]
+    fn sums(&self, _at: usize, plane: &[T]) -> Sums {
+        let values = || plane.iter().map(|v| v.to_f64());
+        [values().sum(), values().map(|v| v * v).sum(), 0.0]
     }
 
     fn quantities(&self, sums: Sums) -> Vec<(&'static str, f64)> {
@@ -224,18 +229,20 @@ impl Kernel for Srad {
         ]
     }
 
-    fn picture(&self, _at: usize, plane: &[f64]) -> Vec<Vec<f64>> {
-        vec![plane.to_vec()]
+    fn picture(&self, _at: usize, plane: &[T]) -> Vec<Vec<f64>> {
+        vec![plane.iter().map(|v| v.to_f64()).collect()]
     }
 }
 
 /// Stage 1: the diffusion coefficient of each cell, from 0 (edge) to 1 (speckle).
 #[inline(always)]
-fn coefficient_row(q0: f64, [north, row, south]: [&[f64]; 3], out: &mut [f64]) {
+fn coefficient_row<T: Value>(q0: f64, [north, row, south]: [&[T]; 3], out: &mut [T]) {
     let last = row.len() - 1;
     let (north, south, out) = (&north[..=last], &south[..=last], &mut out[..=last]);
-    let scale = 1.0 / (q0 * (1.0 + q0));
-    let cell = |x: usize, west: f64, east: f64| {
+    let scale = T::from_f64(1.0 / (q0 * (1.0 + q0)));
+    let [q0, zero, one] = [q0, 0.0, 1.0].map(T::from_f64);
+    let [half, quarter, sixteenth] = [0.5, 0.25, 0.0625].map(T::from_f64);
+    let cell = |x: usize, west: T, east: T| {
         let centre = row[x];
         let (n, s, w, e) = (
             north[x] - centre,
@@ -243,14 +250,17 @@ fn coefficient_row(q0: f64, [north, row, south]: [&[f64]; 3], out: &mut [f64]) {
             west - centre,
             east - centre,
         );
-        let inverse = 1.0 / centre;
+        let inverse = one / centre;
         let gradient = ((n * n + s * s) + (w * w + e * e)) * (inverse * inverse);
         let laplacian = ((n + s) + (w + e)) * inverse;
-        let numerator = 0.5 * gradient - 0.0625 * (laplacian * laplacian);
-        let denominator = 1.0 + 0.25 * laplacian;
+        let numerator = half * gradient - sixteenth * (laplacian * laplacian);
+        let denominator = one + quarter * laplacian;
         let q = numerator / (denominator * denominator);
-        let coefficient = 1.0 / (1.0 + (q - q0) * scale);
-        coefficient.clamp(0.0, 1.0)
+        match one / (one + (q - q0) * scale) {
+            coefficient if coefficient < zero => zero,
+            coefficient if coefficient > one => one,
+            coefficient => coefficient,
+        }
     };
     out[0] = cell(0, row[0], row[1]);
     for x in 1..last {
@@ -261,12 +271,13 @@ fn coefficient_row(q0: f64, [north, row, south]: [&[f64]; 3], out: &mut [f64]) {
 
 /// Stage 2: diffusion; each row comes with its coefficients.
 #[inline(always)]
-fn diffuse_row(rate: f64, [north, row, south]: [(&[f64], &[f64]); 3], out: &mut [f64]) {
+fn diffuse_row<T: Value>(rate: f64, [north, row, south]: [(&[T], &[T]); 3], out: &mut [T]) {
+    let rate = T::from_f64(rate);
     let last = row.0.len() - 1;
     let (values, here) = (&row.0[..=last], &row.1[..=last]);
     let (north, south, below) = (&north.0[..=last], &south.0[..=last], &south.1[..=last]);
     let out = &mut out[..=last];
-    let cell = |x: usize, west: f64, east: f64, c_east: f64| {
+    let cell = |x: usize, west: T, east: T, c_east: T| {
         let (centre, c) = (values[x], here[x]);
         let flow = (c * (north[x] - centre) + below[x] * (south[x] - centre))
             + (c * (west - centre) + c_east * (east - centre));

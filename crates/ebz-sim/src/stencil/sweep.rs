@@ -5,13 +5,13 @@
 //! stage holds only three planes. At the ends of its range a thread recomputes the few planes of
 //! its neighbour that it needs, so threads never wait for each other.
 
-use super::{Kernel, Step, Sums};
+use super::{Kernel, Step, Sums, Value};
 use ebz::Result;
 use ebz_store::grid::{Grid, Lane, Moved};
 use std::ops::Range;
 
 /// The next time step of a grid.
-pub fn next_step(kernel: &dyn Kernel, grid: &Grid, threads: usize) -> Result<Step> {
+pub fn next_step<T: Value>(kernel: &dyn Kernel<T>, grid: &Grid<T>, threads: usize) -> Result<Step> {
     let sums = match kernel.needs_sums() {
         true => sums(kernel, grid, threads)?,
         false => Sums::default(),
@@ -23,7 +23,7 @@ pub fn next_step(kernel: &dyn Kernel, grid: &Grid, threads: usize) -> Result<Ste
 }
 
 /// Sums over a grid, added in the order of its planes, so that they do not depend on the number of threads.
-fn sums(kernel: &dyn Kernel, grid: &Grid, threads: usize) -> Result<Sums> {
+fn sums<T: Value>(kernel: &dyn Kernel<T>, grid: &Grid<T>, threads: usize) -> Result<Sums> {
     let (planes, threads) = (kernel.shape()[0], threads.max(1));
     let of_range = |range: Range<usize>| -> Result<Vec<Sums>> {
         let mut reader = grid.reader(range.clone())?;
@@ -50,9 +50,9 @@ fn sums(kernel: &dyn Kernel, grid: &Grid, threads: usize) -> Result<Sums> {
 }
 
 /// Advances a grid by `steps` time steps.
-pub fn pass(
-    kernel: &dyn Kernel,
-    grid: &mut Grid,
+pub fn pass<T: Value>(
+    kernel: &dyn Kernel<T>,
+    grid: &mut Grid<T>,
     first: Step,
     steps: usize,
     threads: usize,
@@ -78,7 +78,7 @@ pub fn pass(
 }
 
 /// Values that one thread holds between the stages of a pass.
-pub fn window_values(kernel: &dyn Kernel, steps: usize) -> usize {
+pub fn window_values<T: Value>(kernel: &dyn Kernel<T>, steps: usize) -> usize {
     let depth = steps * kernel.stages();
     (0..depth - 1)
         .map(|level| 3 * kernel.stage_len(level % kernel.stages()))
@@ -86,16 +86,21 @@ pub fn window_values(kernel: &dyn Kernel, steps: usize) -> usize {
 }
 
 /// The three latest planes of a stage.
-struct Ring([Vec<f64>; 3]);
+struct Ring<T>([Vec<T>; 3]);
 
-impl Ring {
-    fn window(&self, at: usize, planes: usize) -> [&[f64]; 3] {
+impl<T> Ring<T> {
+    fn window(&self, at: usize, planes: usize) -> [&[T]; 3] {
         [at.saturating_sub(1), at, (at + 1).min(planes - 1)].map(|p| &self.0[p % 3][..])
     }
 }
 
 /// The work of one thread.
-fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: Step, depth: usize) -> Result<Moved> {
+fn stream<T: Value>(
+    kernel: &dyn Kernel<T>,
+    mut lane: Lane<'_, T>,
+    first: Step,
+    depth: usize,
+) -> Result<Moved> {
     let stages = kernel.stages();
     let planes = kernel.shape()[0];
     let own = lane.range();
@@ -104,8 +109,8 @@ fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: Step, depth: usize) ->
         let halo = depth - 1 - level;
         own.start.saturating_sub(halo)..(own.end + halo).min(planes)
     };
-    let mut rings: Vec<Ring> = (0..depth - 1)
-        .map(|level| Ring([(); 3].map(|()| vec![0.0; kernel.stage_len(level % stages)])))
+    let mut rings: Vec<Ring<T>> = (0..depth - 1)
+        .map(|level| Ring([(); 3].map(|()| vec![T::default(); kernel.stage_len(level % stages)])))
         .collect();
     for wave in needed(0).start..own.end + depth - 1 {
         for level in 0..depth {
@@ -136,19 +141,19 @@ fn stream(kernel: &dyn Kernel, mut lane: Lane<'_>, first: Step, depth: usize) ->
 
 /// Plane `at` after `steps` more steps, from the surrounding planes of the current grid; nothing is
 /// stored.
-pub fn look_ahead(
-    kernel: &dyn Kernel,
-    grid: &Grid,
+pub fn look_ahead<T: Value>(
+    kernel: &dyn Kernel<T>,
+    grid: &Grid<T>,
     next: Step,
     steps: usize,
     at: usize,
-) -> Result<Vec<f64>> {
+) -> Result<Vec<T>> {
     let depth = steps * kernel.stages();
     let planes = kernel.shape()[0];
     let around = |halo: usize| at.saturating_sub(halo)..(at + halo + 1).min(planes);
     let mut first = around(depth);
     let mut reader = grid.reader(first.clone())?;
-    let mut values: Vec<Vec<f64>> = Vec::new();
+    let mut values: Vec<Vec<T>> = Vec::new();
     for at in first.clone() {
         values.push(reader.plane(at)?.to_vec());
     }
@@ -158,7 +163,7 @@ pub fn look_ahead(
         let step = next.after((level / kernel.stages()) as u64);
         let stage = level % kernel.stages();
         let computed = needed.clone().map(|at| {
-            let mut out = vec![0.0; kernel.stage_len(stage)];
+            let mut out = vec![T::default(); kernel.stage_len(stage)];
             let window = [at.saturating_sub(1), at, (at + 1).min(planes - 1)].map(plane);
             kernel.advance(step, stage, at, window, &mut out);
             out

@@ -3,23 +3,23 @@
 use super::checkpoint::{self, Place};
 use super::{Layout, State};
 use crate::io::{DirectFile, Rate};
-use ebz::Result;
+use ebz::{Element, Result};
 use std::path::Path;
 use std::sync::Arc;
 
 /// One of the two alternating grids.
-pub(super) struct Generation {
+pub(super) struct Generation<T> {
     /// Its time step.
     pub step: u64,
     /// The frame number in its records, which identifies the pass that wrote them.
     pub frame: u32,
-    pub body: Body,
+    pub body: Body<T>,
 }
 
 /// The values of a grid.
-pub(super) enum Body {
+pub(super) enum Body<T> {
     /// Uncompressed.
-    Raw(Vec<f64>),
+    Raw(Vec<T>),
     /// The records of every slab.
     Packed(Vec<Vec<u8>>),
     /// In a file, raw or as records.
@@ -32,7 +32,7 @@ pub(super) struct Filed {
     pub places: Vec<Place>,
 }
 
-impl Generation {
+impl<T: Element> Generation<T> {
     /// A grid without contents.
     pub fn new(
         state: State,
@@ -42,7 +42,7 @@ impl Generation {
         rate: &Arc<Rate>,
     ) -> Result<Self> {
         let body = match state {
-            State::RawMemory => Body::Raw(vec![0.0; layout.planes() * layout.plane_len()]),
+            State::RawMemory => Body::Raw(vec![T::default(); layout.planes() * layout.plane_len()]),
             State::CompressedMemory => Body::Packed(vec![Vec::new(); layout.slabs()]),
             State::RawDisk | State::CompressedDisk => {
                 checkpoint::invalidate(folder, number)?;

@@ -1,36 +1,43 @@
 //! How a grid is split: planes along the slowest axis, grouped into slabs.
 
-use ebz::{Error, Result, element_count};
+use ebz::{ElementType, Error, Result, element_count};
 use std::ops::Range;
 
 /// Raw size of a slab by default: small enough that decoded values are still in the cache when the
 /// stencil reads them.
 const TARGET_SLAB_BYTES: usize = 2 << 20;
 
-/// Extents of a grid of `f64`, and the number of planes encoded together.
+/// Type and extents of a grid, and the number of planes encoded together.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Layout {
+    element: ElementType,
     shape: Vec<usize>,
     slab: usize,
 }
 
 impl Layout {
     /// Slabs of `slab` planes, or of about 2 MiB.
-    pub fn new(shape: &[usize], slab: Option<usize>) -> Result<Self> {
+    pub fn new(element: ElementType, shape: &[usize], slab: Option<usize>) -> Result<Self> {
         let values = element_count(shape)?;
         if values == 0 || shape.is_empty() || slab == Some(0) {
             return Err(Error::invalid("a grid needs extents of at least 1"));
         }
-        let bytes = values / shape[0] * size_of::<f64>();
+        let bytes = values / shape[0] * element.size();
         // Enough slabs to distribute among threads.
         let max_planes = (shape[0] / 32).max(2);
         let slab = slab
             .unwrap_or((TARGET_SLAB_BYTES / bytes).clamp(2, max_planes))
             .min(shape[0]);
         Ok(Self {
+            element,
             shape: shape.to_vec(),
             slab,
         })
+    }
+
+    /// Element type.
+    pub fn element(&self) -> ElementType {
+        self.element
     }
 
     /// Extents, slowest axis first.
@@ -55,12 +62,12 @@ impl Layout {
 
     /// Size of a full slab.
     pub fn slab_bytes(&self) -> usize {
-        self.slab * self.plane_len() * size_of::<f64>()
+        self.slab * self.plane_len() * self.element.size()
     }
 
     /// Size of the grid.
     pub fn bytes(&self) -> u64 {
-        (self.planes() * self.plane_len() * size_of::<f64>()) as u64
+        (self.planes() * self.plane_len() * self.element.size()) as u64
     }
 
     /// Number of slabs.

@@ -25,7 +25,7 @@ use crate::io::BLOCK_BYTES;
 use buffers::Buffers;
 use ebz::simd::Level;
 use ebz::slab::FramePlan;
-use ebz::{Error, Result, Tolerance};
+use ebz::{Element, Error, Result, Tolerance};
 use generation::{Body, Filed, Generation};
 use servant::WriteBehind;
 use std::ops::Range;
@@ -40,15 +40,15 @@ struct Packing {
 }
 
 /// The part of a pass on one thread: planes in, planes out.
-pub struct Lane<'g> {
+pub struct Lane<'g, T = f64> {
     range: Range<usize>,
     /// Reads the old grid, starting a halo before the range.
-    pub reader: Reader<'g>,
+    pub reader: Reader<'g, T>,
     /// Writes the new grid.
-    pub writer: Writer<'g>,
+    pub writer: Writer<'g, T>,
 }
 
-impl Lane<'_> {
+impl<T: Element> Lane<'_, T> {
     /// The planes that this lane writes.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
@@ -61,22 +61,22 @@ impl Lane<'_> {
     }
 }
 
-/// A grid of `f64` that is updated in passes.
-pub struct Grid {
+/// A grid that is updated in passes.
+pub struct Grid<T = f64> {
     settings: Settings,
     packing: Option<Packing>,
-    generations: [Generation; 2],
+    generations: [Generation<T>; 2],
     current: usize,
     budget: Budget,
     buffers: Arc<Buffers>,
 }
 
-impl Grid {
+impl<T: Element> Grid<T> {
     /// Creates a grid; `plane` fills each of its planes.
     pub fn create(
         settings: Settings,
         threads: usize,
-        plane: impl Fn(usize, &mut [f64]) + Sync,
+        plane: impl Fn(usize, &mut [T]) + Sync,
     ) -> Result<Self> {
         if settings.state.on_disk() {
             std::fs::create_dir_all(&settings.folder)?;
@@ -94,7 +94,7 @@ impl Grid {
         let generations = [generation(0)?, generation(1)?];
         let mut grid = Self::with(settings, generations)?;
         let lanes = grid.split(threads, None)?;
-        let fill = |range: Range<usize>, mut writer: Writer<'_>| {
+        let fill = |range: Range<usize>, mut writer: Writer<'_, T>| {
             for at in range {
                 plane(at, writer.plane(at)?);
                 writer.written(at)?;
@@ -152,7 +152,7 @@ impl Grid {
                 found.about.identity
             )));
         }
-        let generation = |number: usize| -> Result<Generation> {
+        let generation = |number: usize| -> Result<Generation<T>> {
             let path = checkpoint::data_path(&settings.folder, number);
             let rate = settings.rate.clone();
             let file = if path.exists() {
@@ -181,12 +181,19 @@ impl Grid {
         Ok(grid)
     }
 
-    fn with(settings: Settings, generations: [Generation; 2]) -> Result<Self> {
+    fn with(settings: Settings, generations: [Generation<T>; 2]) -> Result<Self> {
+        if settings.layout.element() != T::TYPE {
+            return Err(Error::invalid(format!(
+                "the layout of the grid is for {}, not {}",
+                settings.layout.element(),
+                T::TYPE
+            )));
+        }
         let packing = if settings.state.is_compressed() {
             let options = settings.options.clone().chunk(&settings.layout.chunk());
             let shape = settings.layout.shape();
             Some(Packing {
-                plan: FramePlan::new::<f64>(shape, settings.tolerance, &options)?,
+                plan: FramePlan::new::<T>(shape, settings.tolerance, &options)?,
                 simd: options.simd,
             })
         } else {
@@ -235,7 +242,7 @@ impl Grid {
     /// Starts a pass: at most `threads` lanes, whose readers start `halo` planes before and end as
     /// many after the planes that they write. [`Grid::commit`] ends the pass; otherwise the old
     /// grid stays.
-    pub fn lanes(&mut self, threads: usize, halo: usize) -> Result<Vec<Lane<'_>>> {
+    pub fn lanes(&mut self, threads: usize, halo: usize) -> Result<Vec<Lane<'_, T>>> {
         let mut lanes = Vec::new();
         for (range, reader, writer) in self.split(threads, Some(halo))? {
             lanes.extend(reader.map(|reader| Lane {
@@ -253,7 +260,7 @@ impl Grid {
         &mut self,
         threads: usize,
         halo: Option<usize>,
-    ) -> Result<Vec<(Range<usize>, Option<Reader<'_>>, Writer<'_>)>> {
+    ) -> Result<Vec<(Range<usize>, Option<Reader<'_, T>>, Writer<'_, T>)>> {
         let next = 1 - self.current;
         let Self {
             settings,
@@ -358,7 +365,7 @@ impl Grid {
     }
 
     /// Reads planes of the current grid.
-    pub fn reader(&self, planes: Range<usize>) -> Result<Reader<'_>> {
+    pub fn reader(&self, planes: Range<usize>) -> Result<Reader<'_, T>> {
         let Settings {
             layout, segment, ..
         } = &self.settings;
@@ -368,7 +375,7 @@ impl Grid {
     }
 
     /// Calls `f` for every plane of the current grid, in order.
-    pub fn for_each_plane(&self, mut f: impl FnMut(usize, &[f64]) -> Result<()>) -> Result<()> {
+    pub fn for_each_plane(&self, mut f: impl FnMut(usize, &[T]) -> Result<()>) -> Result<()> {
         let planes = 0..self.layout().planes();
         let mut reader = self.reader(planes.clone())?;
         for at in planes {
@@ -386,14 +393,14 @@ fn region(layout: &Layout, slabs: &Range<usize>) -> Range<u64> {
 }
 
 /// The part of the new grid that is not yet assigned to a lane.
-enum Unwritten<'g> {
-    Raw(&'g mut [f64]),
+enum Unwritten<'g, T> {
+    Raw(&'g mut [T]),
     Packed(&'g mut [Vec<u8>]),
     File(Arc<crate::io::DirectFile>, &'g mut [Range<u64>]),
 }
 
-impl<'g> Unwritten<'g> {
-    fn of(body: &'g mut Body) -> Self {
+impl<'g, T> Unwritten<'g, T> {
+    fn of(body: &'g mut Body<T>) -> Self {
         match body {
             Body::Raw(values) => Self::Raw(values),
             Body::Packed(records) => Self::Packed(records),

@@ -7,40 +7,40 @@ use super::servant::{Read, ReadAhead, segments};
 use super::{Layout, Moved, Packing};
 use crate::io::AlignedBuffer;
 use ebz::slab::SlabCoder;
-use ebz::{Error, Result};
+use ebz::{Element, Error, Result};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Reads a range of planes of a grid in order.
-pub struct Reader<'g> {
+pub struct Reader<'g, T = f64> {
     layout: &'g Layout,
-    source: Source<'g>,
+    source: Source<'g, T>,
     /// Planes that a window may need, oldest first.
-    held: VecDeque<Held>,
+    held: VecDeque<Held<T>>,
     moved: Moved,
 }
 
-enum Source<'g> {
-    Memory(&'g [f64]),
-    Packed(&'g [Vec<u8>], Range<usize>, Decoder<'g>),
+enum Source<'g, T> {
+    Memory(&'g [T]),
+    Packed(&'g [Vec<u8>], Range<usize>, Decoder<'g, T>),
     RawFile(ReadAhead),
-    PackedFile(ReadAhead, Option<Read>, &'g [Place], Decoder<'g>),
+    PackedFile(ReadAhead, Option<Read>, &'g [Place], Decoder<'g, T>),
 }
 
 /// Fetched planes.
-struct Held {
+struct Held<T> {
     planes: Range<usize>,
-    values: Values,
+    values: Values<T>,
 }
 
-enum Values {
-    Decoded(Vec<f64>),
+enum Values<T> {
+    Decoded(Vec<T>),
     Raw(AlignedBuffer, Range<usize>),
 }
 
-impl Values {
-    fn get(&self) -> &[f64] {
+impl<T: Element> Values<T> {
+    fn get(&self) -> &[T] {
         match self {
             Self::Decoded(values) => values,
             // Segments are block-aligned and slabs are whole values.
@@ -50,20 +50,20 @@ impl Values {
 }
 
 /// Decodes records to values.
-struct Decoder<'g> {
+struct Decoder<'g, T> {
     packing: &'g Packing,
     /// The frame number in the records.
     frame: u32,
     coder: Option<SlabCoder>,
     buffers: Arc<Buffers>,
-    spare: Vec<Vec<f64>>,
+    spare: Vec<Vec<T>>,
 }
 
-impl Decoder<'_> {
-    fn decode(&mut self, layout: &Layout, slab: usize, records: &[u8]) -> Result<Held> {
+impl<T: Element> Decoder<'_, T> {
+    fn decode(&mut self, layout: &Layout, slab: usize, records: &[u8]) -> Result<Held<T>> {
         let planes = layout.planes_of(slab);
         let mut values = self.spare.pop().unwrap_or_default();
-        values.resize(planes.len() * layout.plane_len(), 0.0);
+        values.resize(planes.len() * layout.plane_len(), T::default());
         let simd = self.packing.simd;
         let coder = self.coder.get_or_insert_with(|| self.buffers.coder(simd));
         let plan = &self.packing.plan;
@@ -77,7 +77,7 @@ impl Decoder<'_> {
     }
 }
 
-impl Drop for Decoder<'_> {
+impl<T> Drop for Decoder<'_, T> {
     fn drop(&mut self) {
         if let Some(coder) = self.coder.take() {
             self.buffers.give_coder(coder);
@@ -93,12 +93,12 @@ fn damaged(error: &Error, planes: &Range<usize>) -> Error {
     ))
 }
 
-impl<'g> Reader<'g> {
+impl<'g, T: Element> Reader<'g, T> {
     /// Reads the slabs that cover `planes`.
     pub(super) fn new(
         layout: &'g Layout,
         packing: Option<&'g Packing>,
-        from: &'g Generation,
+        from: &'g Generation<T>,
         planes: Range<usize>,
         segment: usize,
         buffers: &Arc<Buffers>,
@@ -139,7 +139,7 @@ impl<'g> Reader<'g> {
 
     /// The planes below, at and above `at`, which must not decrease between calls. At the ends of
     /// the grid the last plane replaces the missing one.
-    pub fn window(&mut self, at: usize) -> Result<[&[f64]; 3]> {
+    pub fn window(&mut self, at: usize) -> Result<[&[T]; 3]> {
         let last = self.layout.planes() - 1;
         let [below, above] = [at.saturating_sub(1), (at + 1).min(last)];
         self.hold(below..above + 1)?;
@@ -147,15 +147,15 @@ impl<'g> Reader<'g> {
     }
 
     /// One plane; `at` must not decrease between calls.
-    pub fn plane(&mut self, at: usize) -> Result<&[f64]> {
+    pub fn plane(&mut self, at: usize) -> Result<&[T]> {
         self.hold(at..at + 1)?;
         self.held(at)
     }
 
     /// A plane that is already fetched.
-    fn held(&self, plane: usize) -> Result<&[f64]> {
+    fn held(&self, plane: usize) -> Result<&[T]> {
         let length = self.layout.plane_len();
-        let slice = |values: &'_ [f64], first: usize| {
+        let slice = |values: &'_ [T], first: usize| {
             let start = (plane - first) * length;
             start..(start + length).min(values.len())
         };
@@ -173,7 +173,7 @@ impl<'g> Reader<'g> {
         if matches!(self.source, Source::Memory(_)) {
             return Ok(());
         }
-        let passed = |held: &Held| held.planes.end <= planes.start;
+        let passed = |held: &Held<T>| held.planes.end <= planes.start;
         while self.held.front().is_some_and(passed) {
             let Some(old) = self.held.pop_front() else {
                 break;
@@ -201,7 +201,7 @@ impl<'g> Reader<'g> {
     }
 
     /// The next slab or, in a raw file, the next segment.
-    fn fetch(&mut self) -> Result<Held> {
+    fn fetch(&mut self) -> Result<Held<T>> {
         let layout = self.layout;
         match &mut self.source {
             Source::Memory(_) => Err(Error::invalid("a grid in memory is not fetched")),
@@ -221,8 +221,8 @@ impl<'g> Reader<'g> {
                 let first = layout.planes_of(segment.slabs.start).start;
                 let end = layout.planes_of(segment.slabs.end - 1).end;
                 let planes = first..end;
-                let expected = planes.len() * layout.plane_len() * size_of::<f64>();
-                if at.len() != expected || at.start % align_of::<f64>() != 0 {
+                let expected = planes.len() * layout.plane_len() * T::SIZE;
+                if at.len() != expected || at.start % align_of::<T>() != 0 {
                     let wrong = Error::corrupt("the index does not match the size of the segment");
                     return Err(damaged(&wrong, &planes));
                 }

@@ -6,24 +6,24 @@ use super::servant::WriteBehind;
 use super::{Layout, Moved, Packing};
 use crate::io::{AlignedBuffer, BLOCK_BYTES};
 use ebz::slab::{EncodedSlab, SlabCoder};
-use ebz::{Error, Result, View};
+use ebz::{Element, Error, Result, View};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Writes a range of planes of a grid in order.
-pub struct Writer<'g> {
+pub struct Writer<'g, T = f64> {
     pub(super) layout: &'g Layout,
     /// First plane of the range, and its slab.
     pub(super) first: usize,
-    pub(super) sink: Sink<'g>,
+    pub(super) sink: Sink<'g, T>,
 }
 
-pub(super) enum Sink<'g> {
-    Memory(&'g mut [f64]),
-    Packed(Encoder<'g>, &'g mut [Vec<u8>], &'g Budget),
+pub(super) enum Sink<'g, T> {
+    Memory(&'g mut [T]),
+    Packed(Encoder<'g, T>, &'g mut [Vec<u8>], &'g Budget),
     RawFile(Segments<'g>),
-    PackedFile(Encoder<'g>, Segments<'g>),
+    PackedFile(Encoder<'g, T>, Segments<'g>),
 }
 
 /// Memory limit shared by all compressed slabs.
@@ -33,23 +33,23 @@ pub(super) struct Budget {
 }
 
 /// Encodes slabs to records.
-pub(super) struct Encoder<'g> {
+pub(super) struct Encoder<'g, T> {
     packing: &'g Packing,
     frame: u32,
     coder: Option<SlabCoder>,
     buffers: Arc<Buffers>,
-    values: Vec<f64>,
+    values: Vec<T>,
     records: EncodedSlab,
 }
 
-impl<'g> Encoder<'g> {
+impl<'g, T: Element> Encoder<'g, T> {
     pub fn new(packing: &'g Packing, frame: u32, layout: &Layout, buffers: &Arc<Buffers>) -> Self {
         Self {
             packing,
             frame,
             coder: Some(buffers.coder(packing.simd)),
             buffers: buffers.clone(),
-            values: vec![0.0; layout.slab_planes() * layout.plane_len()],
+            values: vec![T::default(); layout.slab_planes() * layout.plane_len()],
             records: EncodedSlab::default(),
         }
     }
@@ -72,7 +72,7 @@ impl<'g> Encoder<'g> {
     }
 }
 
-impl Drop for Encoder<'_> {
+impl<T> Drop for Encoder<'_, T> {
     fn drop(&mut self) {
         if let Some(coder) = self.coder.take() {
             self.buffers.give_coder(coder);
@@ -158,9 +158,9 @@ impl<'g> Segments<'g> {
     }
 }
 
-impl Writer<'_> {
+impl<T: Element> Writer<'_, T> {
     /// The memory of a plane, to be filled completely; `at` must not decrease between calls.
-    pub fn plane(&mut self, at: usize) -> Result<&mut [f64]> {
+    pub fn plane(&mut self, at: usize) -> Result<&mut [T]> {
         let length = self.layout.plane_len();
         let start = (at - self.first) * length;
         let within = at % self.layout.slab_planes() * length;
@@ -172,8 +172,8 @@ impl Writer<'_> {
             Sink::RawFile(segments) => {
                 let slab = self.layout.planes_of(at / self.layout.slab_planes());
                 let values = slab.len() * length;
-                let reserve = segments.reserve(values * size_of::<f64>())?;
-                let values: &mut [f64] = bytemuck::cast_slice_mut(reserve);
+                let reserve = segments.reserve(values * T::SIZE)?;
+                let values: &mut [T] = bytemuck::cast_slice_mut(reserve);
                 Ok(&mut values[within..within + length])
             }
         }
@@ -194,7 +194,7 @@ impl Writer<'_> {
                 budget.store(records, &mut slabs[slab - first])
             }
             Sink::RawFile(segments) => {
-                segments.complete(planes.len() * self.layout.plane_len() * size_of::<f64>());
+                segments.complete(planes.len() * self.layout.plane_len() * T::SIZE);
                 Ok(())
             }
             Sink::PackedFile(encoder, segments) => {

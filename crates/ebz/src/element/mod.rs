@@ -13,7 +13,7 @@ pub use half::{bf16, f16};
 use log_lattice::LogLattice;
 
 /// Element type of an array, with its id in the format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum ElementType {

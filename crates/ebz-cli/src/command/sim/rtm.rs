@@ -4,6 +4,8 @@
 //! the images, 6 print the table and write image and plot.
 
 mod table;
+#[cfg(feature = "peers")]
+mod zfp;
 
 use super::memory_available;
 use crate::Outcome;
@@ -18,10 +20,11 @@ use crate::picture::{self, Colours, Panel};
 use crate::{progress, report};
 use anyhow::{Context, Result, bail, ensure};
 use ebz::{Bound, Element, ElementType, Options, with_type};
-use ebz_sim::rtm::{self, HandOver, Manner, Setup, Shot, Storage, closeness};
+use ebz_sim::rtm::{self, FixedRate, HandOver, Manner, Setup, Shot, Storage, closeness};
 use ebz_store::{Policy, StoreOptions, io};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use table::{Case, Row};
 
@@ -35,6 +38,7 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
     // 1. The shot.
     let options = args.coding.options_or(DEFAULT_BOUND)?;
     let policies = policies(args)?;
+    let engine = args.zfp_rate.map(zfp).transpose()?;
     let shot = shot(args)?;
     let manner = Manner {
         threads: args.threads.count(),
@@ -81,7 +85,10 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
         points_per_second: shot.points() as f64 * shot.setup.steps as f64 / seconds,
         roof: rtm::roof(&shot, &speed, manner.threads)?,
         disk,
-        options: &options,
+        coding: match args.zfp_rate {
+            Some(bits) => ["zfp".into(), format!("{bits} bits per value")],
+            None => [options.codec.clone(), options.bound.to_string()],
+        },
         args,
         shot: &shot,
     };
@@ -94,6 +101,7 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
         manner,
         recorded: &recorded,
         options: &options,
+        engine,
     };
     let mut rows: Vec<Row> = Vec::new();
     let mut reference: Option<Vec<f32>> = None;
@@ -104,7 +112,7 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
             continue;
         }
         let run = job.run(policy, hand_over, &shot, &recorded)?;
-        let mut row = Row::new(&run, hand_over, &job.options.bound);
+        let mut row = Row::new(&run, hand_over, &case.coding[1]);
         // 5. Exact frames give the reference image.
         match &reference {
             Some(reference) => row.closeness = Some(closeness(reference, &run.image)?),
@@ -151,6 +159,17 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
     }
     table::print(&case, &rows)?;
     Ok(Outcome::Fine)
+}
+
+/// zfp with this many bits per value.
+#[cfg(feature = "peers")]
+fn zfp(bits: u8) -> Result<Arc<dyn FixedRate>> {
+    Ok(Arc::new(zfp::Zfp(bits)))
+}
+
+#[cfg(not(feature = "peers"))]
+fn zfp(_bits: u8) -> Result<Arc<dyn FixedRate>> {
+    bail!("this ebz was built without peers: build it with `--features peers`")
 }
 
 fn open(path: Option<&PathBuf>, args: &Rtm) -> Result<Option<Output>> {
@@ -319,6 +338,7 @@ struct Job<'a> {
     manner: Manner,
     recorded: &'a [f32],
     options: &'a Options,
+    engine: Option<Arc<dyn FixedRate>>,
 }
 
 impl Job<'_> {
@@ -342,7 +362,11 @@ impl Job<'_> {
             .pin(moving.pin)
             .direct(!moving.no_direct)
             .disk_rate(moving.disk_rate.map(|rate| rate as f64));
-        let storage = Storage { options, hand_over };
+        let storage = Storage {
+            options,
+            hand_over,
+            engine: self.engine.clone(),
+        };
         let quiet = self.args.talk.quiet;
         let bar = progress::steps(2 * shot.setup.steps, policy.to_string(), quiet);
         let tell = |steps: usize| {
@@ -376,6 +400,6 @@ impl Job<'_> {
         let short = self.shot.with(setup)?;
         let run = self.run(Policy::Memory, HandOver::Slabs, &short, recorded)?;
         let all = self.manner.frames(self.shot) as f64 / frames as f64;
-        Ok(Row::new(&run, HandOver::Slabs, &self.options.bound).scaled(all, frames))
+        Ok(Row::new(&run, HandOver::Slabs, "").scaled(all, frames))
     }
 }

@@ -3,7 +3,6 @@
 use crate::args::Rtm;
 use crate::report;
 use anyhow::Result;
-use ebz::{Bound, Options};
 use ebz_sim::rtm::{Closeness, HandOver, RELATIVE_ERRORS, Run, Shot};
 use ebz_store::io::DiskSpeed;
 use serde_json::json;
@@ -12,7 +11,8 @@ use serde_json::json;
 pub struct Case<'a> {
     pub args: &'a Rtm,
     pub shot: &'a Shot,
-    pub options: &'a Options,
+    /// Codec and bound.
+    pub coding: [String; 2],
     pub frames: usize,
     /// Of the stencil alone.
     pub points_per_second: f64,
@@ -43,7 +43,7 @@ pub struct Row {
 }
 
 impl Row {
-    pub fn new(run: &Run, hand_over: HandOver, bound: &Bound) -> Self {
+    pub fn new(run: &Run, hand_over: HandOver, bound: &str) -> Self {
         let report = &run.report;
         let (wait_write, wait_read) = (
             report.write_wait.as_secs_f64(),
@@ -55,7 +55,7 @@ impl Row {
             hand_over,
             bound: match report.policy.is_exact() {
                 true => "exact".into(),
-                false => bound.to_string(),
+                false => bound.into(),
             },
             // Threads may have waited concurrently.
             forward: (forward - wait_write).max(0.0),
@@ -115,8 +115,8 @@ pub fn print(case: &Case<'_>, rows: &[Row]) -> Result<()> {
             "points_per_wavelength": shot.points_per_wavelength,
             "points_per_second": case.points_per_second,
             "roof_points_per_second": case.roof,
-            "codec": case.options.codec,
-            "bound": case.options.bound.to_string(),
+            "codec": case.coding[0],
+            "bound": case.coding[1],
             "disk": disk,
             "disk_rate": args.moving.disk_rate,
             "rows": rows,
@@ -142,8 +142,8 @@ pub fn print(case: &Case<'_>, rows: &[Row]) -> Result<()> {
         report::bytes(shot.points() as u64 * 4),
         case.points_per_second / 1e9,
         case.roof / 1e9,
-        case.options.codec,
-        case.options.bound,
+        case.coding[0],
+        case.coding[1],
         table(rows)
     ))?;
     match args.histogram {

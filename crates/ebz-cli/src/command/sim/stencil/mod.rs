@@ -3,7 +3,7 @@
 mod table;
 
 use crate::Outcome;
-use crate::args::{Extents, Heat, Layout, Lbm, Scene, Srad, Sweep};
+use crate::args::{Extents, Heat, Layout, Lbm, Precision, Scene, Srad, Sweep};
 use crate::foreign;
 use crate::input::Field;
 use crate::output::Output;
@@ -12,10 +12,10 @@ use crate::progress;
 use crate::report;
 use anyhow::{Context, Result, ensure};
 use ebz::simd::Level;
-use ebz::{Array, Bound, ElementType};
+use ebz::{Array, Bound, Element, with_type};
 use ebz_sim::stencil::roofline::Machine;
 use ebz_sim::stencil::run::{Plan, Run, run};
-use ebz_sim::stencil::{Errors, Kernel, compare, heat, lbm, srad};
+use ebz_sim::stencil::{Errors, Kernel, Value, compare, heat, lbm, srad};
 use ebz_sim::team;
 use ebz_store::grid::{Grid, State};
 use ebz_store::io::Rate;
@@ -73,27 +73,37 @@ fn image(path: &Path) -> Result<Array<f64>> {
     };
     let mut field = Field::open(path, &layout, &std::env::temp_dir(), true)?;
     ensure!(
-        field.element == ElementType::F64 && field.shape.len() == 2,
-        "{}: an image is an array of f64 with two axes",
+        field.shape.len() == 2,
+        "{}: an image is an array of two axes",
         path.display()
     );
-    let mut values = vec![0.0; field.shape.iter().product()];
     let mut reader = field.reader()?;
-    field.fill(&mut *reader, &mut values)?;
+    let values = with_type!(field.element, T => {
+        let mut values = vec![T::default(); field.shape.iter().product()];
+        field.fill(&mut *reader, &mut values)?;
+        values.into_iter().map(T::to_f64).collect()
+    });
     Ok(Array::new(values, &field.shape)?)
 }
 
 /// A completed run of one state.
-struct Done {
+struct Done<T> {
     state: State,
-    run: Run,
+    run: Run<T>,
     errors: Option<Errors>,
     predicted: Option<f64>,
     folder: PathBuf,
 }
 
-/// Runs the requested states, and reports.
-fn simulate(kernel: &dyn Kernel, args: &Sweep) -> Result<Outcome> {
+/// Runs the requested states in the requested precision, and reports.
+fn simulate<K: Kernel<f32> + Kernel<f64>>(kernel: &K, args: &Sweep) -> Result<Outcome> {
+    match args.element {
+        Precision::F32 => simulate_as::<f32>(kernel, args),
+        Precision::F64 => simulate_as::<f64>(kernel, args),
+    }
+}
+
+fn simulate_as<T: Value>(kernel: &dyn Kernel<T>, args: &Sweep) -> Result<Outcome> {
     if let Some(path) = &args.output {
         foreign::check_picture(path)?;
     }
@@ -120,7 +130,7 @@ fn simulate(kernel: &dyn Kernel, args: &Sweep) -> Result<Outcome> {
     };
     let plans: Vec<Plan> = states.into_iter().map(plan).collect();
     let machine = machine(kernel, &plans, args)?;
-    let mut done: Vec<Done> = Vec::new();
+    let mut done: Vec<Done<T>> = Vec::new();
     for plan in &plans {
         let cells = (kernel.cells() * kernel.shape()[0]) as u64;
         let bar = progress::bar(plan.steps * cells, plan.state.name(), args.talk.quiet);
@@ -183,7 +193,11 @@ fn states(args: &Sweep) -> Vec<State> {
 }
 
 /// Measures the limits of the machine, unless disabled.
-fn machine(kernel: &dyn Kernel, plans: &[Plan], args: &Sweep) -> Result<Option<Machine>> {
+fn machine<T: Value>(
+    kernel: &dyn Kernel<T>,
+    plans: &[Plan],
+    args: &Sweep,
+) -> Result<Option<Machine>> {
     let on_disk = plans.iter().find(|plan| plan.state.on_disk());
     match on_disk.or(plans.first()) {
         Some(plan) if !args.no_roofline => {
@@ -199,7 +213,12 @@ fn machine(kernel: &dyn Kernel, plans: &[Plan], args: &Sweep) -> Result<Option<M
 }
 
 /// Draws the grid, downsampled to a reasonable size.
-fn draw(kernel: &dyn Kernel, grid: &Grid, args: &Sweep, out: &mut Output) -> Result<()> {
+fn draw<T: Value>(
+    kernel: &dyn Kernel<T>,
+    grid: &Grid<T>,
+    args: &Sweep,
+    out: &mut Output,
+) -> Result<()> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     let shape = kernel.shape();
     let columns = shape[shape.len() - 1];

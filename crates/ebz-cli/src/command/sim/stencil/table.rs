@@ -4,10 +4,10 @@ use super::Done;
 use crate::args::Sweep;
 use crate::report;
 use anyhow::Result;
-use ebz_sim::stencil::Kernel;
 use ebz_sim::stencil::roofline::Machine;
+use ebz_sim::stencil::{Kernel, Value};
 use ebz_store::grid::Layout;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write;
 
 /// The fastest state according to the roofline.
@@ -18,7 +18,12 @@ fn best(layout: &Layout, args: &Sweep, machine: Option<&Machine>) -> Option<&'st
 }
 
 /// As a table.
-pub fn text(kernel: &dyn Kernel, args: &Sweep, machine: Option<&Machine>, done: &[Done]) -> String {
+pub fn text<T: Value>(
+    kernel: &dyn Kernel<T>,
+    args: &Sweep,
+    machine: Option<&Machine>,
+    done: &[Done<T>],
+) -> String {
     let mut text = String::new();
     let Some(first) = done.first() else {
         return text;
@@ -28,11 +33,12 @@ pub fn text(kernel: &dyn Kernel, args: &Sweep, machine: Option<&Machine>, done: 
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "{} {} ({}), {:.3} GB of f64, {} steps, {} per pass, slabs of {}",
+        "{} {} ({}), {:.3} GB of {}, {} steps, {} per pass, slabs of {}",
         kernel.name(),
         report::shape(layout.shape()),
         kernel.parameters(),
         giga(layout.bytes() as f64),
+        layout.element(),
         args.steps,
         args.per_pass,
         layout.slab_planes(),
@@ -121,13 +127,13 @@ pub fn text(kernel: &dyn Kernel, args: &Sweep, machine: Option<&Machine>, done: 
 }
 
 /// As JSON.
-pub fn json(
-    kernel: &dyn Kernel,
+pub fn json<T: Value>(
+    kernel: &dyn Kernel<T>,
     args: &Sweep,
     machine: Option<&Machine>,
-    done: &[Done],
-) -> Result<Value> {
-    let states: Result<Vec<Value>> = done
+    done: &[Done<T>],
+) -> Result<serde_json::Value> {
+    let states: Result<Vec<serde_json::Value>> = done
         .iter()
         .map(|done| {
             let run = &done.run;
@@ -155,6 +161,7 @@ pub fn json(
     Ok(json!({
         "kernel": kernel.name(),
         "parameters": kernel.parameters(),
+        "element": T::TYPE,
         "shape": kernel.shape(),
         "raw_bytes": layout.map(Layout::bytes),
         "slab": layout.map(Layout::slab_planes),

@@ -1,0 +1,67 @@
+"""Puts what a script measures into a document.
+
+A document marks what comes from a script. Between `<!-- NAME -->` and `<!-- end NAME -->` is what the script printed;
+a figure within a sentence is `<!--=NAME-->figure<!--/-->`.
+"""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+
+FIGURES = {}
+
+
+def figure(name, text):
+    """A figure for the sentences of a document."""
+    FIGURES[name] = text
+
+
+def span(values, digits=1):
+    """The least and the largest of some numbers, as in `1.2 to 3.4`."""
+    least, most = (f"{end:.{digits}f}" for end in (min(values), max(values)))
+    return least if least == most else f"{least} to {most}"
+
+
+def conditions():
+    """Prints the machine, and how busy it was before."""
+    with open("/proc/cpuinfo") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
+    print(f"{os.cpu_count()} cores of a machine ({model}); load average before: {os.getloadavg()[0]:.1f}.\n")
+
+
+def has_peers(ebz):
+    """Whether this command was built with peers."""
+    shot = ["sim", "rtm", "--grid", "16x16x16", "--steps", "8", "--policy", "memory", "--quiet", "--zfp-rate", "6"]
+    return subprocess.run([ebz, *shot], capture_output=True).returncode == 0
+
+
+class Tee(io.StringIO):
+    """Keeps what is printed, and prints it."""
+
+    def write(self, text):
+        sys.__stdout__.write(text)
+        sys.__stdout__.flush()
+        return super().write(text)
+
+
+def run(name, work, document=None):
+    """Calls `work`, which prints; what it printed, and its figures, replace those in the document, if there is one."""
+    FIGURES.clear()
+    with contextlib.redirect_stdout(Tee()) as printed:
+        work()
+    for key, text in FIGURES.items():
+        print(f"{key}: {text}")
+    if document is None:
+        return
+    found = {(f"<!-- {name} -->", f"<!-- end {name} -->"): f"\n\n{printed.getvalue().strip()}\n\n"}
+    found |= {(f"<!--={key}-->", "<!--/-->"): text for key, text in FIGURES.items()}
+    text = document.read_text()
+    for (start, end), new in found.items():
+        pattern = re.compile(f"(?<={re.escape(start)}).*?(?={re.escape(end)})", re.DOTALL)
+        text, count = pattern.subn(lambda _: new, text)
+        if count == 0:
+            sys.exit(f"{document} has no mark {start}")
+    document.write_text(text)
