@@ -28,7 +28,7 @@ module zfp_forward #(
     localparam int ROWS  = SIZE / 4;
     localparam int INDEX = $clog2(ROWS);
     // Number of steps from the buffer to the lifting along each axis, and to the end.
-    localparam int TO_X = 1;
+    localparam int TO_X = 3;
     localparam int TO_Y = TO_X + 3 + 4;
     localparam int TO_Z = TO_Y + 3 + 16;
     localparam int TO_END = AXES == 3 ? TO_Z + 3 : TO_Y + 3;
@@ -101,22 +101,26 @@ module zfp_forward #(
     end
 
     // 2. Block floating point.
-    logic [127:0] values, integers, quantized, by_x, y_lines, by_y, lifted;
-    assign values = rows[128*row+:128];
+    logic [127:0] values, quantized, by_x, y_lines, by_y, lifted;
+    always_ff @(posedge clk) if (step) values <= rows[128*row+:128];
     for (genvar lane = 0; lane < 4; lane++) begin : lanes
-        zfp_quantize quantize (.value(values[32*lane+:32]), .exponent, .integer_(integers[32*lane+:32]));
+        zfp_quantize quantize (
+            .clk, .step, .bypass(exacts[1]), .value(values[32*lane+:32]), .exponent(exponents[7:0]),
+            .integer_(quantized[32*lane+:32])
+        );
     end
-    always_ff @(posedge clk) if (step) quantized <= exact ? values : integers;
 
     // 3. Lifting.
+    logic [4:0] phase_y;
+    assign phase_y = beat - 5'(TO_X + 3);
     zfp_lift lift_x (.clk, .step, .bypass(exacts[TO_X]), .i_line(quantized), .o_line(by_x));
-    zfp_transpose to_y (.clk, .step, .columns(beat[2]), .i_line(by_x), .o_line(y_lines));
+    zfp_transpose to_y (.clk, .step, .columns(phase_y[2]), .i_line(by_x), .o_line(y_lines));
     zfp_lift lift_y (.clk, .step, .bypass(exacts[TO_Y]), .i_line(y_lines), .o_line(by_y));
     if (AXES == 3) begin : third
         logic [127:0] z_lines;
-        logic [4:0]   phase;
-        assign phase = beat - 5'(TO_Y + 3);
-        zfp_transpose #(.DEPTH(4)) to_z (.clk, .step, .columns(phase[4]), .i_line(by_y), .o_line(z_lines));
+        logic [4:0]   phase_z;
+        assign phase_z = beat - 5'(TO_Y + 3);
+        zfp_transpose #(.DEPTH(4)) to_z (.clk, .step, .columns(phase_z[4]), .i_line(by_y), .o_line(z_lines));
         zfp_lift lift_z (.clk, .step, .bypass(exacts[TO_Z]), .i_line(z_lines), .o_line(lifted));
     end else begin : second
         assign lifted = by_y;

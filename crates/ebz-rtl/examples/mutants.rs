@@ -98,7 +98,7 @@ fn check() -> Result<(), String> {
                 Conditions::SMOOTH,
             )?;
             // Each stream fills and drains the pipeline.
-            let between = run.compress.chunks.len() as u64 * [40, 140][axes - 2];
+            let between = run.compress.chunks.len() as u64 * [60, 140][axes - 2];
             let most = 1024 * cycles[axes - 2] + between;
             fast_enough(run.compress.cycles.max(run.decompress.cycles), most)?;
         }
