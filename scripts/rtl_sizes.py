@@ -3,12 +3,16 @@
 
     rtl_sizes.py mapped [CORE...]    cells for Cyclone 10 GX and 7 series, by yosys
     rtl_sizes.py routed [CORE...]    placed and routed on an ECP5, by nextpnr, with the cycles of the simulation
+    rtl_sizes.py cycles              cycles of the simulation
+    rtl_sizes.py write               puts all three into docs/hardware.md
 
-CORE is a name of a row, such as zfp_compress_3; without one, all cores. These are not the vendors' tools: mapping
-estimates, and routing is for a device that the papers do not use.
+CORE is a module and its parameter, such as zfp_compress_3; without one, all cores. These are not the vendors' tools:
+mapping estimates, and routing is for a device that the papers do not use.
 """
 
 import concurrent.futures
+import contextlib
+import io
 import json
 import os
 import pathlib
@@ -72,6 +76,8 @@ def map_core(core, command, folder):
 
 
 def mapped(cores, folder, pool):
+    print(output("yosys", "-V").strip())
+    print()
     print("| core | ALUTs | ALMs, at least–at most | registers | LUTs (7 series) | carry chains | registers |")
     print("|---|---|---|---|---|---|---|")
     cells = [[pool.submit(map_core, core, command, folder) for command in (INTEL, XILINX)] for core in cores]
@@ -112,18 +118,21 @@ def route_core(core, tool, folder):
             float(re.findall(r"Max frequency for clock.*?: ([\d.]+) MHz", log)[-1]))
 
 
+def measure():
+    return output("cargo", "run", "--quiet", "--release", "--manifest-path", ROOT / "crates/ebz-rtl/Cargo.toml",
+                  "--target-dir", TARGET, "--example", "measure", "--", "cycles")
+
+
 def simulated():
     """Values per cycle of both directions, by row of `measure cycles`."""
-    table = output("cargo", "run", "--quiet", "--release", "--manifest-path", ROOT / "crates/ebz-rtl/Cargo.toml",
-                   "--target-dir", TARGET, "--example", "measure", "--", "cycles")
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in measure().splitlines()[2:]]
     return {row[0]: {"compress": float(row[1]), "decompress": float(row[4])} for row in rows}
 
 
 def routed(cores, folder, pool):
     tool = nextpnr()
     version = subprocess.run([tool, "--version"], capture_output=True, text=True)
-    print(f"{(version.stdout + version.stderr).strip().split('-- ')[-1]}; LFE5U-85F-6, one seed")
+    print(output("yosys", "-V").strip() + f"; {(version.stdout + version.stderr).strip().split('-- ')[-1]}; LFE5U-85F-6")
     print()
     print(f"| core on ECP5, placed and routed | LUTs | registers | MHz | values per cycle | GB/s | GB/s at {PAPER_MHZ} MHz "
           "| the paper's core |")
@@ -138,16 +147,36 @@ def routed(cores, folder, pool):
               f"| {rate * 4 * PAPER_MHZ / 1e3:.2f} | {paper} |", flush=True)
 
 
+def cycles(_cores, _folder, _pool):
+    print(measure(), end="")
+
+
+TABLES = {"mapped": mapped, "routed": routed, "cycles": cycles}
+
+
 def main(table, names):
     cores = CORES + (PARTS if table == "mapped" else [])
     cores = [core for core in cores if not names or f"{core[0]}_{core[2]}" in names]
-    print(output("yosys", "-V").strip(), end="; " if table == "routed" else "\n\n", flush=True)
     TARGET.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=TARGET) as name, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        {"mapped": mapped, "routed": routed}[table](cores, pathlib.Path(name), pool)
+        TABLES[table](cores, pathlib.Path(name), pool)
+
+
+def write():
+    """Replaces what is between the comments `<!-- TABLE -->` and `<!-- end -->` of the document."""
+    path = ROOT / "docs" / "hardware.md"
+    for table in TABLES:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            main(table, [])
+        before, rest = path.read_text().split(f"<!-- {table} -->\n")
+        path.write_text(f"{before}<!-- {table} -->\n{printed.getvalue()}{rest[rest.index('<!-- end -->'):]}")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] not in ("mapped", "routed"):
+    if sys.argv[1:] == ["write"]:
+        write()
+    elif sys.argv[1:2] and sys.argv[1] in TABLES:
+        main(sys.argv[1], sys.argv[2:])
+    else:
         sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2:])

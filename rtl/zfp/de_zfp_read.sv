@@ -120,7 +120,7 @@ module de_zfp_read (
         if (move) begin
             {valid3, first3, ends3} <= {valid2, first2, ends2};
             exact3                  <= first2 ? window[0] & window[13:6] == 8'd255 : exact2;
-            exponent3               <= window[0] ? window[13:6] : 8'd30;
+            exponent3               <= window[13:6];
             plane3                  <= exact2 ? window[63:0] : plane;
             hit3                    <= 32'h80000000 >> index2;
         end

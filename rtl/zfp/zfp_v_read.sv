@@ -126,7 +126,7 @@ module zfp_v_read (
         if (state == SPLIT) begin
             zero     <= ~window[0];
             exact    <= window[0] & window[13:6] == 8'd255;
-            exponent <= window[0] ? window[13:6] : 8'd30;
+            exponent <= window[13:6];
             planes   <= next_planes;
             level1   <= next_level1;
             count    <= next_count;

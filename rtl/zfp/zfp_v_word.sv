@@ -18,7 +18,7 @@ module zfp_v_word (
     logic [31:0]  level1, next_level1;
     logic [63:0]  level2, next_level2, code_lengths;  // two bits for each plane
     logic [511:0] masked;
-    logic [159:0] all_widths;
+    logic [255:0] all_widths;  // 64 bits for eight planes
     logic [127:0] items;
     logic [39:0]  widths;
     for (genvar p = 0; p < 32; p++) begin : classes
@@ -28,19 +28,20 @@ module zfp_v_word (
         logic        kept, above;
         for (genvar i = 0; i < 16; i++) assign plane[i] = ordered[32*i+31-p];
         zfp_v_class class_ (.plane, .level1(above), .level2(code), .width);
-        assign kept                  = 6'(p) < planes & ~exact;
-        assign next_level1[p]        = kept & above;
-        assign next_level2[2*p+:2]   = next_level1[p] ? code : 2'd0;
-        assign masked[16*p+:16]      = kept ? plane : 16'd0;
-        assign all_widths[5*p+:5]    = kept ? width : 5'd0;
-        assign code_lengths[2*p+:2]  = {level1[p], 1'b0};
+        assign kept                 = 6'(p) < planes & ~exact;
+        assign next_level1[p]       = kept & above;
+        assign next_level2[2*p+:2]  = next_level1[p] ? code : 2'd0;
+        assign masked[16*p+:16]     = kept ? plane : 16'd0;
+        assign all_widths[64*(p/8)+5*(p%8)+:5] = kept ? width : 5'd0;
+        assign code_lengths[2*p+:2] = {level1[p], 1'b0};
     end
+    for (genvar k = 0; k < 4; k++) assign all_widths[64*k+40+:24] = 24'd0;
     always_ff @(posedge clk) begin
         if (move) begin
             level1 <= next_level1;
             level2 <= next_level2;
-            items  <= exact ? values[128*32'(index)+:128] : masked[128*32'(index)+:128];
-            widths <= exact ? {8{5'd16}} : all_widths[40*32'(index)+:40];
+            items  <= exact ? values[{index, 7'd0}+:128] : masked[{index, 7'd0}+:128];
+            widths <= exact ? {8{5'd16}} : all_widths[{index, 6'd0}+:40];
         end
     end
 
