@@ -23,45 +23,60 @@ DIAGRAMS = {
          ("encode", "previous", "rounded"), ("encode", "compact", "code, length"), ("compact", "flits", "32"),
          ("flits", "out", "128, last"), ("words", "control", "count"), ("control", "flits", "count, last")]),
     "hardware_fre_decompress": (
-        [("words", "flit_to_words\\n128 → 32"), ("window", "two words, offset\\n64 → 27"),
-         ("decode", "fre_decode"), ("previous", "previous value"), ("flits", "words_to_flit\\n32 → 128"),
-         ("control", "values left")],
-        [("in", "words", "128"), ("words", "window", "32"), ("window", "decode", "27"), ("decode", "window", "length"),
-         ("previous", "decode", "32"), ("decode", "previous", "value"), ("decode", "flits", "32, one value"),
-         ("flits", "out", "128, last"), ("window", "control", "count"), ("control", "flits", "count, last")]),
+        [("words", "flit_to_words\\n128 → 32"), ("window", "three words, offset\\n96 → 27"),
+         ("measure", "fre_decode\\nlength of the code"), ("decode", "register, fre_decode\\nvalue"),
+         ("previous", "previous value"), ("flits", "words_to_flit\\n32 → 128"), ("control", "values left")],
+        [("in", "words", "128"), ("words", "window", "32"), ("window", "measure", "27"), ("measure", "window", "length"),
+         ("window", "decode", "27"), ("previous", "decode", "32"), ("decode", "previous", "value"),
+         ("decode", "flits", "32, one value"), ("flits", "out", "128, last"), ("window", "control", "count"),
+         ("control", "decode", "count, last")]),
     "hardware_zfp_compress": (
         [("header", "header flit"), ("rows", "rows of a block\\nlargest exponent"), ("quantize", "4 × zfp_quantize"),
          ("x", "zfp_lift x"), ("t1", "zfp_transpose\\n4 × 4"), ("y", "zfp_lift y"),
          ("t4", "zfp_transpose\\n4 × 4 × 4\\n(three axes)"), ("z", "zfp_lift z\\n(three axes)"),
-         ("block", "negabinary\\nblock, zfp_order"), ("pack", "zfp_pack\\nde_zfp_encode: a plane, or\\n"
-                                                              "zfp_v_class, bit_join: eight"),
-         ("join", "flit_join\\n→ 128")],
+         ("block", "negabinary\\nblock, zfp_order"), ("pack", "zfp_pack\\nblock, word by word"),
+         ("word", "de_zfp_word, 2 stages: a plane, or\\nzfp_v_word, 5 stages: eight planes"),
+         ("join", "flit_join, 2 stages\\n→ 128"), ("slice", "register_slice")],
         [("in", "header", ""), ("in", "rows", "128, four values"), ("rows", "quantize", "128"), ("quantize", "x", ""),
          ("x", "t1", ""), ("t1", "y", ""), ("y", "t4", ""), ("t4", "z", ""), ("z", "block", "128"),
-         ("block", "pack", "64 × 32 or 16 × 32"), ("pack", "join", "word, length"), ("join", "out", "128, last"),
-         ("header", "pack", "planes"), ("header", "out", "")]),
+         ("block", "pack", "64 × 32 or 16 × 32"), ("pack", "word", "block, index"), ("word", "join", "word, length"),
+         ("join", "slice", "128, last"), ("slice", "out", "128, last"), ("header", "pack", "planes"),
+         ("header", "slice", "")]),
     "hardware_zfp_decompress": (
-        [("reader", "bit_reader\\n256 → 66 or 128"), ("unpack", "zfp_unpack\\nde_zfp_decode: a plane, or\\nbit_split: eight"),
+        [("read", "de_zfp_read: a plane, or\\nzfp_v_read: eight planes"),
          ("block", "block, zfp_order\\nnegabinary"), ("z", "zfp_lift z\\n(three axes)"),
          ("t4", "zfp_transpose\\n4 × 4 × 4\\n(three axes)"), ("y", "zfp_lift y"), ("t1", "zfp_transpose\\n4 × 4"),
-         ("x", "zfp_lift x"), ("dequantize", "4 × zfp_dequantize"), ("header", "header flit")],
-        [("in", "reader", "128"), ("reader", "unpack", "window"), ("unpack", "reader", "length"),
-         ("unpack", "block", "64 × 32 or 16 × 32"), ("block", "z", "128"), ("z", "t4", ""), ("t4", "y", ""), ("y", "t1", ""),
-         ("t1", "x", ""), ("x", "dequantize", ""), ("dequantize", "out", "128, last"), ("reader", "header", ""),
-         ("header", "out", "")]),
+         ("x", "zfp_lift x"), ("dequantize", "4 × zfp_dequantize"), ("header", "header flit"),
+         ("slice", "register_slice")],
+        [("in", "read", "128"), ("read", "block", "64 × 32 or 16 × 32"), ("block", "z", "128"), ("z", "t4", ""),
+         ("t4", "y", ""), ("y", "t1", ""), ("t1", "x", ""), ("x", "dequantize", ""),
+         ("dequantize", "slice", "128, last"), ("read", "header", ""), ("header", "slice", ""),
+         ("slice", "out", "128, last")]),
+    "hardware_de_zfp_read": (
+        [("flits", "three flits, offset"), ("measure", "de_zfp_decode\\nlength of the code"),
+         ("shift", "shifter\\n2 stages"), ("decode", "de_zfp_decode\\n1 stage"), ("block", "block")],
+        [("in", "flits", "128"), ("flits", "measure", "14"), ("measure", "flits", "length"), ("flits", "shift", "384"),
+         ("shift", "decode", "66"), ("decode", "block", "64, a plane"), ("block", "out", "64 × 32")]),
+    "hardware_zfp_v_read": (
+        [("buffer", "eight flits"), ("window", "window"), ("heads", "headers\\nsum of widths, 3 stages"),
+         ("widths", "bit_split\\nwidths of planes"), ("split", "bit_split\\n3 stages"), ("block", "block")],
+        [("in", "buffer", "128"), ("buffer", "window", "256"), ("window", "heads", "110"),
+         ("heads", "window", "next headers"), ("heads", "widths", "codes"), ("widths", "window", "next planes"),
+         ("window", "split", "128"), ("widths", "split", "8 × 5"), ("split", "block", "8 × 16, planes"),
+         ("block", "out", "16 × 32")]),
 }
 
 TRACES = ["fre_compress_6", "fre_decompress_6", "zfp_compress_2", "zfp_decompress_2"]
 CYCLES = 60
 
 
-def block_diagram(nodes, edges):
+def block_diagram(nodes, edges, out):
     # Long chains go down the page.
     lines = [f"digraph {{ rankdir={'LR' if len(nodes) < 8 else 'TB'}; nodesep=0.25; ranksep=0.35; bgcolor=white;",
              'node [shape=box, style="rounded,filled", fillcolor="#e8f0fa", color="#34557a", fontname="Helvetica", fontsize=11];',
              'edge [color="#34557a", fontname="Helvetica", fontsize=9];',
              '"in" [label="i_valid, i_data\\ni_ready", shape=plaintext, style=""];',
-             '"out" [label="o_valid, o_data\\no_last, o_ready", shape=plaintext, style=""];']
+             f'"out" [label="{out}", shape=plaintext, style=""];']
     lines += [f'"{name}" [label="{text}"];' for name, text in nodes]
     lines += [f'"{a}" -> "{b}" [label="{text}"];' for a, b, text in edges]
     dot = "\n".join(lines + ["}"])
@@ -106,7 +121,8 @@ def timing_diagram(core, rows):
 def main(measure):
     PICTURES.mkdir(exist_ok=True)
     for name, (nodes, edges) in DIAGRAMS.items():
-        (PICTURES / f"{name}.svg").write_text(block_diagram(nodes, edges))
+        out = "b_valid, b_values\\nb_ready" if name.endswith("_read") else "o_valid, o_data\\no_last, o_ready"
+        (PICTURES / f"{name}.svg").write_text(block_diagram(nodes, edges, out))
     for core in TRACES:
         text = subprocess.run([measure, "trace", core], check=True, capture_output=True, text=True).stdout
         rows = list(csv.DictReader(io.StringIO(text)))[:CYCLES]

@@ -13,20 +13,21 @@ module fre_decode #(
     localparam int DROPPED = 23 - MANTISSA;
 
     logic [8:0] step, exponent;
-    logic [3:0] size, step_length;
+    logic [3:0] size;
+    logic [5:0] step_end;  // length of a code with a step
     logic       down;
 
     assign step = window[WIDTH-3-MANTISSA-:9];
 
     always_comb begin
         casez (step[8:1])
-            8'b0???????: {size, step_length, down} = {4'd0, 4'd1, 1'b0};
-            8'b10??????: {size, step_length, down} = {4'd1, 4'd3, step[6]};
-            8'b110?????: {size, step_length, down} = {4'd2, 4'd4, step[5]};
-            8'b1110????: {size, step_length, down} = {4'd3, 4'd5, step[4]};
-            8'b11110???: {size, step_length, down} = {4'd4, 4'd6, step[3]};
-            8'b111110??: {size, step_length, down} = {4'd5, 4'd7, step[2]};
-            default:     {size, step_length, down} = {4'd6 + {2'b0, step[2:1]}, 4'd9, step[0]};
+            8'b0???????: {size, step_end, down} = {4'd0, 6'(3 + MANTISSA), 1'b0};
+            8'b10??????: {size, step_end, down} = {4'd1, 6'(5 + MANTISSA), step[6]};
+            8'b110?????: {size, step_end, down} = {4'd2, 6'(6 + MANTISSA), step[5]};
+            8'b1110????: {size, step_end, down} = {4'd3, 6'(7 + MANTISSA), step[4]};
+            8'b11110???: {size, step_end, down} = {4'd4, 6'(8 + MANTISSA), step[3]};
+            8'b111110??: {size, step_end, down} = {4'd5, 6'(9 + MANTISSA), step[2]};
+            default:     {size, step_end, down} = {4'd6 + {2'b0, step[2:1]}, 6'(11 + MANTISSA), step[0]};
         endcase
         exponent = {1'b0, previous[30:23]} + (down ? -{5'd0, size} : {5'd0, size});
 
@@ -37,7 +38,7 @@ module fre_decode #(
         end else if (window[WIDTH-1]) begin
             // A carry, which no encoder produces, propagates as in the codec.
             value  = {window[WIDTH-2] | exponent[8], exponent[7:0], window[WIDTH-3-:MANTISSA], {DROPPED{1'b0}}};
-            length = 6'(2 + MANTISSA) + {2'b0, step_length};
+            length = step_end;
         end else if (~window[WIDTH-2]) begin
             value  = previous;
             length = 6'd2;

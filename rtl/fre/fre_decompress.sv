@@ -14,77 +14,114 @@ module fre_decompress #(
 );
     localparam int WIDTH = MANTISSA > 15 ? 12 + MANTISSA : 27;
 
-    // 1. Input words; the next two are in registers.
-    logic        in_valid, in_first, in_ready;
-    logic [31:0] in_word, word, next_word;
-    logic        have, have_next, first, next_first;
+    // 1. Input words; the next three are in registers, so that a code may start in the second one:
+    //    the words advance one cycle after the offset has passed the first.
+    logic        in_valid, in_first, in_ready, load1;
+    logic [31:0] in_word, word0, word1, word2;
+    logic        have0, have1, have2, first0, first1, first2, advance;
     flit_to_words input_words (
         .clk, .rst, .i_valid, .i_data, .i_ready,
         .w_valid(in_valid), .w_first(in_first), .w_data(in_word), .w_ready(in_ready)
     );
-
-    // 2. Values.
-    logic             busy, skip_word, second, more, start, skip, step, advance, out_ready;
-    logic [31:0]      left, previous, value;
-    logic [4:0]       offset;
-    logic [5:0]       length, total;
-    logic [63:0]      both;
-    logic [WIDTH-1:0] window;
-    assign both   = {word[7:0], word[15:8], word[23:16], word[31:24],
-                     next_word[7:0], next_word[15:8], next_word[23:16], next_word[31:24]};
-    assign window = both[6'd63 - {1'b0, offset} -: WIDTH];
-    fre_decode #(.MANTISSA(MANTISSA)) decode (.window, .previous, .second, .value, .length, .more);
-
-    // 3. Flits, with the number of values before the first one.
-    words_to_flit flits (
-        .clk, .rst, .w_valid(start | step & ~more), .w_last(start ? word == 32'd0 : left == 32'd1),
-        .w_data(start ? word : value), .w_ready(out_ready), .o_valid, .o_last, .o_data, .o_ready
-    );
-
-    // A code that ends within the first word does not wait for the second, which may not exist.
-    assign total    = {1'b0, offset} + length;
-    assign step     = busy & have & (have_next | total <= 6'd32) & out_ready;
-    assign start    = ~busy & have & first & ~skip_word & out_ready;
-    assign skip     = ~busy & have & (~first | skip_word);
-    assign advance  = start | skip | step & total[5] | ~have;
-    assign in_ready = advance | ~have_next;
-
+    assign load1    = advance | ~have1;
+    assign in_ready = load1 | ~have2;
     always_ff @(posedge clk) begin
         if (advance) begin
-            word  <= next_word;
-            first <= next_first;
-            have  <= have_next;
+            word0  <= word1;
+            first0 <= first1;
+            have0  <= have1;
+        end
+        if (load1) begin
+            word1  <= word2;
+            first1 <= first2;
+            have1  <= have2;
         end
         if (in_ready) begin
-            next_word  <= in_word;
-            next_first <= in_first;
-            have_next  <= in_valid;
-        end
-        if (skip) skip_word <= 1'b0;
-        if (start) begin
-            busy     <= word != 32'd0;
-            left     <= word;
-            previous <= 32'd0;
-            offset   <= 5'd0;
-            second   <= 1'b0;
-        end
-        if (step) begin
-            offset   <= total[4:0];
-            previous <= value;
-            second   <= more;
-            if (~more) begin
-                left <= left - 32'd1;
-                if (left == 32'd1) begin
-                    busy      <= 1'b0;
-                    skip_word <= total[4:0] != 5'd0;  // the rest of a partly read word
-                end
-            end
+            word2  <= in_word;
+            first2 <= in_first;
+            have2  <= in_valid;
         end
         if (rst) begin
-            have      <= 1'b0;
-            have_next <= 1'b0;
-            busy      <= 1'b0;
-            skip_word <= 1'b0;
+            have0 <= 1'b0;
+            have1 <= 1'b0;
+            have2 <= 1'b0;
         end
     end
+
+    // 2. Lengths of codes: the loop from offset to length to next offset.
+    logic             busy, second, more, start, skip, step, settled, fits, last_left, code_ready;
+    logic [31:0]      left, swapped0, swapped1, swapped2;
+    logic [5:0]       offset, length, total, end_;
+    logic [WIDTH-1:0] window;
+    logic [38:0]      coarse;
+    logic [31:0]      unused_value;
+    assign swapped0 = {word0[7:0], word0[15:8], word0[23:16], word0[31:24]};
+    assign swapped1 = {word1[7:0], word1[15:8], word1[23:16], word1[31:24]};
+    assign swapped2 = {word2[7:0], word2[15:8], word2[23:16], word2[31:24]};
+    assign coarse   = 39'({swapped0, swapped1, swapped2} << {offset[5:3], 3'd0} >> 57);
+    assign window   = WIDTH'(coarse << offset[2:0] >> (39 - WIDTH));
+    fre_decode #(.MANTISSA(MANTISSA)) measure (
+        .window, .previous(32'd0), .second, .value(unused_value), .length, .more
+    );
+
+    // A code that ends within its first word does not wait for the next one, which may not exist;
+    // that is known a cycle later.
+    assign total     = {1'b0, offset[4:0]} + length;
+    assign fits      = settled & (~end_[5] | end_ == 6'd32);
+    assign step      = busy & code_ready & (offset[5] ? have1 & have2 : have0 & (have1 | fits));
+    assign start     = ~busy & have0 & offset == 6'd0 & first0 & code_ready;
+    assign skip      = ~busy & have0 & ~offset[5] & (offset != 6'd0 | ~first0);
+    assign advance   = ~have0 | offset[5] | start | skip;
+    assign last_left = left == 32'd1;
+    always_ff @(posedge clk) begin
+        settled <= ~step & ~advance;
+        end_    <= total;
+        if (start) begin
+            busy   <= word0 != 32'd0;
+            left   <= word0;
+            second <= 1'b0;
+        end
+        if (step) begin
+            second <= more;
+            if (~more) begin
+                left <= left - 32'd1;
+                if (last_left) busy <= 1'b0;
+            end
+        end
+        if (step) offset <= total;
+        else if (skip) offset <= 6'd0;
+        else if (have0) offset[5] <= 1'b0;
+        if (rst) begin
+            busy   <= 1'b0;
+            offset <= 6'd0;
+        end
+    end
+
+    // 3. Values.
+    logic             code_valid, code_first, code_second, code_last, value_more, out_ready;
+    logic [31:0]      count, previous, value;
+    logic [WIDTH-1:0] code;
+    logic [5:0]       unused_length;
+    assign code_ready = ~code_valid | out_ready;
+    fre_decode #(.MANTISSA(MANTISSA)) decode (
+        .window(code), .previous, .second(code_second), .value, .length(unused_length), .more(value_more)
+    );
+    always_ff @(posedge clk) begin
+        if (code_ready) begin
+            code_valid  <= start | step;
+            code_first  <= start;
+            code_second <= second;
+            code_last   <= start ? word0 == 32'd0 : last_left;
+            code        <= window;
+            count       <= word0;
+            if (code_valid) previous <= code_first ? 32'd0 : value;
+        end
+        if (rst) code_valid <= 1'b0;
+    end
+
+    // 4. Flits, with the number of values before the first one.
+    words_to_flit flits (
+        .clk, .rst, .w_valid(code_valid & (code_first | ~value_more)), .w_last(code_last),
+        .w_data(code_first ? count : value), .w_ready(out_ready), .o_valid, .o_last, .o_data, .o_ready
+    );
 endmodule

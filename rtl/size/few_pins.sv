@@ -1,7 +1,8 @@
-// An FRE channel behind six pins, for placement on devices with too few pins for two flit buses.
+// A core behind six pins: both flit buses end in registers, so that routing measures all its paths.
 module few_pins #(
-    parameter int MANTISSA   = 6,
-    parameter bit DECOMPRESS = 0
+    parameter bit ZFP        = 0,
+    parameter bit DECOMPRESS = 0,
+    parameter int VARIANT    = 6  // MANTISSA of FRE, AXES of the zfp family
 ) (
     input  logic clk,
     input  logic rst,
@@ -13,10 +14,14 @@ module few_pins #(
     logic [127:0] i_data, o_data, kept;
     logic         i_valid, i_ready, o_valid, o_last, o_ready;
 
-    if (DECOMPRESS) begin : decompress
-        fre_decompress #(.MANTISSA(MANTISSA)) core (.*);
-    end else begin : compress
-        fre_compress #(.MANTISSA(MANTISSA)) core (.*);
+    if (~ZFP & ~DECOMPRESS) begin : fre_compress_
+        fre_compress #(.MANTISSA(VARIANT)) core (.*);
+    end else if (~ZFP) begin : fre_decompress_
+        fre_decompress #(.MANTISSA(VARIANT)) core (.*);
+    end else if (~DECOMPRESS) begin : zfp_compress_
+        zfp_compress #(.AXES(VARIANT)) core (.*);
+    end else begin : zfp_decompress_
+        zfp_decompress #(.AXES(VARIANT)) core (.*);
     end
 
     always_ff @(posedge clk) begin

@@ -1,41 +1,53 @@
-// The inverse of bit_join. Above its length, an item contains bits of later items.
+// Separates items of different lengths with a tree of pairs: the inverse of bit_join.
 module bit_split #(
-    parameter int ITEMS  = 8,  // a power of two
-    parameter int WIDTH  = 16,
-    parameter int LENGTH = $clog2(WIDTH + 1),
-    parameter int TOTAL  = $clog2(ITEMS * WIDTH + 1)
+    parameter int        ITEMS     = 8,   // a power of two
+    parameter int        WIDTH     = 16,  // as well
+    parameter bit        FLAGS     = 0,   // items have WIDTH bits or none; their lengths are flags
+    parameter int        LENGTH    = FLAGS ? 1 : $clog2(WIDTH + 1),
+    parameter bit [31:0] REGISTERS = 0    // levels of the tree that end in registers, items are level 0
 ) (
+    input  logic                    clk,
+    input  logic                    move,
     input  logic [ITEMS*WIDTH-1:0]  bits,
     input  logic [ITEMS*LENGTH-1:0] lengths,
-    output logic [ITEMS*WIDTH-1:0]  items,
-    output logic [TOTAL-1:0]        total
+    output logic [ITEMS*WIDTH-1:0]  items
 );
     localparam int LEVELS = $clog2(ITEMS);
 
-    // Lengths are summed bottom-up, bits are split top-down.
-    for (genvar level = 0; level <= LEVELS; level++) begin : levels
-        localparam int NODES = ITEMS >> level;
-        localparam int SPAN  = WIDTH << level;
-        logic [ITEMS*WIDTH-1:0] parts;
-        logic [NODES*TOTAL-1:0] sums;
-        for (genvar node = 0; node < NODES; node++) begin : nodes
-            if (level == 0) begin : leaf
-                assign sums[TOTAL*node+:TOTAL] = TOTAL'(lengths[LENGTH*node+:LENGTH]);
-            end else begin : pair
-                assign sums[TOTAL*node+:TOTAL] = levels[level-1].sums[2*TOTAL*node+:TOTAL]
-                                               + levels[level-1].sums[2*TOTAL*node+TOTAL+:TOTAL];
+    for (genvar level = LEVELS; level >= 0; level--) begin : levels
+        localparam int SPAN = WIDTH << level;
+        localparam int SUM  = $clog2(SPAN + 1);
+        logic [ITEMS*WIDTH-1:0]  parts, next;
+        logic [ITEMS*LENGTH-1:0] sizes, next_sizes;
+        if (level == LEVELS) begin : top
+            assign next       = bits;
+            assign next_sizes = lengths;
+        end else begin : pairs
+            assign next_sizes = levels[level+1].sizes;
+            for (genvar node = 0; node < ITEMS >> (level + 1); node++) begin : nodes
+                logic [SUM-1:0] low;
+                if (FLAGS) begin : flags
+                    logic [level:0] count;
+                    count_ones #(.WIDTH(1 << level)) ones (.bits(next_sizes[(2*node<<level)+:1<<level]), .count);
+                    assign low = SUM'(count) * SUM'(WIDTH);
+                end else begin : sums
+                    always_comb begin
+                        low = '0;
+                        for (int i = 0; i < 1 << level; i++)
+                            low = low + SUM'(next_sizes[LENGTH*((2*node<<level)+i)+:LENGTH]);
+                    end
+                end
+                bit_split_pair #(.WIDTH(SPAN)) pair (
+                    .bits(levels[level+1].parts[2*SPAN*node+:2*SPAN]), .low_length(low), .items(next[2*SPAN*node+:2*SPAN])
+                );
             end
-            if (level == LEVELS) begin : top
-                assign parts = bits;
-            end else if (node % 2 == 0) begin : low
-                assign parts[SPAN*node+:SPAN] = levels[level+1].parts[SPAN*node+:SPAN];
-            end else begin : high
-                assign parts[SPAN*node+:SPAN] =
-                    SPAN'(levels[level+1].parts[SPAN*(node-1)+:2*SPAN] >> sums[TOTAL*(node-1)+:TOTAL]);
-            end
+        end
+        if (REGISTERS[level]) begin : registers
+            always_ff @(posedge clk) if (move) {parts, sizes} <= {next, next_sizes};
+        end else begin : wires
+            assign {parts, sizes} = {next, next_sizes};
         end
     end
 
     assign items = levels[0].parts;
-    assign total = levels[LEVELS].sums;
 endmodule

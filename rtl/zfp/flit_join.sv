@@ -15,36 +15,53 @@ module flit_join #(
     output logic [127:0]     o_data,
     input  logic             o_ready
 );
-    logic [127:0]       held;   // bits that do not yet fill a flit
-    logic [6:0]         count;  // number of these bits
-    logic               flush;  // these are the last bits of the chunk
-    logic [7:0]         total;
-    logic [WIDTH+126:0] shifted;
-    logic               move, ends;
-    logic [127:0]       flit;
+    // 1. A word is rotated to its place in the flit.
+    logic [6:0]   count;   // bits before it
+    logic [7:0]   total;   // bits up to its end, at most 255
+    logic [127:0] rotated, turned, above;
+    logic         valid, last, full, over;
+    assign total = {1'b0, count} + c_length;
+    always_comb begin
+        rotated = 128'(c_word);
+        for (int i = 0; i < 7; i++)
+            if (count[i]) rotated = rotated << (1 << i) | rotated >> (128 - (1 << i));
+    end
+    always_ff @(posedge clk) begin
+        if (c_ready) begin
+            valid  <= c_valid;
+            last   <= c_last;
+            full   <= total[7];
+            over   <= total > 8'd128;
+            turned <= rotated;
+            above  <= {128{1'b1}} << count;
+            if (c_valid) count <= c_last ? 7'd0 : total[6:0];
+        end
+        if (rst) begin
+            valid <= 1'b0;
+            count <= 7'd0;
+        end
+    end
 
-    assign shifted = (WIDTH+127)'(c_word) << count;
-    assign total   = {1'b0, count} + c_length;  // at most 255
-    assign ends    = flush | c_last & total <= 8'd128;
-    assign flit    = held | (flush ? 128'd0 : shifted[127:0]);
+    // 2. Its bits from there on belong to this flit, those below to the next one.
+    logic [127:0] held, flit;
+    logic         move, ends, flush;  // the held bits are the last ones of the chunk
     assign move    = ~o_valid | o_ready;
     assign c_ready = move & ~flush;
-
+    assign ends    = flush | last & ~over;
+    assign flit    = held | (flush ? 128'd0 : turned & above);
     always_ff @(posedge clk) begin
         if (move) begin
-            o_valid <= flush | c_valid & (total[7] | c_last);
+            o_valid <= flush | valid & (full | last);
             o_last  <= ends;
             o_data  <= flit;
-            if (flush | c_valid) begin
-                flush <= c_last & ~ends;
-                count <= ends ? 7'd0 : total[6:0];
-                held  <= ends ? 128'd0 : total[7] ? 128'(shifted[WIDTH+126:128]) : flit;
+            if (flush | valid) begin
+                flush <= last & ~ends;
+                held  <= ends ? 128'd0 : full ? turned & ~above : flit;
             end
         end
         if (rst) begin
             o_valid <= 1'b0;
             flush   <= 1'b0;
-            count   <= 7'd0;
             held    <= 128'd0;
         end
     end

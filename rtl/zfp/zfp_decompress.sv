@@ -12,57 +12,58 @@ module zfp_decompress #(
     output logic [127:0] o_data,
     input  logic         o_ready
 );
-    localparam int SIZE  = AXES == 3 ? 64 : 16;
-    localparam int WIDTH = AXES == 3 ? 66 : 128;
-    localparam int ROWS  = SIZE / 4;
+    localparam int SIZE = AXES == 3 ? 64 : 16;
+    localparam int ROWS = SIZE / 4;
 
-    // 1. The stream; its first flit is the header.
-    logic             have_header, sent, done;
-    logic [63:0]      header;
-    logic [31:0]      blocks_left;
-    logic [35:0]      rows_left;  // flits after the next output flit
-    logic             ready, take, ends;
-    logic [WIDTH-1:0] window;
-    logic [7:0]       length;
-    bit_reader #(.WIDTH(WIDTH)) reader (
-        .clk, .rst, .i_valid, .i_data, .i_ready, .window, .length(have_header ? length : 8'd128), .ready,
-        .take(have_header ? take : ready), .last(have_header & ends & blocks_left == 32'd1)
-    );
-
-    // 2. Blocks of coefficients.
-    logic               block_valid, block_exact, block_ready;
+    // 1. Headers of chunks, and blocks of coefficients.
+    logic               header_valid, have_header, flush, block_valid, block_exact, block_ready;
+    logic [63:0]        next_header;
     logic [32*SIZE-1:0] block;
     logic [7:0]         exponent;
-    zfp_unpack #(.AXES(AXES)) unpack (
-        .clk, .rst, .enable(have_header & blocks_left != 32'd0), .window, .length, .ready, .take, .ends,
-        .b_valid(block_valid), .b_values(block), .b_exponent(exponent), .b_exact(block_exact), .b_ready(block_ready)
-    );
+    if (AXES == 3) begin : dictionary
+        de_zfp_read read (
+            .clk, .rst, .i_valid, .i_data, .i_ready, .h_valid(header_valid), .h_data(next_header),
+            .h_ready(~have_header), .flush, .b_valid(block_valid), .b_values(block), .b_exponent(exponent),
+            .b_exact(block_exact), .b_ready(block_ready)
+        );
+    end else begin : headers
+        zfp_v_read read (
+            .clk, .rst, .i_valid, .i_data, .i_ready, .h_valid(header_valid), .h_data(next_header),
+            .h_ready(~have_header), .flush, .b_valid(block_valid), .b_values(block), .b_exponent(exponent),
+            .b_exact(block_exact), .b_ready(block_ready)
+        );
+    end
 
-    // 3. Rows of values.
-    logic         row_valid;
+    // 2. Rows of values.
+    logic         row_valid, sent, out_ready;
     logic [127:0] row;
     zfp_inverse #(.AXES(AXES)) inverse (
-        .clk, .rst, .flush(blocks_left == 32'd0),
-        .b_valid(block_valid), .b_values(block), .b_exponent(exponent), .b_exact(block_exact), .b_ready(block_ready),
-        .o_valid(row_valid), .o_row(row), .o_ready(o_ready & sent)
+        .clk, .rst, .flush, .b_valid(block_valid), .b_values(block), .b_exponent(exponent), .b_exact(block_exact),
+        .b_ready(block_ready), .o_valid(row_valid), .o_row(row), .o_ready(out_ready & sent)
     );
 
-    assign o_valid = sent ? row_valid : have_header;
-    assign o_last  = rows_left == 36'd0;
-    assign o_data  = sent ? row : {64'd0, header};
-    assign done    = o_valid & o_ready & o_last;
-
+    // 3. Flits, the header first.
+    logic        out_valid, last;
+    logic [63:0] header;
+    logic [35:0] rows_left;  // flits after the next one
+    assign out_valid = sent ? row_valid : have_header;
+    register_slice #(.WIDTH(129)) output_ (
+        .clk, .rst, .i_valid(out_valid), .i_data({last, sent ? row : {64'd0, header}}), .i_ready(out_ready),
+        .o_valid, .o_data({o_last, o_data}), .o_ready
+    );
     always_ff @(posedge clk) begin
         if (~have_header) begin
-            header      <= window[63:0];
-            have_header <= ready;
-            blocks_left <= window[31:0];
-            rows_left   <= 36'(ROWS) * 36'(window[31:0]);
+            header      <= next_header;
+            have_header <= header_valid;
+            rows_left   <= 36'(ROWS) * 36'(next_header[31:0]);
+            last        <= next_header[31:0] == 32'd0;
         end
-        if (have_header & o_ready) sent <= 1'b1;
-        if (take & ends) blocks_left <= blocks_left - 32'd1;
-        if (o_valid & o_ready) rows_left <= rows_left - 36'd1;
-        if (rst | done) begin
+        if (have_header & out_ready) sent <= 1'b1;
+        if (out_valid & out_ready) begin
+            rows_left <= rows_left - 36'd1;
+            last      <= rows_left == 36'd1;
+        end
+        if (rst | out_valid & out_ready & last) begin
             have_header <= 1'b0;
             sent        <= 1'b0;
         end

@@ -28,7 +28,7 @@ module zfp_forward #(
     localparam int ROWS  = SIZE / 4;
     localparam int INDEX = $clog2(ROWS);
     // Number of steps from the buffer to the lifting along each axis, and to the end.
-    localparam int TO_X = 1;
+    localparam int TO_X = 3;
     localparam int TO_Y = TO_X + 3 + 4;
     localparam int TO_Z = TO_Y + 3 + 16;
     localparam int TO_END = AXES == 3 ? TO_Z + 3 : TO_Y + 3;
@@ -41,23 +41,32 @@ module zfp_forward #(
     logic [INDEX:0]   filled;
     assign row = beat[INDEX-1:0];
 
-    // 1. The buffer: a row can be replaced when it is read.
-    logic [128*ROWS-1:0] rows;
-    logic [7:0]          row_largest, gathered, largest_so_far, largest, exponent;
-    assign i_ready = ~filled[INDEX] | take;
-    assign put     = i_valid & i_ready;
-
     function automatic logic [7:0] larger(input logic [7:0] a, input logic [7:0] b);
         larger = a > b ? a : b;
     endfunction
-    assign row_largest = larger(larger(i_row[30:23], i_row[62:55]), larger(i_row[94:87], i_row[126:119]));
-    assign gathered    = write == '0 ? row_largest : larger(largest_so_far, row_largest);
+
+    // 1. The next row and its largest exponent, and the buffer: a row can be replaced when it is read.
+    logic [127:0] next_row;
+    logic [127:0] rows[ROWS];
+    logic         row_valid;
+    logic [7:0]   row_largest, gathered, largest_so_far, largest, exponent;
+    assign i_ready  = ~row_valid | put;
+    assign put      = row_valid & (~filled[INDEX] | take);
+    assign gathered = write == '0 ? row_largest : larger(largest_so_far, row_largest);
 
     always_ff @(posedge clk) begin
+        if (i_ready) begin
+            row_valid   <= i_valid;
+            next_row    <= i_row;
+            row_largest <= larger(larger(i_row[30:23], i_row[62:55]), larger(i_row[94:87], i_row[126:119]));
+        end
+        if (rst) row_valid <= 1'b0;
+    end
+    always_ff @(posedge clk) begin
         if (put) begin
-            rows[128*write+:128] <= i_row;
-            write                <= write + 1'b1;
-            largest_so_far       <= gathered;
+            rows[write]    <= next_row;
+            write          <= write + 1'b1;
+            largest_so_far <= gathered;
             if (write == INDEX'(ROWS - 1)) largest <= gathered;
         end
         filled <= filled + (INDEX+1)'(put) - (INDEX+1)'(take);
@@ -71,7 +80,7 @@ module zfp_forward #(
     logic [5:0] drain;
     logic       full;
     assign real_ = row == '0 ? filled[INDEX] : slot_real;
-    assign step  = (row != '0 | filled[INDEX] | flush & drain != 6'd0) & (~full | b_ready);
+    assign step  = (row != '0 | filled[INDEX] | flush & ~row_valid & drain != 6'd0) & (~full | b_ready);
     assign take  = step & real_;
     always_ff @(posedge clk) begin
         if (step) begin
@@ -101,22 +110,26 @@ module zfp_forward #(
     end
 
     // 2. Block floating point.
-    logic [127:0] values, integers, quantized, by_x, y_lines, by_y, lifted;
-    assign values = rows[128*row+:128];
+    logic [127:0] values, quantized, by_x, y_lines, by_y, lifted;
+    always_ff @(posedge clk) if (step) values <= rows[row];
     for (genvar lane = 0; lane < 4; lane++) begin : lanes
-        zfp_quantize quantize (.value(values[32*lane+:32]), .exponent, .integer_(integers[32*lane+:32]));
+        zfp_quantize quantize (
+            .clk, .step, .bypass(exacts[1]), .value(values[32*lane+:32]), .exponent(exponents[7:0]),
+            .integer_(quantized[32*lane+:32])
+        );
     end
-    always_ff @(posedge clk) if (step) quantized <= exact ? values : integers;
 
     // 3. Lifting.
+    logic [4:0] phase_y;
+    assign phase_y = beat - 5'(TO_X + 3);
     zfp_lift lift_x (.clk, .step, .bypass(exacts[TO_X]), .i_line(quantized), .o_line(by_x));
-    zfp_transpose to_y (.clk, .step, .columns(beat[2]), .i_line(by_x), .o_line(y_lines));
+    zfp_transpose to_y (.clk, .step, .columns(phase_y[2]), .i_line(by_x), .o_line(y_lines));
     zfp_lift lift_y (.clk, .step, .bypass(exacts[TO_Y]), .i_line(y_lines), .o_line(by_y));
     if (AXES == 3) begin : third
         logic [127:0] z_lines;
-        logic [4:0]   phase;
-        assign phase = beat - 5'(TO_Y + 3);
-        zfp_transpose #(.DEPTH(4)) to_z (.clk, .step, .columns(phase[4]), .i_line(by_y), .o_line(z_lines));
+        logic [4:0]   phase_z;
+        assign phase_z = beat - 5'(TO_Y + 3);
+        zfp_transpose #(.DEPTH(4)) to_z (.clk, .step, .columns(phase_z[4]), .i_line(by_y), .o_line(z_lines));
         zfp_lift lift_z (.clk, .step, .bypass(exacts[TO_Z]), .i_line(z_lines), .o_line(lifted));
     end else begin : second
         assign lifted = by_y;

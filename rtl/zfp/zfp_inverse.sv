@@ -19,22 +19,24 @@ module zfp_inverse #(
     localparam int ROWS  = SIZE / 4;
     localparam int INDEX = $clog2(ROWS);
     // Number of steps from the block to the lifting along each axis, and to the end.
-    localparam int TO_Z = 1;
-    localparam int TO_Y = AXES == 3 ? TO_Z + 3 + 16 : 1;
+    localparam int TO_Z = 2;
+    localparam int TO_Y = AXES == 3 ? TO_Z + 3 + 16 : 2;
     localparam int TO_X = TO_Y + 3 + 4;
-    localparam int TO_END = TO_X + 3;
+    localparam int TO_VALUES = TO_X + 3;
+    localparam int TO_END = TO_VALUES + 4;
 
     localparam logic [31:0] NEGABINARY = 32'haaaaaaaa;
 
     // A slot starts with a block, or empty if no more blocks come, to drain the pipeline.
-    logic             step, real_, slot_real;
+    logic             step, room, real_, slot_real;
     logic [4:0]       beat;
     logic [INDEX-1:0] row;
     logic [5:0]       drain;
     assign row     = beat[INDEX-1:0];
     assign real_   = row == '0 ? b_valid : slot_real;
-    assign step    = (row != '0 | b_valid | flush & drain != 6'd0) & (~o_valid | o_ready);
-    assign b_ready = step & row == '0;
+    assign room    = ~o_valid | o_ready;
+    assign step    = (row != '0 | b_valid | flush & drain != 6'd0) & room;
+    assign b_ready = row == '0 & room;
     always_ff @(posedge clk) begin
         if (step) begin
             beat      <= beat + 5'd1;
@@ -70,7 +72,10 @@ module zfp_inverse #(
         for (genvar i = 0; i < ROWS; i++) begin : place
             assign next_lines[128*i+32*lane+:32] = b_values[32*(ROWS*lane+i)+:32];
         end
-        assign line[32*lane+:32] = exacts[1] ? lines[32*lane+:32] : (lines[32*lane+:32] ^ NEGABINARY) - NEGABINARY;
+        always_ff @(posedge clk) begin
+            if (step)
+                line[32*lane+:32] <= exacts[1] ? lines[32*lane+:32] : (lines[32*lane+:32] ^ NEGABINARY) - NEGABINARY;
+        end
     end
     always_ff @(posedge clk) if (step) lines <= row == '0 ? next_lines : {128'd0, lines[128*ROWS-1:128]};
 
@@ -93,14 +98,15 @@ module zfp_inverse #(
     // 3. Values.
     for (genvar lane = 0; lane < 4; lane++) begin : lanes
         zfp_dequantize dequantize (
-            .integer_(by_x[32*lane+:32]), .exponent(exponents[8*TO_END-1-:8]), .value(values[32*lane+:32])
+            .clk, .step, .bypass(exacts[TO_VALUES]), .integer_(by_x[32*lane+:32]),
+            .exponent(exponents[8*TO_END-9-:8]), .value(values[32*lane+:32])
         );
     end
     always_ff @(posedge clk) begin
         if (o_ready) o_valid <= 1'b0;
         if (step) begin
             o_valid <= valids[TO_END];
-            o_row   <= exacts[TO_END] ? by_x : values;
+            o_row   <= values;
         end
         if (rst) o_valid <= 1'b0;
     end

@@ -46,6 +46,15 @@ fn streams_that_fill_words_and_flits() {
 }
 
 #[test]
+fn first_values_near_zero() {
+    // Their exponents are coded relative to zero's, whatever the previous chunk ended with.
+    for first in [1e-38, 1e-37, 1e-35] {
+        let chunks = [vec![1.0; 3], vec![first; 3], vec![-first; 5]];
+        fre::round_trip(6, &chunks, Conditions::SMOOTH).unwrap();
+    }
+}
+
+#[test]
 fn a_million_values_at_one_per_cycle() {
     let mut random = Random::new(7);
     let mut values = fre::values(1_000_000, &mut random);
