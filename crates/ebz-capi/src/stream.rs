@@ -89,7 +89,7 @@ unsafe fn compress<T: Element>(
         other => other.into(),
     };
     let mut rest = out;
-    Writer::write_one(&mut rest, options.clone(), &view).map_err(full)?;
+    Writer::write_one(&mut rest, None, options.clone(), &view).map_err(full)?;
     Ok(capacity - rest.len())
 }
 

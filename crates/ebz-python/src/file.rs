@@ -136,11 +136,12 @@ fn read_region_as<'py, T: Element, S: Source>(
     frame: &Frame<'_, S>,
     region: &[Range<usize>],
 ) -> Result<Bound<'py, PyAny>> {
-    static ZEROS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let shape: Vec<_> = region.iter().map(Range::len).collect();
-    // NumPy's own function raises MemoryError if it cannot allocate.
-    let array = ZEROS
-        .import(py, "numpy", "zeros")?
+    // NumPy's own function raises MemoryError if it cannot allocate. Reading writes every value, or fails and drops the
+    // array.
+    let array = EMPTY
+        .import(py, "numpy", "empty")?
         .call1((pyo3::types::PyTuple::new(py, shape)?, dtype(T::TYPE)))?
         .cast_into::<PyArrayDyn<T>>()
         .map_err(PyErr::from)?;

@@ -1,6 +1,7 @@
 //! Fallible allocation: out of memory is an error, not an abort.
 
 use crate::error::{Error, Result};
+use crate::huge_pages;
 
 pub(crate) fn no_memory(bytes: u64) -> Error {
     Error::LimitExceeded(format!(
@@ -10,8 +11,10 @@ pub(crate) fn no_memory(bytes: u64) -> Error {
 
 /// Allocates `length` zeroed values.
 pub(crate) fn zeroed<T: bytemuck::Zeroable>(length: usize) -> Result<Vec<T>> {
-    bytemuck::allocation::try_zeroed_vec(length)
-        .map_err(|()| no_memory((length as u64).saturating_mul(size_of::<T>() as u64)))
+    let mut values = bytemuck::allocation::try_zeroed_vec(length)
+        .map_err(|()| no_memory((length as u64).saturating_mul(size_of::<T>() as u64)))?;
+    huge_pages::advise_zeroed(&mut values);
+    Ok(values)
 }
 
 /// Resizes `values`, filling with the default value.

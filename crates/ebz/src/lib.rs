@@ -33,6 +33,7 @@ mod array;
 mod auto;
 mod bits;
 mod bound;
+mod checksum;
 mod chunk;
 mod clip;
 pub mod codec;
@@ -43,6 +44,7 @@ mod error;
 mod favor;
 mod fill;
 pub mod hdf5;
+mod huge_pages;
 pub mod metrics;
 mod options;
 mod parallel;
@@ -124,7 +126,7 @@ pub fn compress_into<T: Element>(
     out: &mut Vec<u8>,
 ) -> Result<FrameStats> {
     out.clear();
-    Writer::write_one(out, options.clone(), view)
+    Writer::write_one(out, Some(|out| out), options.clone(), view)
 }
 
 /// Decompresses the first array of a stream, on all cores.

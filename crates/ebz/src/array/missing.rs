@@ -51,6 +51,9 @@ const ONE_SIGN: [f64; 15] = [
     -2_147_483_648.0,
 ];
 
+/// All conventional fill values have at least this magnitude.
+const MIN_KNOWN: f64 = 99.0;
+
 /// Conventional fill values of at least this magnitude cannot be mistaken for data.
 const MIN_UNAMBIGUOUS: f64 = 1e8;
 
@@ -84,6 +87,9 @@ pub(crate) fn is_known(value: f64, element: Option<ElementType>) -> bool {
 
 /// Whether an interval contains a conventional fill value in single or double precision.
 pub(super) fn any_known(low: f64, high: f64) -> bool {
+    if low > -MIN_KNOWN && high < MIN_KNOWN {
+        return false;
+    }
     let inside = |known: f64| (low..=high).contains(&known);
     let either = |known: f64| inside(known) || inside(f64::from(known as f32));
     EITHER_SIGN

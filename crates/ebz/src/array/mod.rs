@@ -16,5 +16,5 @@ pub use range::FiniteRange;
 pub use scan::{FoundFill, ValueScan, may_be_missing};
 pub(crate) use scan::{chunk_fill, may_have_fill};
 pub use shape::{MAX_AXES, element_count};
-pub(crate) use shape::{contiguous_strides, display};
+pub(crate) use shape::{PerAxis, contiguous_strides, display};
 pub use view::{Array, View, ViewMut};

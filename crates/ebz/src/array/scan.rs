@@ -57,6 +57,9 @@ impl FoundFill {
     /// Adds what was detected in another part of the array. If the list is full, further values are
     /// not reported; their chunk stores them exactly anyway.
     pub(crate) fn join(&mut self, other: &Self) {
+        if other.values.is_empty() && other.confirmed.is_empty() {
+            return;
+        }
         self.count += other.count;
         for (all, more) in [
             (&mut self.values, &other.values),

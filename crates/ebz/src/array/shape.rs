@@ -1,9 +1,14 @@
 //! Shapes: extents of the axes, slowest first.
 
 use crate::error::{Error, Result};
+use smallvec::{SmallVec, smallvec};
 
 /// Maximum number of axes.
 pub const MAX_AXES: usize = 16;
+
+/// One item per axis; on the heap only beyond four axes, because an allocation takes as long as encoding a few hundred
+/// values.
+pub(crate) type PerAxis<T> = SmallVec<[T; 4]>;
 
 /// Number of elements of this shape; an error if it has too many axes or elements.
 pub fn element_count(shape: &[usize]) -> Result<usize> {
@@ -31,8 +36,8 @@ pub fn element_count(shape: &[usize]) -> Result<usize> {
 }
 
 /// Strides, in elements, of a contiguous array.
-pub(crate) fn contiguous_strides(shape: &[usize]) -> Vec<isize> {
-    let mut strides = vec![1; shape.len()];
+pub(crate) fn contiguous_strides(shape: &[usize]) -> PerAxis<isize> {
+    let mut strides = smallvec![1; shape.len()];
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis] * shape[axis].max(1) as isize;
     }

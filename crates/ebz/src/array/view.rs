@@ -1,7 +1,7 @@
 //! Owned arrays, and views of borrowed memory.
 
 use super::copy::gather;
-use super::shape::{contiguous_strides, display, element_count};
+use super::shape::{PerAxis, contiguous_strides, display, element_count};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use std::borrow::Cow;
@@ -55,15 +55,15 @@ impl<T: Element> Array<T> {
 /// Where the elements of a view lie within its memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
-    pub shape: Vec<usize>,
-    pub strides: Vec<isize>,
+    pub shape: PerAxis<usize>,
+    pub strides: PerAxis<isize>,
     pub offset: usize,
 }
 
 impl Layout {
     fn contiguous(shape: &[usize]) -> Self {
         Self {
-            shape: shape.to_vec(),
+            shape: shape.into(),
             strides: contiguous_strides(shape),
             offset: 0,
         }
@@ -92,8 +92,8 @@ impl Layout {
             }
         }
         Ok(Self {
-            shape: shape.to_vec(),
-            strides: strides.to_vec(),
+            shape: shape.into(),
+            strides: strides.into(),
             offset,
         })
     }

@@ -1,7 +1,9 @@
 //! Input and output of an engine: the values of a chunk, and its encoded body.
 
 use crate::array::FoundFill;
+use crate::bits::varint;
 use crate::error::{Error, Result};
+use crate::huge_pages;
 
 /// How a body stores the values of its chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +45,14 @@ pub struct Target<'a> {
     pub out: &'a mut [u8],
 }
 
-/// Bytes reserved in front of every body, for the header that the container writes there.
+/// Bytes reserved in front of every body, for the header that the container writes there, while the number of the
+/// frame is not known.
 pub(crate) const RESERVED_HEADER_BYTES: usize = 32;
+
+/// Length of the header of a chunk: marker and kind, two numbers, length, checksum.
+pub(crate) fn chunk_header_len(frame: u32, chunk: usize) -> usize {
+    4 + varint::length(frame.into()) + varint::length(chunk as u64) + 4 + 8
+}
 
 /// The bodies of consecutive chunks of a frame.
 #[derive(Debug, Default)]
@@ -54,11 +62,26 @@ pub struct EncodedChunks {
     /// Bodies with reserved bytes in front of each; after [`Self::put_headers`], headers and bodies
     /// without gaps.
     bytes: Vec<u8>,
+    /// While `bytes` is the caller's memory.
+    in_place: Option<InPlace>,
+    /// Bytes in front of these chunks, which are in the caller's memory.
+    kept: usize,
     /// Offset of the first header.
     start: usize,
     chunks: Vec<Piece>,
     /// Fill values that chunks detected themselves.
     found: FoundFill,
+}
+
+/// State of chunks that are appended to the caller's memory.
+#[derive(Debug)]
+struct InPlace {
+    /// The buffer that the memory replaces.
+    own: Vec<u8>,
+    /// Number of the frame.
+    frame: u32,
+    /// Offset of its first chunk.
+    start: usize,
 }
 
 /// Location of a body in the buffer.
@@ -73,10 +96,47 @@ impl EncodedChunks {
     /// Removes all chunks but keeps the memory; the next body is that of chunk `first`.
     pub(crate) fn restart(&mut self, first: usize) {
         self.first = first;
-        self.start = 0;
-        self.bytes.clear();
+        self.start = self.kept;
+        self.bytes.truncate(self.kept);
         self.chunks.clear();
         self.found = FoundFill::default();
+    }
+
+    /// Appends chunks of this frame to the caller's memory from now on.
+    pub(crate) fn write_to(&mut self, memory: Vec<u8>, frame: u32) {
+        self.kept = memory.len();
+        self.in_place = Some(InPlace {
+            start: memory.len(),
+            own: std::mem::replace(&mut self.bytes, memory),
+            frame,
+        });
+    }
+
+    /// Whether chunks are appended to the caller's memory. If so, keeps those that are there, and makes room for the
+    /// rest of this many chunks of `raw_bytes` each.
+    pub(crate) fn keep_in_place(&mut self, chunks: usize, raw_bytes: usize) -> bool {
+        let Some(InPlace { start, .. }) = self.in_place else {
+            return false;
+        };
+        self.kept = self.bytes.len();
+        let done = self.first + self.chunks.len();
+        let rest = (self.kept - start) / done.max(1) * chunks.saturating_sub(done);
+        if rest > self.bytes.capacity() - self.kept {
+            // A little more than those so far took, and what an encoder may want for the last one. Without it,
+            // memory grows step by step, so a failure does not matter.
+            let _ = self.bytes.try_reserve_exact(rest + rest / 16 + raw_bytes);
+        }
+        huge_pages::advise(self.bytes.spare_capacity_mut());
+        true
+    }
+
+    /// Returns the caller's memory, if chunks were appended to it.
+    pub(crate) fn take_memory(&mut self) -> Option<Vec<u8>> {
+        let InPlace { own, .. } = self.in_place.take()?;
+        let memory = std::mem::replace(&mut self.bytes, own);
+        self.kept = 0;
+        self.restart(0);
+        Some(memory)
     }
 
     /// Adds the body of the next chunk.
@@ -98,7 +158,11 @@ impl EncodedChunks {
         &mut self,
         encode: impl FnOnce(&mut Vec<u8>) -> Result<(Form, FoundFill)>,
     ) -> Result<()> {
-        let start = self.bytes.len() + RESERVED_HEADER_BYTES;
+        let reserved = match self.in_place {
+            Some(InPlace { frame, .. }) => chunk_header_len(frame, self.first + self.chunks.len()),
+            None => RESERVED_HEADER_BYTES,
+        };
+        let start = self.bytes.len() + reserved;
         self.bytes.resize(start, 0);
         let (form, found) = encode(&mut self.bytes)?;
         self.found.join(&found);

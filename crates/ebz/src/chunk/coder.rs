@@ -10,6 +10,7 @@ use crate::codec::Context;
 use crate::element::Element;
 use crate::error::Result;
 use crate::simd::Level;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Moves chunks between arrays and an engine; one per thread.
@@ -38,7 +39,7 @@ impl ChunkCoder {
         for first in chunks.clone().step_by(most) {
             let batch = first..chunks.end.min(first + most);
             let parts = batch.map(|chunk| Ok((chunk, part(chunk)?)));
-            let parts: Vec<_> = parts.collect::<Result<_>>()?;
+            let parts: SmallVec<[_; 1]> = parts.collect::<Result<_>>()?;
             let mut gathered = self.context.take::<Vec<T>>();
             let batch = contiguous(&parts, &mut gathered);
             let result = encode_batch::<T>(engine, plan, &batch, &mut self.context, out);
@@ -61,7 +62,7 @@ impl ChunkCoder {
         out: &mut [T],
     ) -> Result<()> {
         let context = &mut self.context;
-        let region = plan.header().grid.region(chunk);
+        let region = plan.header().grid.chunk_box(chunk);
         let decode = |context: &mut Context, out: &mut [T]| {
             let header = plan.header();
             let limits = header.clip.filter(|_| body.form == Form::Coded);
@@ -84,7 +85,7 @@ impl ChunkCoder {
             }
             decoded
         };
-        if region == part {
+        if *region == *part {
             return decode(context, out);
         }
         let shape = extents(&region);
@@ -121,6 +122,9 @@ fn encode_batch<T: Element>(
     context: &mut Context,
     out: &mut EncodedChunks,
 ) -> Result<()> {
+    if plan.header().clip.is_none() {
+        return engine.encode(plan, batch, context, out);
+    }
     let exceeds = |chunk: &Values<'_>| plan.exceeds_limits::<T>(bytemuck::cast_slice(chunk.bytes));
     let exceeds: Vec<bool> = batch.iter().map(exceeds).collect::<Result<_>>()?;
     let mut rest = batch;
@@ -145,7 +149,7 @@ fn encode_batch<T: Element>(
 fn contiguous<'a, T: Element>(
     parts: &[(usize, View<'a, T>)],
     gathered: &'a mut Vec<T>,
-) -> Vec<Values<'a>> {
+) -> SmallVec<[Values<'a>; 1]> {
     gathered.clear();
     for (_, part) in parts {
         if part.as_slice().is_none() {

@@ -4,6 +4,8 @@ use super::body::{EncodedChunks, Target, Values};
 use super::plan::FramePlan;
 use crate::codec::Context;
 use crate::error::Result;
+use std::ops::Deref;
+use std::sync::Arc;
 
 /// Encodes and decodes the chunks of a frame, on the CPU or on another device such as a GPU.
 ///
@@ -29,6 +31,24 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
         chunks: &mut [Target<'_>],
         context: &mut Context,
     ) -> Result<()>;
+}
+
+/// The engine of a pool or a reader: the CPU unless another one is set.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SharedEngine(Option<Arc<dyn Engine>>);
+
+impl From<Arc<dyn Engine>> for SharedEngine {
+    fn from(engine: Arc<dyn Engine>) -> Self {
+        Self(Some(engine))
+    }
+}
+
+impl Deref for SharedEngine {
+    type Target = dyn Engine;
+
+    fn deref(&self) -> &Self::Target {
+        self.0.as_deref().unwrap_or(&Cpu)
+    }
 }
 
 /// The CPU engine; runs on the calling thread.

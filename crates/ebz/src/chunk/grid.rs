@@ -1,8 +1,9 @@
 //! How an array is split into chunks.
 
-use crate::array::{contiguous_strides, display, element_count};
+use crate::array::{PerAxis, contiguous_strides, display, element_count};
 use crate::codec::Dims;
 use crate::error::{Error, Result};
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
 /// Raw size of automatically chosen chunks.
@@ -19,10 +20,10 @@ pub(crate) const MAX_CHUNK_BYTES: usize = 1 << 30;
 /// rows and planes, the default, are slabs by themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
-    shape: Vec<usize>,
-    chunk: Vec<usize>,
+    shape: PerAxis<usize>,
+    chunk: PerAxis<usize>,
     /// Chunks along each axis.
-    counts: Vec<usize>,
+    counts: PerAxis<usize>,
     /// First axis along which a chunk is longer than 1; slabs are cut along it.
     split: usize,
 }
@@ -38,7 +39,7 @@ impl Grid {
                 display(shape)
             )));
         }
-        let chunk: Vec<_> = chunk
+        let chunk: PerAxis<_> = chunk
             .iter()
             .zip(shape)
             .map(|(&c, &s)| c.min(s.max(1)))
@@ -50,7 +51,7 @@ impl Grid {
                 display(&chunk)
             )));
         }
-        let counts: Vec<_> = shape
+        let counts: PerAxis<_> = shape
             .iter()
             .zip(&chunk)
             .map(|(&s, &c)| s.div_ceil(c))
@@ -59,7 +60,7 @@ impl Grid {
             .find(|&axis| chunk[axis] > 1)
             .unwrap_or(shape.len().saturating_sub(1));
         let grid = Self {
-            shape: shape.to_vec(),
+            shape: shape.into(),
             chunk,
             counts,
             split,
@@ -76,7 +77,7 @@ impl Grid {
     pub fn automatic(shape: &[usize], element_size: usize) -> Result<Self> {
         element_count(shape)?;
         let target = TARGET_CHUNK_BYTES / element_size;
-        let mut chunk = vec![1; shape.len()];
+        let mut chunk: PerAxis<_> = smallvec![1; shape.len()];
         let mut inner = 1usize;
         for axis in (0..shape.len()).rev() {
             let extent = shape[axis].max(1);
@@ -101,7 +102,7 @@ impl Grid {
     /// box fits. Chunks have extent 1 along further axes, unless that would make them tiny.
     pub fn boxes(shape: &[usize], element_size: usize) -> Result<Self> {
         element_count(shape)?;
-        let mut chunk = vec![1; shape.len()];
+        let mut chunk: PerAxis<_> = smallvec![1; shape.len()];
         let inner = shape.len().saturating_sub(3);
         for axis in inner..shape.len() {
             chunk[axis] = shape[axis].max(1);
@@ -136,7 +137,7 @@ impl Grid {
     }
 
     /// The box of the whole array.
-    pub(crate) fn whole(&self) -> Vec<Range<usize>> {
+    pub(crate) fn whole(&self) -> PerAxis<Range<usize>> {
         self.shape.iter().map(|&n| 0..n).collect()
     }
 
@@ -166,8 +167,16 @@ impl Grid {
 
     /// The box of the array that a chunk covers.
     pub fn region(&self, chunk: usize) -> Vec<Range<usize>> {
+        self.chunk_box(chunk).into_vec()
+    }
+
+    /// [`Grid::region`] without an allocation.
+    pub(crate) fn chunk_box(&self, chunk: usize) -> PerAxis<Range<usize>> {
+        if self.chunks() == 1 {
+            return self.whole();
+        }
         let mut rest = chunk;
-        let mut region = vec![0..0; self.shape.len()];
+        let mut region: PerAxis<_> = smallvec![0..0; self.shape.len()];
         for axis in (0..self.shape.len()).rev() {
             let start = rest % self.counts[axis] * self.chunk[axis];
             rest /= self.counts[axis];
@@ -177,8 +186,8 @@ impl Grid {
     }
 
     /// The box of the array that a slab covers.
-    pub(crate) fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
-        let mut region = self.region(slab * self.chunks_per_slab());
+    pub(crate) fn slab_box(&self, slab: usize) -> PerAxis<Range<usize>> {
+        let mut region = self.chunk_box(slab * self.chunks_per_slab());
         for (range, &extent) in region.iter_mut().zip(&self.shape).skip(self.split + 1) {
             *range = 0..extent;
         }
@@ -186,8 +195,8 @@ impl Grid {
     }
 
     /// The slabs that intersect a non-empty box, in order.
-    pub(crate) fn slabs_touching(&self, region: &[Range<usize>]) -> Vec<usize> {
-        let mut slabs = vec![0];
+    pub(crate) fn slabs_touching(&self, region: &[Range<usize>]) -> SmallVec<[usize; 4]> {
+        let mut slabs = smallvec![0];
         for (axis, range) in region.iter().enumerate().take(self.split + 1) {
             let first = range.start / self.chunk[axis];
             let last = (range.end - 1) / self.chunk[axis];
@@ -201,7 +210,7 @@ impl Grid {
 
     /// Number of values in a chunk.
     pub fn chunk_len(&self, chunk: usize) -> usize {
-        self.region(chunk).iter().map(Range::len).product()
+        self.chunk_box(chunk).iter().map(Range::len).product()
     }
 }
 
@@ -217,12 +226,12 @@ pub(crate) fn dims(extents: &[usize]) -> Dims {
 }
 
 /// Extents of a box.
-pub(crate) fn extents(region: &[Range<usize>]) -> Vec<usize> {
+pub(crate) fn extents(region: &[Range<usize>]) -> PerAxis<usize> {
     region.iter().map(Range::len).collect()
 }
 
 /// The intersection of two boxes.
-pub(crate) fn intersect(a: &[Range<usize>], b: &[Range<usize>]) -> Vec<Range<usize>> {
+pub(crate) fn intersect(a: &[Range<usize>], b: &[Range<usize>]) -> PerAxis<Range<usize>> {
     a.iter()
         .zip(b)
         .map(|(a, b)| {

@@ -15,9 +15,10 @@ mod grid;
 mod plan;
 mod pool;
 
-pub(crate) use body::RESERVED_HEADER_BYTES;
 pub use body::{Body, EncodedChunks, Form, Target, Values};
+pub(crate) use body::{RESERVED_HEADER_BYTES, chunk_header_len};
 pub(crate) use coder::ChunkCoder;
+pub(crate) use engine::SharedEngine;
 pub use engine::{Cpu, Engine};
 pub use grid::Grid;
 pub(crate) use grid::{MAX_CHUNK_BYTES, extents, intersect};

@@ -3,7 +3,7 @@
 use super::body::{Body, Form, Target, Values};
 use super::constant;
 use super::grid::{Grid, dims, extents};
-use crate::array::{FoundFill, chunk_fill, display, is_known_fill, may_have_fill};
+use crate::array::{FoundFill, PerAxis, chunk_fill, display, is_known_fill, may_have_fill};
 use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::clip::{Clip, ValueLimits};
 use crate::codec::{self, ChunkShape, Context, Dims, Entry, Params, Task};
@@ -49,9 +49,17 @@ pub struct WriterVersion(pub [u32; 3]);
 
 impl WriterVersion {
     /// The running version.
-    fn this() -> Self {
-        let mut numbers = env!("CARGO_PKG_VERSION").split('.');
-        Self([(); 3].map(|()| numbers.next().and_then(|n| n.parse().ok()).unwrap_or(0)))
+    const THIS: Self = Self([
+        number(env!("CARGO_PKG_VERSION_MAJOR")),
+        number(env!("CARGO_PKG_VERSION_MINOR")),
+        number(env!("CARGO_PKG_VERSION_PATCH")),
+    ]);
+}
+
+const fn number(text: &str) -> u32 {
+    match u32::from_str_radix(text, 10) {
+        Ok(number) => number,
+        Err(_) => 0,
     }
 }
 
@@ -126,7 +134,7 @@ impl FramePlan {
             clip: options.clip.limits(tolerance),
             keep_zeros: options.keep_zeros && tolerance != Tolerance::Lossless,
             metadata: options.metadata.clone().unwrap_or_default(),
-            writer: WriterVersion::this(),
+            writer: WriterVersion::THIS,
         };
         Ok(Self { header, entry })
     }
@@ -215,12 +223,17 @@ impl FramePlan {
 
     /// The box of the array that a slab covers.
     pub fn slab_region(&self, slab: usize) -> Vec<Range<usize>> {
-        self.header.grid.slab_region(slab)
+        self.header.grid.slab_box(slab).into_vec()
     }
 
     /// Number of values of a slab.
     pub(crate) fn slab_len(&self, slab: usize) -> usize {
-        self.slab_region(slab).iter().map(Range::len).product()
+        self.header
+            .grid
+            .slab_box(slab)
+            .iter()
+            .map(Range::len)
+            .product()
     }
 
     /// Indices of the chunks of a slab.
@@ -234,7 +247,7 @@ impl FramePlan {
         &self,
         slab: usize,
         shape: Option<&[usize]>,
-    ) -> Result<Vec<Range<usize>>> {
+    ) -> Result<PerAxis<Range<usize>>> {
         if T::TYPE != self.header.element || slab >= self.slabs() {
             return Err(Error::invalid(format!(
                 "no slab {slab} of {} values in a frame of {} slabs of {} values",
@@ -243,10 +256,10 @@ impl FramePlan {
                 self.header.element
             )));
         }
-        let region = self.slab_region(slab);
+        let region = self.header.grid.slab_box(slab);
         let expected = extents(&region);
         match shape {
-            Some(shape) if shape != expected => Err(Error::invalid(format!(
+            Some(shape) if *shape != *expected => Err(Error::invalid(format!(
                 "slab {slab} has shape {}, not {}",
                 display(&expected),
                 display(shape)
@@ -273,9 +286,9 @@ impl FramePlan {
                 return Ok((Form::Constant, FoundFill::default()));
             }
             // Detect fill values before encoding; or afterwards, and only if the extremes that the
-            // codec reports (for f32) leave it open. A chunk after one with fill values is likely
+            // codec reports (for f32 and f64) leave it open. A chunk after one with fill values is likely
             // to have some too.
-            let reported = self.entry.tells_extremes && T::SIZE == 4;
+            let reported = self.entry.tells_extremes && T::SIZE >= 4;
             let deferred = reported && task.fill.is_empty() && !context.found_fill;
             found = match deferred {
                 true => FoundFill::default(),
@@ -349,7 +362,7 @@ impl FramePlan {
 
     /// Extents of a chunk as a codec sees them.
     pub fn dims(&self, chunk: usize) -> Dims {
-        dims(&extents(&self.header.grid.region(chunk)))
+        dims(&extents(&self.header.grid.chunk_box(chunk)))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::body::EncodedChunks;
 use super::coder::ChunkCoder;
-use super::engine::{Cpu, Engine};
+use super::engine::SharedEngine;
 use super::grid::extents;
 use super::plan::FramePlan;
-use crate::array::View;
+use crate::array::{PerAxis, View};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -13,7 +13,6 @@ use crate::simd::Level;
 use std::cell::Cell;
 use std::io::Read;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Source of the values of a frame.
 pub(crate) enum Input<'a, T> {
@@ -41,8 +40,9 @@ impl Stream<'_> {
 }
 
 /// An engine and its worker threads; buffers are reused between frames.
+#[derive(Default)]
 pub(crate) struct Pool {
-    pub engine: Arc<dyn Engine>,
+    pub engine: SharedEngine,
     workers: Vec<Worker>,
 }
 
@@ -55,17 +55,8 @@ struct Worker {
 }
 
 thread_local! {
-    /// The worker that the last pool on this thread left for the next one.
-    static CACHED: Cell<Option<(Level, Worker)>> = const { Cell::new(None) };
-}
-
-impl Default for Pool {
-    fn default() -> Self {
-        Self {
-            engine: Arc::new(Cpu),
-            workers: Vec::new(),
-        }
-    }
+    /// The worker that the last pool on this thread left for the next one, in its list.
+    static CACHED: Cell<Option<(Level, Vec<Worker>)>> = const { Cell::new(None) };
 }
 
 impl Pool {
@@ -76,16 +67,15 @@ impl Pool {
         let cached = CACHED.try_with(Cell::take).ok().flatten();
         let same = cached.filter(|(level, _)| *level == simd);
         Self {
-            workers: same.into_iter().map(|(_, worker)| worker).collect(),
+            workers: same.map(|(_, workers)| workers).unwrap_or_default(),
             ..Self::default()
         }
     }
 
     /// Stores the buffers of one worker for the next array on this thread.
     pub fn cache(mut self, simd: Level) {
-        if let Some(worker) = self.workers.pop() {
-            let _ = CACHED.try_with(|cached| cached.set(Some((simd, worker))));
-        }
+        self.workers.truncate(1);
+        let _ = CACHED.try_with(|cached| cached.set(Some((simd, self.workers))));
     }
 
     /// The coder of one worker, and what it encodes to.
@@ -95,6 +85,25 @@ impl Pool {
         }
         let worker = &mut self.workers[0];
         (&mut worker.coder, &mut worker.encoded)
+    }
+
+    /// Appends the chunks of a frame to `memory` from now on.
+    pub fn write_to(&mut self, memory: Vec<u8>, frame: u32, simd: Level) {
+        self.coder(simd).1.write_to(memory, frame);
+    }
+
+    /// Returns the memory that chunks were appended to.
+    pub fn take_memory(&mut self) -> Option<Vec<u8>> {
+        self.workers.first_mut()?.encoded.take_memory()
+    }
+
+    /// Number of slabs per job, and of threads that have any to do.
+    pub fn jobs(&self, plan: &FramePlan, threads: usize) -> (usize, usize) {
+        // A run of slabs has about as many chunks as the engine prefers per call.
+        let per_slab = plan.header().grid.chunks_per_slab().max(1);
+        let run = (self.engine.batch(plan) / per_slab).max(1);
+        let runs = plan.slabs().div_ceil(run);
+        (run, parallel::threads(threads).min(runs).max(1))
     }
 
     /// Encodes the chunks of a frame. `finish` gets runs of them in any order, on any thread; then
@@ -107,13 +116,9 @@ impl Pool {
         finish: impl Fn(&mut EncodedChunks) + Sync,
         mut emit: impl FnMut(&mut EncodedChunks) -> Result<()> + Send,
     ) -> Result<()> {
+        let (run, threads) = self.jobs(plan, threads);
         let (engine, workers) = (&*self.engine, &mut self.workers);
-        // A run of slabs has about as many chunks as the engine prefers per call.
         let grid = &plan.header().grid;
-        let per_slab = grid.chunks_per_slab().max(1);
-        let run = (engine.batch(plan) / per_slab).max(1);
-        let runs = plan.slabs().div_ceil(run);
-        let threads = parallel::threads(threads).min(runs).max(1);
         workers.resize_with(threads.max(workers.len()), || Worker::new(simd));
         let whole = grid.whole();
         let memory = match input {
@@ -140,7 +145,7 @@ impl Pool {
                 encoded.restart(chunks.start);
                 match memory {
                     Some(view) => {
-                        let part = |chunk| Ok(view.part(&grid.region(chunk), &whole));
+                        let part = |chunk| Ok(view.part(&grid.chunk_box(chunk), &whole));
                         coder.encode(engine, plan, chunks, part, encoded)?;
                     }
                     None => {
@@ -161,7 +166,7 @@ impl Pool {
 pub(crate) struct Piece<'a, T> {
     pub plan: FramePlan,
     pub chunks: Range<usize>,
-    pub region: Vec<Range<usize>>,
+    pub region: PerAxis<Range<usize>>,
     pub view: View<'a, T>,
 }
 
@@ -184,7 +189,7 @@ impl Pool {
                 let Piece { plan, chunks, .. } = &piece;
                 encoded.restart(chunks.start);
                 let grid = &plan.header().grid;
-                let part = |chunk| Ok(piece.view.part(&grid.region(chunk), &piece.region));
+                let part = |chunk| Ok(piece.view.part(&grid.chunk_box(chunk), &piece.region));
                 coder.encode(engine, plan, chunks.clone(), part, encoded)
             },
             |worker| emit(&mut worker.encoded),
@@ -212,12 +217,12 @@ fn stream_part<'a, T: Element>(
     let grid = &plan.header().grid;
     let slab = chunk / grid.chunks_per_slab().max(1);
     let start: usize = (first..slab).map(|slab| plan.slab_len(slab)).sum();
-    let region = plan.slab_region(slab);
+    let region = grid.slab_box(slab);
     let view = View::new(
         &values[start..start + plan.slab_len(slab)],
         &extents(&region),
     )?;
-    Ok(view.part(&grid.region(chunk), &region))
+    Ok(view.part(&grid.chunk_box(chunk), &region))
 }
 
 /// A frame that is encoded but not yet written.

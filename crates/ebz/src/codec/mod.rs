@@ -256,7 +256,7 @@ impl Entry {
         out: &mut [T],
     ) -> Result<()> {
         match self.info.id {
-            RAW => raw::load(bytes, out),
+            RAW => raw::load(bytes, context, out),
             _ if is_narrow::<T>() => narrow::decode(self, bytes, dims, context, out),
             _ => self.decode_wide::<T::Wide>(bytes, dims, context, bytemuck::cast_slice_mut(out)),
         }

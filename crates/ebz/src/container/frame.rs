@@ -1,7 +1,7 @@
 //! Serialization of the frame header, the body of a frame record.
 
 use super::bytes::Fields;
-use crate::array::{MAX_AXES, element_count};
+use crate::array::{MAX_AXES, PerAxis, element_count};
 use crate::bits::varint;
 use crate::bound::{Bound, BoundKind, Tolerance};
 use crate::chunk::{FrameHeader, Grid, WriterVersion};
@@ -34,7 +34,7 @@ impl FrameHeader {
         let resolved = Bound::from(self.tolerance);
         let asked = self.asked.value();
         let flag = |has: bool, flag: u8| if has { flag } else { 0 };
-        let flags = flag(self.grid.chunk() != whole(self.shape()), HAS_CHUNK)
+        let flags = flag(*self.grid.chunk() != *whole(self.shape()), HAS_CHUNK)
             | flag(asked.to_bits() != resolved.value().to_bits(), HAS_ASKED)
             | flag(self.fill != Fill::Auto, HAS_FILL)
             | flag(!self.params.is_empty(), HAS_PARAMS)
@@ -105,7 +105,11 @@ impl FrameHeader {
         if axes > MAX_AXES {
             return Err(Error::corrupt(format!("frame with {axes} axes")));
         }
-        let mut sizes = || (0..axes).map(|_| fields.size()).collect::<Result<Vec<_>>>();
+        let mut sizes = || {
+            (0..axes)
+                .map(|_| fields.size())
+                .collect::<Result<PerAxis<_>>>()
+        };
         let shape = sizes()?;
         element_count(&shape).map_err(as_corrupt)?;
         let chunk = match has(HAS_CHUNK) {
@@ -113,7 +117,7 @@ impl FrameHeader {
             false => whole(&shape),
         };
         let grid = Grid::new(&shape, &chunk, element.size()).map_err(as_corrupt)?;
-        if grid.chunk() != chunk || has(HAS_CHUNK) != (chunk != whole(&shape)) {
+        if *grid.chunk() != *chunk || has(HAS_CHUNK) != (chunk != whole(&shape)) {
             return Err(Error::corrupt("frame header with invalid chunk extents"));
         }
         let header = Self {
@@ -195,7 +199,7 @@ fn read_limits(fields: &mut Fields<'_>, tolerance: Tolerance) -> Result<ValueLim
 }
 
 /// Chunk extents of an array that is a single chunk.
-fn whole(shape: &[usize]) -> Vec<usize> {
+fn whole(shape: &[usize]) -> PerAxis<usize> {
     shape.iter().map(|&extent| extent.max(1)).collect()
 }
 

@@ -7,6 +7,7 @@ use super::source::Source;
 use crate::bits::varint;
 use crate::chunk::Form;
 use crate::error::{Error, Result};
+use smallvec::SmallVec;
 
 /// Bytes at the end of a file that hold the offset of the index record.
 pub(super) const TAIL_BYTES: usize = 6;
@@ -61,6 +62,12 @@ pub(crate) struct FramePlace {
     pub end: Option<Place>,
 }
 
+/// Places of the chunks of a frame; small arrays have one, which needs no allocation.
+pub(super) type Places = SmallVec<[Place; 1]>;
+
+/// Places of the frames of a file.
+pub(super) type FramePlaces = SmallVec<[FramePlace; 1]>;
+
 impl FramePlace {
     /// End of the chunk records.
     pub fn chunks_end(&self) -> u64 {
@@ -87,14 +94,14 @@ pub(super) fn read_chunks(
     place: &FramePlace,
     count: usize,
     end: Option<&[u8]>,
-) -> Result<Vec<Place>> {
+) -> Result<Places> {
     if end.is_some() != (count > 1) {
         return Err(mismatch());
     }
     let mut at = place.header.end();
     // The length of a header does not depend on the form.
     let chunk = |number, length| Record::of_chunk(frame, number, Form::Raw, length);
-    let mut places = Vec::new();
+    let mut places = Places::new();
     match (count, end) {
         (1, _) => {
             let header = chunk(0, 0).header_len() as u64;
@@ -176,7 +183,7 @@ fn find(source: &impl Source, size: u64, offset: u64) -> Result<Option<Place>> {
 }
 
 /// Parses the body of the index record of `count` frames, which starts at `offset` in the file.
-pub(super) fn read_frames(body: &[u8], count: u32, offset: u64) -> Result<Vec<FramePlace>> {
+pub(super) fn read_frames(body: &[u8], count: u32, offset: u64) -> Result<FramePlaces> {
     let wrong = || Error::corrupt("file index of invalid length");
     let table = body.len().checked_sub(TAIL_BYTES).ok_or_else(wrong)?;
     let (table, tail) = body.split_at(table);
@@ -185,7 +192,7 @@ pub(super) fn read_frames(body: &[u8], count: u32, offset: u64) -> Result<Vec<Fr
         return Err(wrong());
     }
     let mut fields = Fields::new(table, "file index");
-    let mut frames = Vec::new();
+    let mut frames = FramePlaces::new();
     let mut at = FILE_HEADER_BYTES as u64;
     for frame in 0..count {
         let start = at.saturating_add(fields.number()?);

@@ -115,7 +115,7 @@ pub(super) fn slab_memory(grid: &Grid, region: &[Range<usize>], element_size: us
     if grid.chunks() == 0 {
         return 0;
     }
-    let slab = grid.slab_region(0);
+    let slab = grid.slab_box(0);
     let extents = slab.iter().zip(region).map(|(s, r)| s.len().min(r.len()));
     extents.fold(element_size as u64, |n, extent| {
         n.saturating_mul(extent as u64)

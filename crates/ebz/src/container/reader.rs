@@ -1,18 +1,19 @@
 //! Random-access reading: any frame, any region, several threads.
 
 use super::file_header::{FILE_HEADER_BYTES, size_and_previous_index};
-use super::index::{self, FramePlace, Place};
+use super::index::{self, FramePlace, FramePlaces, Place, Places};
 use super::limits::{self, Limits};
 use super::record::{Kind, MAX_HEADER_BYTES, Record};
 use super::source::Source;
 use super::trailing::{early_end, trailing_bytes};
-use crate::array::{Array, ViewMut, display, scatter};
-use crate::chunk::{ChunkCoder, Cpu, Engine, FrameHeader, FramePlan, extents, intersect};
+use crate::array::{Array, PerAxis, ViewMut, display, scatter};
+use crate::chunk::{ChunkCoder, Engine, FrameHeader, FramePlan, SharedEngine, extents, intersect};
 use crate::element::{Element, with_type};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::simd::Level;
 use crate::workspace::Context;
+use smallvec::SmallVec;
 use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
@@ -33,11 +34,11 @@ pub struct Reader<S> {
     /// Offset of the index record.
     index: u64,
     unfinished: bool,
-    frames: Vec<FramePlace>,
+    frames: FramePlaces,
     limits: Limits,
     threads: usize,
     simd: Level,
-    engine: Arc<dyn Engine>,
+    engine: SharedEngine,
 }
 
 impl Reader<File> {
@@ -73,11 +74,11 @@ impl<S: Source> Reader<S> {
             size,
             index: place.offset,
             unfinished: previous > 0,
-            frames: Vec::new(),
+            frames: FramePlaces::new(),
             limits: Limits::default(),
             threads: 0,
             simd: Level::detect(),
-            engine: Arc::new(Cpu),
+            engine: SharedEngine::default(),
         };
         let (record, body) = reader.record(place, &mut scratch)?;
         reader.frames = index::read_frames(body, record.frame, place.offset)?;
@@ -132,7 +133,7 @@ impl<S: Source> Reader<S> {
 
     /// Sets the engine that decodes chunks; does not affect the output.
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = engine;
+        self.engine = engine.into();
         self
     }
 
@@ -233,7 +234,7 @@ pub struct Frame<'a, S> {
     reader: &'a Reader<S>,
     number: u32,
     header: FrameHeader,
-    chunks: Vec<Place>,
+    chunks: Places,
     /// Length of the longest chunk body.
     largest: u64,
 }
@@ -286,7 +287,7 @@ impl<S: Source> Frame<'_, S> {
         let slabs = grid.slabs_touching(region).into_iter();
         let chunks = slabs.flat_map(|slab| grid.chunks_of(slab));
         let touched = |chunk: &usize| {
-            let common = intersect(&grid.region(*chunk), region);
+            let common = intersect(&grid.chunk_box(*chunk), region);
             !common.iter().any(Range::is_empty)
         };
         let places = chunks.filter(touched).map(|chunk| self.chunks[chunk]);
@@ -332,7 +333,7 @@ impl<S: Source> Frame<'_, S> {
     ) -> Result<()> {
         self.check::<T>(region)?;
         let shape = extents(region);
-        if out.shape() != shape {
+        if *out.shape() != *shape {
             return Err(Error::invalid(format!(
                 "the output has shape {}, but the data has {}",
                 display(out.shape()),
@@ -425,19 +426,16 @@ impl<S: Source> Frame<'_, S> {
         let grid = &self.header.grid;
         let plan = &self.plan()?;
         let slabs = grid.slabs_touching(region);
-        let mut workers = self.workers(
-            slabs.len(),
-            held,
-            0,
-            size_of_val(out) >= MIN_STREAMING_BYTES,
-        )?;
+        // Fresh memory is cleared page by page as it is written, and stays in the caches for that.
+        let streaming = held == 0 && size_of_val(out) >= MIN_STREAMING_BYTES;
+        let mut workers = self.workers(slabs.len(), held, 0, streaming)?;
         let mut rest = out;
         let mut slabs = slabs.into_iter();
         parallel::unordered(
             &mut workers,
             |_| {
                 Ok(slabs.next().map(|slab| {
-                    let part = intersect(&grid.slab_region(slab), region);
+                    let part = intersect(&grid.slab_box(slab), region);
                     let length = part.iter().map(Range::len).product();
                     let (head, tail) = std::mem::take(&mut rest).split_at_mut(length);
                     rest = tail;
@@ -466,14 +464,14 @@ impl<S: Source> Frame<'_, S> {
         let mut workers: Vec<_> = self
             .workers(slabs.len(), 0, slab, false)?
             .into_iter()
-            .map(|worker| (worker, Vec::new(), Vec::new()))
+            .map(|worker| (worker, PerAxis::new(), Vec::new()))
             .collect();
         let mut slabs = slabs.into_iter();
         parallel::ordered(
             &mut workers,
             |_| Ok(slabs.next()),
             |(worker, part, values), slab| {
-                *part = intersect(&grid.slab_region(slab), region);
+                *part = intersect(&grid.slab_box(slab), region);
                 limits::resize(values, part.iter().map(Range::len).product())?;
                 self.decode_slab(plan, worker, slab, part, values)
             },
@@ -495,7 +493,13 @@ impl<S: Source> Frame<'_, S> {
 
     /// Creates workers, at most one per job and as many as fit into memory beside the `held` bytes
     /// of the output; each needs memory for a chunk and for `slab` bytes of values.
-    fn workers(&self, jobs: usize, held: u64, slab: u64, streaming: bool) -> Result<Vec<Worker>> {
+    fn workers(
+        &self,
+        jobs: usize,
+        held: u64,
+        slab: u64,
+        streaming: bool,
+    ) -> Result<SmallVec<[Worker; 1]>> {
         let threads = parallel::threads(self.reader.threads).min(jobs).max(1);
         let chunk = limits::chunk_memory(&self.header.grid, self.header.element);
         let each = chunk.saturating_add(self.largest).saturating_add(slab);
@@ -518,7 +522,7 @@ impl<S: Source> Frame<'_, S> {
     ) -> Result<()> {
         let grid = &self.header.grid;
         for number in grid.chunks_of(slab) {
-            let region = grid.region(number);
+            let region = grid.chunk_box(number);
             let overlap = intersect(&region, part);
             if overlap.iter().any(|r| r.is_empty()) {
                 continue;

@@ -2,10 +2,10 @@
 
 use super::bytes::Fields;
 use crate::bits::varint;
-use crate::chunk::{Body, Form, RESERVED_HEADER_BYTES};
+use crate::checksum;
+use crate::chunk::{Body, Form, RESERVED_HEADER_BYTES, chunk_header_len};
 use crate::error::{Error, Result};
-use std::hash::Hasher;
-use twox_hash::xxhash3_64::{self, RawHasher, SecretBuffer};
+use crate::simd::Avx2;
 
 /// First bytes of every record, before its kind; recovery searches for them after damage.
 pub(super) const MARKER: [u8; 3] = *b"EBZ";
@@ -146,10 +146,15 @@ impl Record {
 
     /// Length of the header.
     pub fn header_len(&self) -> usize {
-        let frame = varint::length(self.frame.into());
         match self.kind.form() {
-            Some(_) => MARKER.len() + 1 + frame + varint::length(self.number.into()) + 4 + 8,
-            None => MARKER.len() + 1 + frame + varint::length(self.length) + 4,
+            Some(_) => chunk_header_len(self.frame, self.number as usize),
+            None => {
+                MARKER.len()
+                    + 1
+                    + varint::length(self.frame.into())
+                    + varint::length(self.length)
+                    + 4
+            }
         }
     }
 
@@ -174,21 +179,7 @@ impl Record {
 
     /// XXH3 of head and body, truncated to 32 bits for records that are not chunks.
     fn checksum(&self, head: &HeaderBytes, body: &[u8]) -> u64 {
-        // Up to this length, setting up the streaming hasher takes longer than hashing.
-        const MAX_ONE_SHOT_BYTES: usize = 240;
-        let head = head.as_ref();
-        let total = head.len() + body.len();
-        let sum = if total <= MAX_ONE_SHOT_BYTES {
-            let mut both = [0; MAX_ONE_SHOT_BYTES];
-            both[..head.len()].copy_from_slice(head);
-            both[head.len()..total].copy_from_slice(body);
-            xxhash3_64::Hasher::oneshot(&both[..total])
-        } else {
-            let mut hasher = RawHasher::new(SecretBuffer::default());
-            hasher.write(head);
-            hasher.write(body);
-            hasher.finish()
-        };
+        let sum = checksum::xxh3(Avx2::new(), head.as_ref(), body);
         match self.kind.form() {
             Some(_) => sum,
             None => sum & u64::from(u32::MAX),

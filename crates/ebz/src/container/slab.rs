@@ -4,7 +4,7 @@
 
 use super::record::Record;
 use crate::array::{View, display};
-use crate::chunk::{ChunkCoder, Cpu, EncodedChunks, Engine, Form, FramePlan, extents};
+use crate::chunk::{ChunkCoder, EncodedChunks, Engine, Form, FramePlan, SharedEngine, extents};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -44,7 +44,7 @@ pub(super) fn seal(frame: u32, chunks: &mut EncodedChunks) {
 /// Encodes and decodes slabs. Create one per thread; it reuses its buffers.
 pub struct SlabCoder {
     coder: ChunkCoder,
-    engine: Arc<dyn Engine>,
+    engine: SharedEngine,
 }
 
 impl SlabCoder {
@@ -52,13 +52,13 @@ impl SlabCoder {
     pub fn new(simd: Level) -> Self {
         Self {
             coder: ChunkCoder::new(simd),
-            engine: Arc::new(Cpu),
+            engine: SharedEngine::default(),
         }
     }
 
     /// Sets the engine; does not affect the output.
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.engine = engine;
+        self.engine = engine.into();
         self
     }
 
@@ -77,7 +77,7 @@ impl SlabCoder {
         out.frame = frame;
         out.chunks.restart(chunks.start);
         let grid = &plan.header().grid;
-        let part = |chunk| Ok(values.part(&grid.region(chunk), &outer));
+        let part = |chunk| Ok(values.part(&grid.chunk_box(chunk), &outer));
         self.coder
             .encode(&*self.engine, plan, chunks, part, &mut out.chunks)?;
         seal(frame, &mut out.chunks);
@@ -102,8 +102,8 @@ impl SlabCoder {
                 header.element
             )));
         }
-        let shape = extents(&header.grid.region(chunk));
-        if values.shape() != shape {
+        let shape = extents(&header.grid.chunk_box(chunk));
+        if *values.shape() != *shape {
             return Err(Error::invalid(format!(
                 "chunk {chunk} has shape {}, not {}",
                 display(&shape),

@@ -177,7 +177,7 @@ impl<R: Read + Send> StreamReader<R> {
                 Ok(Some(slab))
             },
             |worker, slab| {
-                let part = grid.slab_region(slab);
+                let part = grid.slab_box(slab);
                 let length = part.iter().map(Range::len).product();
                 limits::resize(&mut worker.values, length)?;
                 for (&(form, ref bytes), number) in worker.chunks.iter().zip(grid.chunks_of(slab)) {

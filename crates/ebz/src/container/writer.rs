@@ -5,7 +5,7 @@
 
 use super::append::{LockedFile, Session};
 use super::file_header::FILE_HEADER_BYTES;
-use super::index::{self, FramePlace, Place, frame_number};
+use super::index::{self, FramePlace, FramePlaces, Place, Places, frame_number};
 use super::record::{Kind, Record};
 use super::slab::{EncodedSlab, seal};
 use super::{FORMAT_VERSION, SIGNATURE};
@@ -34,6 +34,9 @@ use std::sync::Arc;
 /// ones.
 const MAX_CACHED_CHUNK_BYTES: u64 = 16 << 20;
 
+/// Enough for most frame headers and indexes of one frame.
+const SHORT_BODY_BYTES: usize = 64;
+
 /// Writes frames to a file, a pipe or memory.
 ///
 /// A file whose writer was killed can be recovered: without [`Writer::finish`] it has no index, but
@@ -42,13 +45,17 @@ pub struct Writer<W> {
     out: W,
     options: Options,
     position: u64,
-    frames: Vec<FramePlace>,
+    frames: FramePlaces,
     pool: Pool,
     /// Result of the last search for a `ratio` or `psnr`.
     last: Option<search::Last>,
     /// The append in progress, if any.
     session: Option<Session>,
+    /// The memory of the output, if it is memory that can grow: a single thread encodes into it.
+    memory: Option<Memory<W>>,
 }
+
+type Memory<W> = fn(&mut W) -> &mut Vec<u8>;
 
 /// Statistics of a written frame.
 #[non_exhaustive]
@@ -106,10 +113,11 @@ impl<W: Write + Send> Writer<W> {
             out,
             options,
             position: 0,
-            frames: Vec::new(),
+            frames: FramePlaces::new(),
             pool: Pool::default(),
             last: None,
             session: None,
+            memory: None,
         };
         let mut head = [0; FILE_HEADER_BYTES];
         head[..8].copy_from_slice(&SIGNATURE);
@@ -135,22 +143,26 @@ impl<W: Write + Send> Writer<W> {
             out,
             options,
             position: reader.size(),
-            frames: reader.frame_places().to_vec(),
+            frames: reader.frame_places().into(),
             pool: Pool::default(),
             last,
             session: None,
+            memory: None,
         })
     }
 
-    /// Writes a single array as a complete stream, with the buffers of the last one on this thread.
+    /// Writes a single array as a complete stream, with the buffers of the last one on this thread. `memory` is that
+    /// of the output, if it has any that can grow.
     #[doc(hidden)]
     pub fn write_one<T: Element>(
         out: W,
+        memory: Option<Memory<W>>,
         options: Options,
         view: &View<'_, T>,
     ) -> Result<FrameStats> {
         let simd = options.simd;
         let mut writer = Self::new(out, options)?;
+        writer.memory = memory;
         writer.pool = Pool::cached(simd);
         let stats = writer.frame(view)?;
         if stats.raw_bytes <= MAX_CACHED_CHUNK_BYTES * stats.chunks as u64 {
@@ -162,7 +174,7 @@ impl<W: Write + Send> Writer<W> {
 
     /// Sets the engine that encodes chunks; does not affect the output.
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
-        self.pool.engine = engine;
+        self.pool.engine = engine.into();
         self
     }
 
@@ -245,7 +257,7 @@ impl<W: Write + Send> Writer<W> {
         if self.position > index::MAX_OFFSET {
             return Err(Error::unsupported("a file can have at most 2^48 bytes"));
         }
-        let mut body = Vec::new();
+        let mut body = Vec::with_capacity(SHORT_BODY_BYTES);
         index::write_frames(&self.frames, self.position, &mut body);
         self.put_record(Kind::Index, &body)?;
         self.out.flush()?;
@@ -279,9 +291,17 @@ impl<W: Write + Send> Writer<W> {
         let (threads, simd) = (self.options.threads, self.options.simd);
         let mut pool = std::mem::take(&mut self.pool);
         let mut frame = self.begin(&plan)?;
+        if let (Some(memory), (_, 1)) = (frame.writer.memory, pool.jobs(&plan, threads)) {
+            let memory = std::mem::take(memory(&mut frame.writer.out));
+            pool.write_to(memory, number, simd);
+        }
         let finish = |run: &mut EncodedChunks| seal(number, run);
-        let emit = |run: &mut EncodedChunks| frame.put(run);
-        pool.encode(&plan, input, (threads, simd), finish, emit)?;
+        let emit = |run: &mut EncodedChunks| frame.put_run(run);
+        let done = pool.encode(&plan, input, (threads, simd), finish, emit);
+        if let (Some(memory), Some(written)) = (frame.writer.memory, pool.take_memory()) {
+            *memory(&mut frame.writer.out) = written;
+        }
+        done?;
         frame.found.join(&found);
         let stats = frame.end()?;
         self.pool = pool;
@@ -292,7 +312,7 @@ impl<W: Write + Send> Writer<W> {
     /// number [`Writer::frames`].
     pub fn begin<'w>(&'w mut self, plan: &'w FramePlan) -> Result<FrameWriter<'w, W>> {
         let start = self.position;
-        let mut body = Vec::new();
+        let mut body = Vec::with_capacity(SHORT_BODY_BYTES);
         plan.header().write_to(&mut body);
         let header = self.put_record(Kind::Frame, &body)?;
         Ok(FrameWriter {
@@ -301,7 +321,7 @@ impl<W: Write + Send> Writer<W> {
             plan,
             start,
             header,
-            places: Vec::new(),
+            places: Places::new(),
             raw_chunks: 0,
             found: FoundFill::default(),
         })
@@ -375,7 +395,7 @@ pub struct FrameWriter<'w, W> {
     start: u64,
     header: Place,
     /// Grows with the chunks written: the shape may be untrusted.
-    places: Vec<Place>,
+    places: Places,
     raw_chunks: usize,
     found: FoundFill,
 }
@@ -398,13 +418,28 @@ impl<W: Write + Send> FrameWriter<'_, W> {
     }
 
     /// Writes the records of the next chunks.
+    fn put_run(&mut self, chunks: &mut EncodedChunks) -> Result<()> {
+        let total = self.plan.chunks();
+        if !chunks.keep_in_place(total, self.plan.header().raw_bytes() / total.max(1)) {
+            return self.put(chunks);
+        }
+        self.add_chunks(chunks);
+        Ok(())
+    }
+
+    /// Writes the records of the next chunks.
     fn put(&mut self, chunks: &EncodedChunks) -> Result<()> {
         self.writer.out.write_all(chunks.bytes())?;
+        self.add_chunks(chunks);
+        Ok(())
+    }
+
+    /// Adds the records of the next chunks at the current position.
+    fn add_chunks(&mut self, chunks: &EncodedChunks) {
         for body in chunks.bodies() {
             self.add_chunk(body.form, body.bytes.len() as u64);
         }
         self.found.join(&chunks.found());
-        Ok(())
     }
 
     /// Adds the record of the next chunk at the current position.

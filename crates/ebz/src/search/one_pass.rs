@@ -61,7 +61,7 @@ pub(super) fn frame<T: Element>(
                 return Ok(None);
             };
             let plan = lock().next_plan();
-            let region = plan.slab_region(slab);
+            let region = plan.header().grid.slab_box(slab);
             Ok(Some(Piece {
                 view: view.part(&region, &whole),
                 chunks: plan.chunks_of(slab),
@@ -211,7 +211,7 @@ struct Sample<T> {
 fn samples<T: Element>(view: &View<'_, T>, plan: &FramePlan) -> Result<Vec<Sample<T>>> {
     let whole: Vec<_> = view.shape().iter().map(|&n| 0..n).collect();
     let sample = |slab| {
-        let slab_region = plan.slab_region(slab);
+        let slab_region = plan.header().grid.slab_box(slab);
         let slab_bytes = plan.slab_len(slab) * T::SIZE;
         let mut region = slab_region.clone();
         let slow = region.len().saturating_sub(1).max(1);
@@ -222,7 +222,7 @@ fn samples<T: Element>(view: &View<'_, T>, plan: &FramePlan) -> Result<Vec<Sampl
             let length = range.len().div_ceil(SAMPLE_SHARE).max(part.ceil() as usize);
             *range = middle(range, length);
         }
-        let shape = extents(&region);
+        let shape = extents(&region).into_vec();
         let values = view.part(&region, &whole).to_contiguous().into_owned();
         Ok(Sample {
             values,
@@ -396,7 +396,7 @@ impl Control {
         for _ in 0..self.calibrations() {
             let (slab, bound) = (self.largest(), self.bracketing.bound(self.first_position()));
             let plan = plan.with_bound(bound);
-            let region = plan.slab_region(slab);
+            let region = plan.header().grid.slab_box(slab);
             let mut piece = Some(Piece {
                 view: view.part(&region, &whole),
                 chunks: plan.chunks_of(slab),

@@ -57,7 +57,7 @@ pub(super) fn of<T: Element>(
             sums.clear();
             let mut bodies = run.bodies();
             for slab in slabs {
-                let region = plan.slab_region(slab);
+                let region = plan.header().grid.slab_box(slab);
                 decoded.resize(plan.slab_len(slab), T::default());
                 for (chunk, body) in plan.chunks_of(slab).zip(&mut bodies) {
                     coder.decode(&Cpu, plan, chunk, body, &region, decoded)?;

@@ -50,6 +50,13 @@ impl<'a> Encoder<'a> {
     pub fn encode<K: Kind, const N: usize>(&mut self, groups: [&[u8]; N], out: &mut Vec<u8>) {
         let few = groups.iter().map(|g| g.len()).sum::<usize>() < MIN_SYMBOLS_FOR_SEVERAL_CODEBOOKS;
         let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
+        if few {
+            let all = groups.clone().collect::<Vec<_>>();
+            if !all.is_empty() {
+                self.encode_run::<K>(&Histogram::of_all(&all), &all, out);
+            }
+            return;
+        }
         let mut next = groups
             .peek()
             .map(|symbols| K::histogram(symbols, self.simd));
@@ -59,23 +66,28 @@ impl<'a> Encoder<'a> {
             run.extend(groups.next());
             while let Some(symbols) = groups.peek() {
                 let other = K::histogram(symbols, self.simd);
-                if !few && !self.share(&histogram, &other) {
+                if !self.share(&histogram, &other) {
                     next = Some(other);
                     break;
                 }
                 histogram.add(&other);
                 run.extend(groups.next());
             }
-            // 2. Their codebook. 3. Their symbols.
-            let (mut number, book) = self.choose::<K>(&histogram);
-            for symbols in run {
-                out.push(number);
-                if number == NEW_BOOK {
-                    book.write_to(out);
-                }
-                number = PREVIOUS_BOOK;
-                huffman::encode(symbols, &book, self.simd, self.streams, out);
+            self.encode_run::<K>(&histogram, &run, out);
+        }
+    }
+
+    /// Appends groups that share a codebook.
+    fn encode_run<K: Kind>(&mut self, histogram: &Histogram, run: &[&[u8]], out: &mut Vec<u8>) {
+        // 2. Their codebook. 3. Their symbols.
+        let (mut number, book) = self.choose::<K>(histogram);
+        for symbols in run {
+            out.push(number);
+            if number == NEW_BOOK {
+                book.write_to(out);
             }
+            number = PREVIOUS_BOOK;
+            huffman::encode(symbols, &book, self.simd, self.streams, out);
         }
     }
 

@@ -53,8 +53,12 @@ pub(super) fn split<W: Word>(
     let (largest, large) = simd.run(
         #[inline(always)]
         || {
-            let largest = values.iter().copied().fold(W::default(), W::max);
-            (largest, values.iter().filter(|v| **v >= most).count())
+            let (mut largest, mut large) = (W::default(), 0);
+            for &value in values {
+                largest = largest.max(value);
+                large += usize::from(value >= most);
+            }
+            (largest, large)
         },
     );
     if large * MAX_VALUES_PER_LARGE > values.len()
@@ -67,7 +71,7 @@ pub(super) fn split<W: Word>(
         }
         return;
     }
-    let shift = shift_for(values);
+    let shift = shift_for(values, simd);
     out.push(shift as u8);
     // 1. Low bits and symbols.
     for (symbols, values) in symbols
@@ -137,15 +141,22 @@ fn max_shift<W: Word>() -> u32 {
 }
 
 /// The shift, chosen by the cost of a sample.
-fn shift_for<W: Word>(values: &[W]) -> u32 {
+fn shift_for<W: Word>(values: &[W], simd: Level) -> u32 {
     // Consecutive residuals share a cache line.
     let step = values.len().div_ceil(MAX_SAMPLES);
     let runs = values.chunks(RUN_VALUES).step_by(step);
-    let sample: Vec<u64> = runs.flatten().map(|v| v.unsigned()).collect();
-    let shift = shift_if_noise::<W>(&sample);
+    let gathered;
+    let sample = match step {
+        1 => values,
+        _ => {
+            gathered = runs.collect::<Vec<_>>().concat();
+            &gathered
+        }
+    };
+    let shift = shift_if_noise(sample, simd);
     // Low bits of few distinct values are not noise.
     if shift > 0 {
-        let (all, few) = (sampled_cost(&sample, 0), sampled_cost(&sample, shift));
+        let (all, few) = (sampled_cost(sample, 0), sampled_cost(sample, shift));
         if all < few - few / NO_SHIFT_GAIN_DIVISOR {
             return 0;
         }
@@ -155,11 +166,11 @@ fn shift_for<W: Word>(values: &[W]) -> u32 {
 
 /// The largest shift that costs little more than the best one, assuming that low bits are noise:
 /// smaller symbols are faster to encode.
-fn shift_if_noise<W: Word>(sample: &[u64]) -> u32 {
-    let mut per_width = [0u32; 65];
-    for value in sample {
-        per_width[(u64::BITS - value.leading_zeros()) as usize] += 1;
-    }
+fn shift_if_noise<W: Word>(sample: &[W], simd: Level) -> u32 {
+    let per_width = simd.run(
+        #[inline(always)]
+        || widths(sample),
+    );
     let widest = per_width.iter().rposition(|&n| n > 0).unwrap_or(0);
     let per_width = &per_width[..=widest];
     let mut costs = Vec::with_capacity(64);
@@ -181,12 +192,34 @@ fn shift_if_noise<W: Word>(sample: &[u64]) -> u32 {
     good.unwrap_or(0) as u32
 }
 
+/// The number of values of each width in bits.
+#[inline(always)]
+fn widths<W: Word>(sample: &[W]) -> [u32; 65] {
+    let mut counts = [0; 65];
+    let mut left = sample.len() as u32;
+    // Comparing all values with each power of two is faster than counting widths one by one.
+    for width in 0..16 * W::PARTS {
+        let least = W::truncate(1 << width);
+        let mut wider = 0u32;
+        for &value in sample {
+            wider += u32::from(value >= least);
+        }
+        counts[width] = left - wider;
+        left = wider;
+        if wider == 0 {
+            return counts;
+        }
+    }
+    counts[16 * W::PARTS] = left;
+    counts
+}
+
 /// Bits of a sample with a shift.
-fn sampled_cost(sample: &[u64], shift: u32) -> u64 {
+fn sampled_cost<W: Word>(sample: &[W], shift: u32) -> u64 {
     let mut counts = [0; 256];
     let mut noise = u64::from(shift) * sample.len() as u64;
     for value in sample {
-        let number = value >> shift;
+        let number = value.unsigned() >> shift;
         let symbol = if number < ESCAPE.into() {
             number as u8
         } else {

@@ -78,7 +78,11 @@ impl Sink for CodedUnits<'_> {
         }
     }
 
-    fn fused(&mut self, source: Source<'_>, context: &mut Context) -> Option<Option<PointRange>> {
+    fn fused<T: Float>(
+        &mut self,
+        source: Source<'_, T>,
+        context: &mut Context,
+    ) -> Option<Option<PointRange>> {
         let mut scratch = context.take::<fused::Scratch>();
         let units = self.planes - self.code;
         let done = fused::encode(context, source, units, &mut scratch, self.out);

@@ -4,6 +4,7 @@ use super::{Codec, Context, Dims, Info, Task};
 use crate::bound::BoundKind;
 use crate::element::{Element, Float};
 use crate::error::{Error, Result};
+use crate::simd::memory;
 
 /// The codec that stores values uncompressed.
 pub struct Raw;
@@ -36,10 +37,10 @@ impl Codec for Raw {
     fn decode<T: Float>(
         bytes: &[u8],
         _dims: Dims,
-        _context: &mut Context,
+        context: &mut Context,
         out: &mut [T],
     ) -> Result<()> {
-        load(bytes, out)
+        load(bytes, context, out)
     }
 }
 
@@ -49,8 +50,8 @@ pub(super) fn store<T: Element>(values: &[T], out: &mut Vec<u8>) {
 }
 
 /// Reads the output of [`store`].
-pub(super) fn load<T: Element>(bytes: &[u8], out: &mut [T]) -> Result<()> {
-    let out = bytemuck::cast_slice_mut(out);
+pub(super) fn load<T: Element>(bytes: &[u8], context: &Context, out: &mut [T]) -> Result<()> {
+    let out: &mut [u8] = bytemuck::cast_slice_mut(out);
     if bytes.len() != out.len() {
         return Err(Error::corrupt(format!(
             "raw chunk of {} bytes, expected {}",
@@ -58,6 +59,17 @@ pub(super) fn load<T: Element>(bytes: &[u8], out: &mut [T]) -> Result<()> {
             out.len()
         )));
     }
-    out.copy_from_slice(bytes);
+    if !context.streaming {
+        out.copy_from_slice(bytes);
+        return Ok(());
+    }
+    const PIECE: usize = 4096;
+    let (pieces, rest) = out.as_chunks_mut::<PIECE>();
+    let (from, last) = bytes.as_chunks::<PIECE>();
+    for (to, from) in pieces.iter_mut().zip(from) {
+        memory::stream(context.simd(), from, to);
+    }
+    rest.copy_from_slice(last);
+    memory::end_streaming();
     Ok(())
 }

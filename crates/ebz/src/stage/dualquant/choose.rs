@@ -23,17 +23,27 @@ const MIN_SAMPLED_SHARE: usize = 4;
 
 /// The base for which coordinates of magnitude up to `most` cover the bulk of the values; `None` if
 /// there is none.
-pub(super) fn base<T: Float>(step: f64, most: i64, values: &[T], fill: &FillValues) -> Option<i64> {
-    let missing = fill.typed(T::from_f64);
+pub(super) fn base<T: Float>(
+    level: Level,
+    (step, most): (f64, i64),
+    values: &[T],
+    fill: &FillValues,
+) -> Option<i64> {
+    let fill = fill.typed(T::from_f64);
     let reach = most as f64;
 
     // 1. Find the bulk of the values, without outliers and fill values.
-    let sample = sample(values, missing);
-    let mut sample: Vec<f64> = sample.map(|x| x.to_f64() / step).collect();
+    let mut buffer = [T::default(); MAX_SAMPLED_VALUES];
+    let sample = sample(values, &mut buffer);
     let fits = |(low, high): (f64, f64)| low.abs().max(high.abs()) * 1.25 <= reach;
-    let mut range = extremes(&sample);
+    let (low, high) = level.run(
+        #[inline(always)]
+        || extremes(sample, fill),
+    );
+    let mut range = (low / step, high / step);
     if !fits(range) {
-        range = bulk(&mut sample);
+        let used = sample.iter().filter(|x| is_sampled(**x, fill));
+        range = bulk(&mut used.map(|x| x.to_f64() / step).collect());
     }
 
     // 2. Use base 0 if the coordinates fit, which is faster; otherwise the middle.
@@ -54,8 +64,13 @@ pub(super) fn part<T: Float + Via<F>, F: LogLattice, W: Word>(
     values: &[T],
     fill: &FillValues,
 ) -> Option<Relative<T, F>> {
-    let missing = fill.typed(T::from_f64);
-    lattice.part(sample(values, missing), 16 * W::PARTS as u32)
+    let fill = fill.typed(T::from_f64);
+    let mut buffer = [T::default(); MAX_SAMPLED_VALUES];
+    let sample = sample(values, &mut buffer).iter().copied();
+    lattice.part(
+        sample.filter(|x| is_sampled(*x, fill)),
+        16 * W::PARTS as u32,
+    )
 }
 
 /// The relative lattice for a bound and coordinates of type `W`; `None` if there is none.
@@ -94,25 +109,61 @@ fn sample_stride(values: usize) -> usize {
     values.div_ceil(MAX_SAMPLED_VALUES) | 1
 }
 
-/// A sample of the finite values that are not fill values.
-fn sample<T: Float>(values: &[T], fill: TypedFill<T>) -> impl Iterator<Item = T> {
+/// A sample of the values.
+fn sample<'a, T: Float>(values: &'a [T], buffer: &'a mut [T; MAX_SAMPLED_VALUES]) -> &'a [T] {
+    let stride = sample_stride(values.len());
+    if stride == 1 {
+        return values;
+    }
     // All loads first, so that cache misses overlap.
-    let mut all = [T::default(); MAX_SAMPLED_VALUES];
-    let places = values.iter().step_by(sample_stride(values.len()));
     let mut count = 0;
-    for (to, from) in all.iter_mut().zip(places) {
+    for (to, from) in buffer.iter_mut().zip(values.iter().step_by(stride)) {
         *to = *from;
         count += 1;
     }
-    let all = all.into_iter().take(count);
-    all.filter(move |x| x.is_finite() && !fill.contains(*x))
+    &buffer[..count]
 }
 
-/// The smallest and the largest value; zeros for an empty sample.
-fn extremes(sample: &[f64]) -> (f64, f64) {
-    let mut values = sample.iter().copied();
-    let first = values.next().unwrap_or(0.0);
-    values.fold((first, first), |(low, high), x| (low.min(x), high.max(x)))
+/// Whether a value counts: fill values and those that are not finite do not.
+#[inline(always)]
+fn is_sampled<T: Float>(x: T, fill: TypedFill<T>) -> bool {
+    x.is_finite() && !fill.contains(x)
+}
+
+/// The smallest and the largest value that count; zeros if there are none.
+#[inline(always)]
+fn extremes<T: Float>(sample: &[T], fill: TypedFill<T>) -> (f64, f64) {
+    const LANES: usize = 32;
+    let mut low = [T::from_f64(f64::INFINITY); LANES];
+    let mut high = [T::from_f64(f64::NEG_INFINITY); LANES];
+    let mut join = |i: usize, x: T, counts: bool| {
+        if counts & (x < low[i]) {
+            low[i] = x;
+        }
+        if counts & (x > high[i]) {
+            high[i] = x;
+        }
+    };
+    let (blocks, rest) = sample.as_chunks::<LANES>();
+    let (blocks, rest) = match fill.is_empty() {
+        true => (blocks, rest),
+        false => (&[][..], sample),
+    };
+    // A minimum for each lane, so that the loop is vectorized.
+    for block in blocks {
+        for (i, &x) in block.iter().enumerate() {
+            join(i, x, x.is_finite());
+        }
+    }
+    for &x in rest {
+        join(0, x, is_sampled(x, fill));
+    }
+    let low = low.map(T::to_f64).into_iter().fold(f64::INFINITY, f64::min);
+    let high = high
+        .map(T::to_f64)
+        .into_iter()
+        .fold(f64::NEG_INFINITY, f64::max);
+    if low <= high { (low, high) } else { (0.0, 0.0) }
 }
 
 /// The range of the bulk of a sample, in steps. Drops values too far from the median for any

@@ -1,12 +1,91 @@
-//! Sums and values of a unit in one pass with AVX2: vectors of 16 numbers. There are too few registers to
-//! keep a unit in them.
+//! Differences of a unit, or sums and values, in one pass with AVX2: vectors of 16 numbers. There are too few
+//! registers to keep a unit in them.
 
-use super::Decoder;
+use super::{Coordinates, Decoder, Encoder};
 use crate::element::Float;
 use crate::error::Result;
 use crate::simd::{Avx2, Level};
 use crate::stage::{Aligned, UNIT, planes};
 use std::arch::x86_64::*;
+use std::ops::Range;
+
+/// Numbers of a unit, and those before it, of which only the last is used.
+#[repr(C, align(64))]
+struct Numbers {
+    before: [u16; 32],
+    unit: [u16; UNIT],
+}
+
+/// Encodes units; false if `coordinates` fails.
+pub(super) fn encode<const LAGS: u8>(
+    _: Avx2,
+    encoder: &mut Encoder<'_>,
+    units: Range<usize>,
+    coordinates: &mut Coordinates<'_>,
+) -> bool {
+    let mut numbers = Numbers {
+        before: [0; 32],
+        unit: [0; UNIT],
+    };
+    let mut residuals = Aligned::<u16>::default();
+    for index in units {
+        numbers.before[31] = encoder.last;
+        if !coordinates(index, encoder.last, &mut numbers.unit) {
+            return false;
+        }
+        encoder.last = numbers.unit[UNIT - 1];
+        // SAFETY: the token exists only where the machine has these features.
+        unsafe { differences::<LAGS>(encoder, &numbers, &mut residuals) };
+        let Some(room) = encoder.room() else {
+            return false;
+        };
+        // SAFETY: as above, and there is room for a unit.
+        let (shape, length) =
+            unsafe { planes::avx2::write(&residuals.0, room.as_mut_ptr().cast()) };
+        encoder.advance(shape, length);
+    }
+    true
+}
+
+/// Zigzag differences of a unit.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn differences<const LAGS: u8>(
+    encoder: &mut Encoder<'_>,
+    numbers: &Numbers,
+    residuals: &mut Aligned<u16>,
+) {
+    let row = (LAGS & 2 != 0).then(|| encoder.row.next());
+    let plane = (LAGS & 4 != 0).then(|| encoder.plane.next());
+    let start = std::ptr::from_ref(numbers).cast::<u16>();
+    for (i, residuals) in residuals.0.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        // SAFETY: the numbers of the unit follow those before it.
+        let at = unsafe { start.add(numbers.before.len() + 16 * i) };
+        // SAFETY: 16 numbers of the unit; the vector before it starts at an earlier number.
+        let (mut v, previous) = unsafe {
+            (
+                _mm256_load_si256(at.cast()),
+                _mm256_loadu_si256(at.sub(1).cast()),
+            )
+        };
+        if LAGS & 1 != 0 {
+            v = _mm256_sub_epi16(v, previous);
+        }
+        for place in [&row, &plane].into_iter().flatten() {
+            // SAFETY: a place has pointers to units.
+            unsafe {
+                let before = _mm256_loadu_si256(place.before.add(16 * i).cast());
+                _mm256_store_si256(place.now.add(16 * i).cast(), v);
+                if let Some(copy) = place.copy {
+                    _mm256_store_si256(copy.add(16 * i).cast(), v);
+                }
+                v = _mm256_sub_epi16(v, before);
+            }
+        }
+        let zigzag = _mm256_xor_si256(_mm256_slli_epi16::<1>(v), _mm256_srai_epi16::<15>(v));
+        // SAFETY: the reference is to 32 bytes.
+        unsafe { _mm256_storeu_si256(residuals.as_mut_ptr().cast(), zigzag) };
+    }
+}
 
 /// Decodes the units of `values`.
 pub(super) fn decode<const LAGS: u8, T: Float>(

@@ -3,6 +3,7 @@
 use super::ring::Place;
 use super::{Coordinates, Decoder, Encoder};
 use crate::element::Float;
+use crate::element::word::Word;
 use crate::error::Result;
 use crate::simd::{Avx512, memory};
 use crate::stage::UNIT;
@@ -15,16 +16,65 @@ use std::ops::Range;
 /// Prefetch distance in the planes.
 const PLANES_AHEAD: usize = 1024;
 
-/// Encodes units, of which `values` are the values if `PLAIN`; false if `coordinates` fails.
-pub(super) fn encode<const LAGS: u8, const PLAIN: bool>(
+/// Where coordinates come from, if not from the caller.
+pub(super) trait Quantize {
+    /// Coordinates of a unit; `None` if it is left to the caller. Then the statistics start again.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512 F and BW.
+    unsafe fn unit(&self, index: usize, checks: &mut Checks) -> Option<Unit>;
+    /// The range of the points.
+    ///
+    /// # Safety
+    /// The machine must have AVX-512 F.
+    unsafe fn range(&self, checks: &Checks) -> PointRange;
+}
+
+/// Values that are quantized here, from the first unit on.
+pub(super) struct Quantized<'a, T: Float> {
+    pub plain: Plain<T>,
+    pub values: &'a [[T; UNIT]],
+}
+
+/// Units that are all left to the caller.
+pub(super) struct Unquantized;
+
+impl<T: Float> Quantize for Quantized<'_, T> {
+    #[inline(always)]
+    unsafe fn unit(&self, index: usize, checks: &mut Checks) -> Option<Unit> {
+        // SAFETY: see above.
+        unsafe { quantize(&self.plain, &self.values[index], checks) }
+    }
+
+    #[inline(always)]
+    unsafe fn range(&self, checks: &Checks) -> PointRange {
+        // SAFETY: see above.
+        unsafe { checks.range::<T>() }
+    }
+}
+
+impl Quantize for Unquantized {
+    #[inline(always)]
+    unsafe fn unit(&self, _: usize, _: &mut Checks) -> Option<Unit> {
+        None
+    }
+
+    #[inline(always)]
+    unsafe fn range(&self, _: &Checks) -> PointRange {
+        PointRange::EMPTY
+    }
+}
+
+/// Encodes units; false if `coordinates` fails.
+pub(super) fn encode<const LAGS: u8, Q: Quantize>(
     _: Avx512,
     encoder: &mut Encoder<'_>,
-    values: &[[f32; UNIT]],
+    quantizer: Q,
     units: Range<usize>,
     coordinates: &mut Coordinates<'_>,
 ) -> bool {
     // SAFETY: the token exists only where the machine has these features.
-    unsafe { encode_avx512::<LAGS, PLAIN>(encoder, values, units, coordinates) }
+    unsafe { encode_avx512::<LAGS, Q>(encoder, &quantizer, units, coordinates) }
 }
 
 /// Decodes the units of `values`.
@@ -39,9 +89,9 @@ pub(super) fn decode<const LAGS: u8, T: Float>(
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,gfni")]
-fn encode_avx512<const LAGS: u8, const PLAIN: bool>(
+fn encode_avx512<const LAGS: u8, Q: Quantize>(
     encoder: &mut Encoder<'_>,
-    values: &[[f32; UNIT]],
+    quantizer: &Q,
     units: Range<usize>,
     coordinates: &mut Coordinates<'_>,
 ) -> bool {
@@ -55,10 +105,8 @@ fn encode_avx512<const LAGS: u8, const PLAIN: bool>(
     let first = units.start;
     for index in units {
         // 1. Coordinates.
-        let quantized = match PLAIN {
-            true => quantize(&encoder.plain, &values[index - first], &mut checks),
-            false => None,
-        };
+        // SAFETY: this function has the features.
+        let quantized = unsafe { quantizer.unit(index, &mut checks) };
         let mut v = match quantized {
             Some(v) => v,
             None => {
@@ -100,9 +148,8 @@ fn encode_avx512<const LAGS: u8, const PLAIN: bool>(
         planes.split(&v);
     }
     encoder.last = last(before);
-    if PLAIN {
-        encoder.range.join(checks.range());
-    }
+    // SAFETY: this function has the features.
+    encoder.range.join(unsafe { quantizer.range(&checks) });
     write(encoder, &planes)
 }
 
@@ -122,7 +169,7 @@ fn write(encoder: &mut Encoder<'_>, planes: &Planes) -> bool {
 
 /// Statistics of all units so far, which tell whether they can be quantized: bit patterns as in
 /// [`Plain`].
-struct Checks {
+pub(super) struct Checks {
     min: __m512i,
     max: __m512i,
     error: __m512i,
@@ -142,21 +189,50 @@ impl Checks {
     /// The range of the points.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn range(&self) -> PointRange {
-        PointRange::of_sums(
-            _mm512_reduce_min_epu32(self.min),
-            _mm512_reduce_max_epu32(self.max),
-        )
+    fn range<T: Float>(&self) -> PointRange {
+        let (min, max) = match size_of::<T>() {
+            4 => (
+                u64::from(_mm512_reduce_min_epu32(self.min)),
+                u64::from(_mm512_reduce_max_epu32(self.max)),
+            ),
+            _ => (
+                _mm512_reduce_min_epu64(self.min),
+                _mm512_reduce_max_epu64(self.max),
+            ),
+        };
+        PointRange::of_sums::<T>(Word::truncate(min), Word::truncate(max))
+    }
+
+    /// Adds the bits of errors without sign, and of sums with the rounder.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn add<T: Float>(&mut self, error: __m512i, sums: __m512i) {
+        if size_of::<T>() == 4 {
+            self.error = _mm512_max_epu32(self.error, error);
+            self.min = _mm512_min_epu32(self.min, sums);
+            self.max = _mm512_max_epu32(self.max, sums);
+        } else {
+            self.error = _mm512_max_epu64(self.error, error);
+            self.min = _mm512_min_epu64(self.min, sums);
+            self.max = _mm512_max_epu64(self.max, sums);
+        }
     }
 
     /// Whether all units are within the limits.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn hold(&self, plain: &Plain) -> bool {
-        let bits = |bits: u32| _mm512_set1_epi32(bits.cast_signed());
-        let bad = _mm512_cmplt_epu32_mask(self.min, bits(plain.min))
-            | _mm512_cmpgt_epu32_mask(self.max, bits(plain.max))
-            | _mm512_cmpgt_epu32_mask(self.error, bits(plain.error));
+    fn hold<T: Float>(&self, plain: &Plain<T>) -> bool {
+        if size_of::<T>() == 4 {
+            let bits = |bits: T::Order| _mm512_set1_epi32(bits.unsigned() as i32);
+            let bad = _mm512_cmplt_epu32_mask(self.min, bits(plain.min))
+                | _mm512_cmpgt_epu32_mask(self.max, bits(plain.max))
+                | _mm512_cmpgt_epu32_mask(self.error, bits(plain.error));
+            return bad == 0;
+        }
+        let bits = |bits: T::Order| _mm512_set1_epi64(bits.unsigned() as i64);
+        let bad = _mm512_cmplt_epu64_mask(self.min, bits(plain.min))
+            | _mm512_cmpgt_epu64_mask(self.max, bits(plain.max))
+            | _mm512_cmpgt_epu64_mask(self.error, bits(plain.error));
         bad == 0
     }
 }
@@ -164,34 +240,60 @@ impl Checks {
 /// Coordinates of a unit; `None` if a value cannot be quantized. Then the statistics start again.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn quantize(plain: &Plain, values: &[f32; UNIT], checks: &mut Checks) -> Option<Unit> {
-    let (inverse, step) = (_mm512_set1_ps(plain.inverse), _mm512_set1_ps(plain.step));
-    let rounder = _mm512_set1_ps(Plain::ROUNDER);
-    let no_sign = _mm512_set1_epi32(i32::MAX);
-    let low_halves = load(&LOW_HALVES);
+fn quantize<T: Float>(plain: &Plain<T>, values: &[T; UNIT], checks: &mut Checks) -> Option<Unit> {
+    let low_words = load(match size_of::<T>() {
+        4 => &LOW_HALVES,
+        _ => &LOW_QUARTERS,
+    });
+    let start = values.as_ptr().cast::<u8>();
+    let vectors = size_of::<T>() / 2;
     let mut unit = [_mm512_setzero_si512(); 8];
-    for (v, lines) in unit.iter_mut().zip(values.as_chunks::<32>().0) {
-        let mut points = [_mm512_setzero_si512(); 2];
-        for (bits, line) in points.iter_mut().zip(lines.as_chunks::<16>().0) {
+    for (i, v) in unit.iter_mut().enumerate() {
+        let mut sums = [_mm512_setzero_si512(); 4];
+        for (part, sums) in sums.iter_mut().enumerate().take(vectors) {
+            let at = 64 * (vectors * i + part);
             // One line at a time: many prefetches at once delay the loads.
-            memory::prefetch_line(line, PREFETCH_BYTES);
-            // SAFETY: the reference is to 64 bytes.
-            let x = unsafe { _mm512_loadu_ps(line.as_ptr()) };
-            let rounded = _mm512_add_ps(_mm512_mul_ps(x, inverse), rounder);
-            let decoded = _mm512_mul_ps(_mm512_sub_ps(rounded, rounder), step);
-            let distance = _mm512_castps_si512(_mm512_sub_ps(decoded, x));
-            checks.error = _mm512_max_epu32(checks.error, _mm512_and_si512(distance, no_sign));
-            *bits = _mm512_castps_si512(rounded);
-            checks.min = _mm512_min_epu32(checks.min, *bits);
-            checks.max = _mm512_max_epu32(checks.max, *bits);
+            memory::prefetch_line(values, at + PREFETCH_BYTES);
+            // SAFETY: a unit has `vectors` as many vectors of values as of coordinates.
+            let x = unsafe { _mm512_loadu_si512(start.add(at).cast()) };
+            let error;
+            (error, *sums) = rounded(plain, x);
+            checks.add::<T>(error, *sums);
         }
-        *v = _mm512_permutex2var_epi16(points[0], low_halves, points[1]);
+        // The low 16 bits of each sum.
+        *v = _mm512_permutex2var_epi16(sums[0], low_words, sums[1]);
+        if vectors == 4 {
+            let second = _mm512_permutex2var_epi16(sums[2], low_words, sums[3]);
+            *v = _mm512_inserti64x4::<1>(*v, _mm512_castsi512_si256(second));
+        }
     }
     if checks.hold(plain) {
         return Some(unit);
     }
     *checks = Checks::new();
     None
+}
+
+/// The bits of the errors without sign, and of the sums with the rounder, of a vector of values.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn rounded<T: Float>(plain: &Plain<T>, x: __m512i) -> (__m512i, __m512i) {
+    if size_of::<T>() == 4 {
+        let splat = |x: T| _mm512_set1_ps(x.to_f64() as f32);
+        let (x, rounder) = (_mm512_castsi512_ps(x), splat(T::ROUNDER));
+        let sums = _mm512_add_ps(_mm512_mul_ps(x, splat(plain.inverse)), rounder);
+        let decoded = _mm512_mul_ps(_mm512_sub_ps(sums, rounder), splat(plain.step));
+        let error = _mm512_castps_si512(_mm512_sub_ps(decoded, x));
+        let error = _mm512_and_si512(error, _mm512_set1_epi32(i32::MAX));
+        return (error, _mm512_castps_si512(sums));
+    }
+    let splat = |x: T| _mm512_set1_pd(x.to_f64());
+    let (x, rounder) = (_mm512_castsi512_pd(x), splat(T::ROUNDER));
+    let sums = _mm512_add_pd(_mm512_mul_pd(x, splat(plain.inverse)), rounder);
+    let decoded = _mm512_mul_pd(_mm512_sub_pd(sums, rounder), splat(plain.step));
+    let error = _mm512_castpd_si512(_mm512_sub_pd(decoded, x));
+    let error = _mm512_and_si512(error, _mm512_set1_epi64(i64::MAX));
+    (error, _mm512_castpd_si512(sums))
 }
 
 /// Replaces a unit by its differences at a lag.
@@ -439,3 +541,6 @@ static PREVIOUS: [u16; 32] = table!(i => 31 + i);
 
 /// The low halves of the words of two vectors.
 static LOW_HALVES: [u16; 32] = table!(i => 2 * i);
+
+/// The low quarters of the words of two vectors, in the lower half.
+static LOW_QUARTERS: [u16; 32] = table!(i => 4 * i);

@@ -34,11 +34,11 @@ use std::mem::MaybeUninit;
 pub(crate) type Coordinates<'a> = dyn FnMut(usize, u16, &mut [u16; UNIT]) -> bool + 'a;
 
 /// What is to be encoded.
-pub(crate) struct Source<'a> {
+pub(crate) struct Source<'a, T: Float> {
     pub dims: Dims,
     pub lags: Lags,
     /// The values, and their quantizer; other units than those that it accepts are left to `coordinates`.
-    pub plain: Option<(Plain, &'a [f32])>,
+    pub plain: Option<(Plain<T>, &'a [T])>,
     pub coordinates: &'a mut Coordinates<'a>,
 }
 
@@ -62,7 +62,6 @@ impl Scratch {
 
 /// State of an encoder.
 struct Encoder<'a> {
-    plain: Plain,
     row: &'a mut Ring,
     plane: &'a mut Ring,
     codes: &'a mut Vec<u8>,
@@ -124,40 +123,37 @@ fn allows(context: &Context, lags: Lags, dims: Dims) -> bool {
 
 /// Calls a kernel that is compiled for each set of lags.
 macro_rules! by_lags {
-    ($lags:expr, $($kernel:ident)::+, $generic:tt, $arguments:tt) => {
+    ($lags:expr, $module:ident::$kernel:ident $(<$generic:tt>)?, $arguments:tt) => {
         match $lags.0 {
-            0 => $($kernel)::+::<0, $generic> $arguments,
-            1 => $($kernel)::+::<1, $generic> $arguments,
-            2 => $($kernel)::+::<2, $generic> $arguments,
-            3 => $($kernel)::+::<3, $generic> $arguments,
-            4 => $($kernel)::+::<4, $generic> $arguments,
-            5 => $($kernel)::+::<5, $generic> $arguments,
-            6 => $($kernel)::+::<6, $generic> $arguments,
-            _ => $($kernel)::+::<7, $generic> $arguments,
+            0 => $module::$kernel::<0 $(, $generic)?> $arguments,
+            1 => $module::$kernel::<1 $(, $generic)?> $arguments,
+            2 => $module::$kernel::<2 $(, $generic)?> $arguments,
+            3 => $module::$kernel::<3 $(, $generic)?> $arguments,
+            4 => $module::$kernel::<4 $(, $generic)?> $arguments,
+            5 => $module::$kernel::<5 $(, $generic)?> $arguments,
+            6 => $module::$kernel::<6 $(, $generic)?> $arguments,
+            _ => $module::$kernel::<7 $(, $generic)?> $arguments,
         }
     };
 }
 
 /// Appends the planes of all units to `out`, and their codes to those of `scratch`. Returns the range of the points
 /// that were not left to `coordinates`; `Some(None)` if that failed, and `None` if there is no kernel.
-pub(crate) fn encode(
+pub(crate) fn encode<T: Float>(
     context: &Context,
-    source: Source<'_>,
+    source: Source<'_, T>,
     units: usize,
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Option<Option<PointRange>> {
     let lags = source.lags;
-    // With AVX2, a unit does not fit the registers, and the stages are as fast.
-    if !matches!(context.simd(), Level::Avx512(_)) || !allows(context, lags, source.dims) {
+    if context.simd() == Level::Portable || !allows(context, lags, source.dims) {
         return None;
     }
     scratch.start(lags, source.dims);
     let start = out.len();
     out.reserve(units * MAX_WRITTEN + MAX_UNIT);
-    let (plain, values) = source.plain.unwrap_or_default();
     let mut encoder = Encoder {
-        plain,
         row: &mut scratch.row,
         plane: &mut scratch.plane,
         codes: &mut scratch.codes,
@@ -166,24 +162,32 @@ pub(crate) fn encode(
         last: 0,
         range: PointRange::EMPTY,
     };
-    let values = values.as_chunks::<UNIT>().0;
-    let (plain, rest) = (0..values.len(), values.len()..units);
+    let coordinates = source.coordinates;
     let done: bool = match context.simd() {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512(avx512) => {
-            let (encoder, coordinates) = (&mut encoder, source.coordinates);
+            let (plain, values) = source.plain.unwrap_or_default();
+            let quantizer = avx512::Quantized {
+                plain,
+                values: values.as_chunks().0,
+            };
+            let rest = quantizer.values.len()..units;
             by_lags!(
                 lags,
-                avx512::encode,
-                true,
-                (avx512, encoder, values, plain, coordinates)
+                avx512::encode<_>,
+                (avx512, &mut encoder, quantizer, 0..rest.start, coordinates)
             ) && by_lags!(
                 lags,
-                avx512::encode,
-                false,
-                (avx512, encoder, values, rest, coordinates)
+                avx512::encode<_>,
+                (avx512, &mut encoder, avx512::Unquantized, rest, coordinates)
             )
         }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2(avx2) => by_lags!(
+            lags,
+            avx2::encode,
+            (avx2, &mut encoder, 0..units, coordinates)
+        ),
         _ => return None,
     };
     let Encoder { length, range, .. } = encoder;
@@ -224,11 +228,11 @@ pub(crate) fn decode<'a, T: Float>(
     };
     let done: Result<()> = match context.simd() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512(avx512) => by_lags!(lags, avx512::decode, T, (avx512, &mut decoder, units))
-            .and_then(|()| by_lags!(lags, avx512::decode, T, (avx512, &mut decoder, last))),
+        Level::Avx512(avx512) => by_lags!(lags, avx512::decode<T>, (avx512, &mut decoder, units))
+            .and_then(|()| by_lags!(lags, avx512::decode<T>, (avx512, &mut decoder, last))),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2(avx2) => by_lags!(lags, avx2::decode, T, (avx2, &mut decoder, units))
-            .and_then(|()| by_lags!(lags, avx2::decode, T, (avx2, &mut decoder, last))),
+        Level::Avx2(avx2) => by_lags!(lags, avx2::decode<T>, (avx2, &mut decoder, units))
+            .and_then(|()| by_lags!(lags, avx2::decode<T>, (avx2, &mut decoder, last))),
         _ => return None,
     };
     rest.copy_from_slice(&last.as_flattened()[..rest.len()]);

@@ -1,6 +1,7 @@
 //! Kernels against the stages one after the other.
 
 use super::*;
+use crate::element::real::Via;
 use crate::fill::FillValues;
 use crate::stage::lags::{Differences, Numbers};
 use crate::stage::planes;
@@ -67,10 +68,10 @@ fn staged(numbers: &[u16], dims: Dims, lags: Lags) -> (Vec<u8>, Vec<u8>) {
     (codes, bytes)
 }
 
-fn fused(
+fn fused<T: Float>(
     context: &mut Context,
     (dims, lags): (Dims, Lags),
-    plain: Option<(Plain, &[f32])>,
+    plain: Option<(Plain<T>, &[T])>,
     coordinates: &mut Coordinates<'_>,
 ) -> Option<(Vec<u8>, Vec<u8>, PointRange)> {
     let mut scratch = context.take::<Scratch>();
@@ -89,14 +90,9 @@ fn fused(
 }
 
 /// Contexts of the levels that have kernels, if they can run with these lags.
-fn contexts(dims: Dims, lags: Lags, encoding: bool) -> impl Iterator<Item = Context> {
-    let has_kernels = move |level: &Level| match level {
-        Level::Portable => false,
-        Level::Avx2(_) => !encoding,
-        Level::Avx512(_) => true,
-    };
+fn contexts(dims: Dims, lags: Lags) -> impl Iterator<Item = Context> {
     Level::available()
-        .filter(has_kernels)
+        .filter(|level| *level != Level::Portable)
         .map(Context::new)
         .filter(move |context| allows(context, lags, dims))
 }
@@ -107,7 +103,7 @@ fn encoders_match_the_stages_for_every_set_of_lags() {
         let numbers = numbers(dims.len().div_ceil(UNIT));
         let units = numbers.as_chunks::<UNIT>().0;
         let expected = staged(&numbers, dims, lags);
-        for mut context in contexts(dims, lags, true) {
+        for mut context in contexts(dims, lags) {
             // The second time, the history is that of another chunk.
             for _ in 0..2 {
                 let mut last = 0;
@@ -117,7 +113,7 @@ fn encoders_match_the_stages_for_every_set_of_lags() {
                     last = q[UNIT - 1];
                     true
                 };
-                let result = fused(&mut context, (dims, lags), None, &mut coordinates);
+                let result = fused::<f32>(&mut context, (dims, lags), None, &mut coordinates);
                 let (codes, planes, range) = result.unwrap();
                 assert_eq!(range, PointRange::EMPTY);
                 assert!(
@@ -129,21 +125,20 @@ fn encoders_match_the_stages_for_every_set_of_lags() {
     }
 }
 
-#[test]
-fn plain_units_match_the_quantizer_and_others_are_left_to_the_caller() {
+fn plain_units_match<T: Float + Via<T>>() {
     let mut random = random();
     let bound = 1e-3;
-    let step = quantize::step::<f32>(bound).unwrap();
-    let lattice = Quantizer::<f32, f32>::new(step, 0, 32_766, bound, &FillValues::NONE);
+    let step = quantize::step::<T>(bound).unwrap();
+    let lattice = Quantizer::<T, T>::new(step, 0, 32_766, bound, &FillValues::NONE);
     for (dims, lags) in cases() {
-        let values: Vec<f32> = (0..dims.len())
+        let values: Vec<T> = (0..dims.len())
             .map(|i| match random() % 3000 {
-                0 => f32::from_bits(random()),
-                1 => f32::NAN,
-                2 => (step * 32_766.6) as f32,
+                0 => T::from_word(u64::from(random()) << 32 | u64::from(random())),
+                1 => T::from_f64(f64::NAN),
+                2 => T::from_f64(step * 32_766.6),
                 // Ties.
-                n if n < 1000 => ((f64::from(n) - 500.5) * step) as f32,
-                n => (f64::from(n) * 0.01 + (i as f64 * 0.01).sin()) as f32,
+                n if n < 1000 => T::from_f64((f64::from(n) - 500.5) * step),
+                n => T::from_f64(f64::from(n) * 0.01 + (i as f64 * 0.01).sin()),
             })
             .collect();
         let units = dims.len().div_ceil(UNIT);
@@ -166,7 +161,8 @@ fn plain_units_match_the_quantizer_and_others_are_left_to_the_caller() {
             all.extend(q);
         }
         let (codes, planes) = staged(&all, dims, lags);
-        for mut context in contexts(dims, lags, true) {
+        for mut context in contexts(dims, lags) {
+            let here = matches!(context.simd(), Level::Avx512(_));
             let mut asked = vec![true; units];
             let mut coordinates = |index: usize, before: u16, q: &mut [u16; UNIT]| {
                 assert_eq!(
@@ -174,19 +170,27 @@ fn plain_units_match_the_quantizer_and_others_are_left_to_the_caller() {
                     index.checked_sub(1).map_or(0, |i| all[i * UNIT + 255])
                 );
                 asked[index] = false;
-                *q = [9; UNIT];
+                *q = all.as_chunks().0[index];
                 true
             };
-            let plain = lattice.plain(&values);
+            let plain = lattice.plain().map(|plain| (plain, &values[..]));
             let result = fused(&mut context, (dims, lags), plain, &mut coordinates).unwrap();
-            assert_eq!(asked, good);
+            if here {
+                assert_eq!(asked, good);
+            }
             assert!((result.0, result.1) == (codes.clone(), planes.clone()));
             // Units after one with exceptions start a new range.
-            if good[..dims.len() / UNIT].iter().all(|good| *good) {
+            if here && good[..dims.len() / UNIT].iter().all(|good| *good) {
                 assert_eq!(result.2, expected);
             }
         }
     }
+}
+
+#[test]
+fn plain_units_match_the_quantizer_and_others_are_left_to_the_caller() {
+    plain_units_match::<f32>();
+    plain_units_match::<f64>();
 }
 
 fn decoders_match<T: Float>() {
@@ -200,7 +204,7 @@ fn decoders_match<T: Float>() {
             .iter()
             .map(|&q| point(q).mul(T::from_f64(step)))
             .collect();
-        for mut context in contexts(dims, lags, false) {
+        for mut context in contexts(dims, lags) {
             for (offset, streaming) in [(0, false), (0, true), (1, true), (4, true), (15, true)] {
                 context.streaming = streaming;
                 let mut memory = vec![T::default(); dims.len() + 32];
@@ -232,7 +236,7 @@ fn damaged_units_are_errors() {
         nx: 401,
     };
     let (codes, planes) = staged(&numbers(dims.len().div_ceil(UNIT)), dims, Lags(7));
-    for mut context in contexts(dims, Lags(7), false) {
+    for mut context in contexts(dims, Lags(7)) {
         let mut out = vec![0f32; dims.len()];
         let mut decoded = |codes: &[u8], planes: &[u8]| {
             decode(

@@ -26,8 +26,15 @@ impl Histogram {
 
     /// Counts `symbols`.
     pub fn of(symbols: &[u8]) -> Self {
+        Self::of_all(&[symbols])
+    }
+
+    /// Counts the symbols of all groups.
+    pub fn of_all(groups: &[&[u8]]) -> Self {
         let mut counter = Counter::default();
-        counter.add(symbols);
+        for symbols in groups {
+            counter.add(symbols);
+        }
         counter.finish()
     }
 

@@ -13,8 +13,8 @@ type Vector = __m256i;
 /// Encodes a unit; returns its shape and length.
 #[inline(always)]
 pub(super) fn encode(_: Avx2, unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
-    // SAFETY: the token exists only where the machine has these features.
-    unsafe { encode_avx2(unit, out) }
+    // SAFETY: the token exists only where the machine has these features, and `out` has the room.
+    unsafe { write(unit, out.as_mut_ptr()) }
 }
 
 /// Decodes a unit of this shape; returns its length.
@@ -29,8 +29,12 @@ pub(super) fn decode(
     unsafe { decode_avx2(shape, bytes, unit) }
 }
 
+/// Writes a unit; returns its shape and length.
+///
+/// # Safety
+/// There must be room for `MAX_UNIT` bytes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn encode_avx2(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
+pub(in crate::stage) unsafe fn write(unit: &[u16; UNIT], start: *mut u8) -> (Shape, usize) {
     // 1. Width.
     let mut all = _mm256_setzero_si256();
     for i in 0..16 {
@@ -64,10 +68,9 @@ fn encode_avx2(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
             dense = i + 1;
         }
     }
-    let start = out.as_mut_ptr();
     // Stores more planes than the dense ones: a loop of variable length is slower.
     let store = |i: usize| {
-        // SAFETY: 16 planes of 32 bytes lie within `out`.
+        // SAFETY: there is room for 16 planes of 32 bytes.
         unsafe { _mm256_storeu_si256(start.add(PLANE_BYTES * i).cast(), planes[i]) };
     };
     (0..8).for_each(store);
@@ -96,7 +99,12 @@ fn encode_avx2(unit: &[u16; UNIT], out: &mut [u8; MAX_UNIT]) -> (Shape, usize) {
     }
     let bytes = groups.to_le_bytes();
     let used = (width - dense).div_ceil(2);
-    out[groups_at..groups_at + used].copy_from_slice(&bytes[..used]);
+    // SAFETY: the groups lie before the sparse planes.
+    unsafe {
+        start
+            .add(groups_at)
+            .copy_from_nonoverlapping(bytes.as_ptr(), used)
+    };
     let shape = Shape {
         width: width as u8,
         dense: dense as u8,

@@ -7,11 +7,11 @@ use std::arch::x86_64::*;
 
 /// See [`Plain::unit`].
 #[inline(always)]
-pub(super) fn unit(_: Avx2, plain: &Plain, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
+pub(super) fn unit(_: Avx2, plain: &Plain<f32>, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
     #[target_feature(enable = "avx2")]
-    fn with_avx2(plain: &Plain, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
+    fn with_avx2(plain: &Plain<f32>, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
         let (inverse, step) = (_mm256_set1_ps(plain.inverse), _mm256_set1_ps(plain.step));
-        let rounder = _mm256_set1_ps(Plain::ROUNDER);
+        let rounder = _mm256_set1_ps(Plain::<f32>::ROUNDER);
         let (no_sign, low) = (_mm256_set1_epi32(i32::MAX), _mm256_set1_epi32(0xffff));
         let (mut min, mut max) = (_mm256_set1_epi32(-1), _mm256_setzero_si256());
         let mut error = _mm256_setzero_si256();

@@ -7,11 +7,16 @@ use std::arch::x86_64::*;
 
 /// See [`Plain::unit`].
 #[inline(always)]
-pub(super) fn unit(_: Avx512, plain: &Plain, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
+pub(super) fn unit(
+    _: Avx512,
+    plain: &Plain<f32>,
+    values: &[f32; UNIT],
+    q: &mut [u16; UNIT],
+) -> Unit {
     #[target_feature(enable = "avx512f")]
-    fn with_avx512(plain: &Plain, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
+    fn with_avx512(plain: &Plain<f32>, values: &[f32; UNIT], q: &mut [u16; UNIT]) -> Unit {
         let (inverse, step) = (_mm512_set1_ps(plain.inverse), _mm512_set1_ps(plain.step));
-        let rounder = _mm512_set1_ps(Plain::ROUNDER);
+        let rounder = _mm512_set1_ps(Plain::<f32>::ROUNDER);
         let no_sign = _mm512_set1_epi32(i32::MAX);
         let (mut min, mut max) = (_mm512_set1_epi32(-1), _mm512_setzero_si512());
         let mut error = _mm512_setzero_si512();

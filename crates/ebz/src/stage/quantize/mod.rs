@@ -60,8 +60,11 @@ pub(crate) trait Scale<T> {
     }
     /// Whether one value can be quantized.
     fn accepts<W: Word>(&self, x: T) -> bool;
-    /// The quantizer for the values and 16-bit coordinates in single precision, if it needs neither base nor fill values.
-    fn plain<'a>(&self, _values: &'a [T]) -> Option<(Plain, &'a [f32])> {
+    /// The quantizer for 16-bit coordinates in the arithmetic of the values, if it needs neither base nor fill values.
+    fn plain(&self) -> Option<Plain<T>>
+    where
+        T: Real,
+    {
         None
     }
 }
@@ -92,8 +95,8 @@ impl PointRange {
 
     /// The range for the bits of the smallest and the largest sum with the rounder.
     #[inline(always)]
-    pub fn of_sums(min: u32, max: u32) -> Self {
-        let point = |bits: u32| f64::from(f32::from_bits(bits)) - f64::from(Plain::ROUNDER);
+    pub fn of_sums<T: Real>(min: T::Order, max: T::Order) -> Self {
+        let point = |bits: T::Order| T::from_word(bits.unsigned()).to_f64() - T::ROUNDER.to_f64();
         Self {
             min: point(min),
             max: point(max),
@@ -236,15 +239,15 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
     }
 }
 
-/// A quantizer in single precision without base and fill values, which needs fewer comparisons.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Plain {
-    pub inverse: f32,
-    pub step: f32,
+/// A quantizer in the arithmetic of the values without base and fill values, which needs fewer comparisons.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Plain<T: Real> {
+    pub inverse: T,
+    pub step: T,
     /// Limits of the statistics of a [`Unit`].
-    pub min: u32,
-    pub max: u32,
-    pub error: u32,
+    pub min: T::Order,
+    pub max: T::Order,
+    pub error: T::Order,
 }
 
 /// Statistics that tell whether all values of a unit can be quantized. They are bit patterns, which
@@ -257,7 +260,22 @@ struct Unit {
     error: u32,
 }
 
-impl Plain {
+impl<T: Real> Plain<T> {
+    /// The same if it is in single precision.
+    #[inline(always)]
+    fn single(&self) -> Option<Plain<f32>> {
+        let bits = |bits: T::Order| bits.unsigned() as u32;
+        (size_of::<T>() == 4).then(|| Plain {
+            inverse: self.inverse.to_f64() as f32,
+            step: self.step.to_f64() as f32,
+            min: bits(self.min),
+            max: bits(self.max),
+            error: bits(self.error),
+        })
+    }
+}
+
+impl Plain<f32> {
     pub const ROUNDER: f32 = <f32 as Real>::ROUNDER;
 
     /// Quantizes a unit.
@@ -372,11 +390,14 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
         q: &mut [W; UNIT],
         range: &mut PointRange,
     ) -> bool {
-        if let Some((plain, values)) = self.plain(values)
-            && let (Some(values), Ok(q)) = (values.first_chunk(), bytemuck::try_cast_mut(&mut *q))
+        if let Some(plain) = self.plain().and_then(|plain| plain.single())
+            && let (Ok(values), Ok(q)) = (
+                bytemuck::try_cast_ref(values),
+                bytemuck::try_cast_mut(&mut *q),
+            )
         {
             let unit = plain.unit(level, values, q);
-            range.join(PointRange::of_sums(unit.min, unit.max));
+            range.join(PointRange::of_sums::<f32>(unit.min, unit.max));
             return plain.accepts(&unit);
         }
         *range = PointRange::UNKNOWN;
@@ -390,19 +411,18 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
     }
 
     #[inline(always)]
-    fn plain<'a>(&self, values: &'a [T]) -> Option<(Plain, &'a [f32])> {
-        if self.work != Work::Plain || size_of::<T>() != 4 || size_of::<F>() != 4 {
+    fn plain(&self) -> Option<Plain<T>> {
+        if self.work != Work::Plain || size_of::<T>() != size_of::<F>() {
             return None;
         }
-        let bits = |real: F| real.to_word() as u32;
-        let plain = Plain {
-            inverse: self.inverse.to_f64() as f32,
-            step: self.step.to_f64() as f32,
-            min: bits(F::ROUNDER.sub(self.most)),
-            max: bits(F::ROUNDER.add(self.most)),
-            error: self.proof.limit().to_word() as u32,
-        };
-        Some((plain, bytemuck::try_cast_slice(values).ok()?))
+        let bits = |word: u64| T::Order::truncate(word);
+        Some(Plain {
+            inverse: T::from_f64(self.inverse.to_f64()),
+            step: T::from_f64(self.step.to_f64()),
+            min: bits(F::ROUNDER.sub(self.most).to_word()),
+            max: bits(F::ROUNDER.add(self.most).to_word()),
+            error: bits(self.proof.limit().to_word()),
+        })
     }
 }
 
