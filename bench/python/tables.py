@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 # Keep text as text, and make the output reproducible.
 plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "ebz"})
 
+UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 SPEEDS = ("compress_gb_s", "decompress_gb_s")
 COLOURS = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#000000"]
 
@@ -194,7 +195,8 @@ def scale(rows):
 
 
 def human(size):
-    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
+    unit = next(unit for unit in ("GiB", "MiB", "KiB") if size >= UNITS[unit])
+    return f"{size / UNITS[unit]:.3g} {unit}"
 
 
 def main():

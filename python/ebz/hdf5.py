@@ -252,8 +252,8 @@ def _checked(function: Any, *arguments: Any) -> int:
 
 
 def _load() -> ctypes.CDLL:
-    """Loads the filter library."""
-    names = ("libh5ebz.so", "libh5ebz.dylib", "h5ebz.dll")
+    """Loads the filter library: the extension module, unless there is one of its own."""
+    names = ("libh5ebz.so", "libh5ebz.dylib", "h5ebz.dll", pathlib.Path(_core.__file__).name)
     for path in (pathlib.Path(PLUGIN_PATH, name) for name in names):
         if path.exists():
             library = ctypes.CDLL(str(path))

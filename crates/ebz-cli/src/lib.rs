@@ -11,6 +11,8 @@ mod hints;
 mod input;
 mod npy;
 mod output;
+#[cfg(feature = "peers")]
+mod peers;
 mod picture;
 mod progress;
 mod quantity;

@@ -76,11 +76,9 @@ impl<T: Element> Bench<T> {
         entry: &Entry,
         bound: Bound,
     ) -> Result<(Trial, Metrics)> {
-        let resolved = match bound {
-            Bound::Range(e) => Bound::Abs(e * self.range.extent()),
-            other => other,
-        };
-        let mut options = Options::new(resolved).codec(entry.info.name).threads(1);
+        let mut options = Options::new(self.resolve(bound))
+            .codec(entry.info.name)
+            .threads(1);
         options.fill = self.fill;
         options.clip = options.clip.resolve(self.range);
         let clock = ThreadTime::now();
@@ -92,29 +90,76 @@ impl<T: Element> Bench<T> {
         let reader = Reader::from_source(&self.coded[..])?.threads(1);
         let mut out = ViewMut::new(&mut self.decoded, &sample.shape)?;
         reader.frame(0)?.read_into(&mut out)?;
-        let decompress = clock.elapsed().as_secs_f64();
-        let setup = Setup {
-            range: self.range,
-            fill: self.fill.values(),
-            exact_fill: !self.fill.is_auto(),
-            tolerance: Some(stats.tolerance),
-            ssim: self.ssim,
-            threads: 0,
-        };
-        let mut comparison = Comparison::new(&sample.shape, setup)?;
-        comparison.push(sample.values, &self.decoded)?;
-        let metrics = comparison.finish()?;
+        let seconds = [compress, clock.elapsed().as_secs_f64()];
+        let (trial, metrics) =
+            self.judge(sample, entry.info.name, bound, stats.tolerance, seconds)?;
         anyhow::ensure!(
             metrics.violations == 0,
             "{} breaks {bound} at {} values: please report this",
             entry.info.name,
             metrics.violations
         );
+        Ok((trial, metrics))
+    }
+
+    /// The same with another compressor, which may break the bound; `None` unless the bound is absolute.
+    #[cfg(feature = "peers")]
+    pub fn run_peer(
+        &mut self,
+        sample: &Sample<'_, T>,
+        peer: &dyn ebz_peers::Peer,
+        bound: Bound,
+    ) -> Result<Option<Trial>> {
+        let Bound::Abs(e) = self.resolve(bound) else {
+            return Ok(None);
+        };
+        let coding = crate::peers::Coding::new(peer, &sample.shape, e);
+        let clock = ThreadTime::now();
+        self.coded = coding.compress(sample.values);
+        let compress = clock.elapsed().as_secs_f64();
+        self.decoded.resize(sample.values.len(), T::default());
+        let clock = ThreadTime::now();
+        coding.decompress(&self.coded, &mut self.decoded);
+        let seconds = [compress, clock.elapsed().as_secs_f64()];
+        let tolerance = Tolerance::Abs(e);
+        Ok(Some(
+            self.judge(sample, peer.name(), bound, tolerance, seconds)?
+                .0,
+        ))
+    }
+
+    fn resolve(&self, bound: Bound) -> Bound {
+        match bound {
+            Bound::Range(e) => Bound::Abs(e * self.range.extent()),
+            other => other,
+        }
+    }
+
+    /// Compares the decoded values with the sample; `seconds` of compression and decompression.
+    fn judge(
+        &self,
+        sample: &Sample<'_, T>,
+        codec: &'static str,
+        bound: Bound,
+        tolerance: Tolerance,
+        [compress, decompress]: [f64; 2],
+    ) -> Result<(Trial, Metrics)> {
+        let setup = Setup {
+            range: self.range,
+            fill: self.fill.values(),
+            exact_fill: !self.fill.is_auto(),
+            tolerance: Some(tolerance),
+            ssim: self.ssim,
+            threads: 0,
+        };
+        let mut comparison = Comparison::new(&sample.shape, setup)?;
+        comparison.push(sample.values, &self.decoded)?;
+        let metrics = comparison.finish()?;
         let bytes = size_of_val(sample.values) as f64;
         let trial = Trial {
-            codec: entry.info.name,
+            codec,
             bound,
-            tolerance: stats.tolerance,
+            tolerance,
             ratio: bytes / self.coded.len() as f64,
             psnr: metrics.psnr,
             ssim: metrics.ssim,

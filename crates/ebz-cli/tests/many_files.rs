@@ -20,7 +20,6 @@ fn every_file_gets_an_output_of_its_own() {
     let sandbox = prepared();
     let compress = [&["compress"][..], &ALL, &["--range", "0.1%"]].concat();
     sandbox.ok(&compress);
-    std::fs::create_dir(sandbox.path("folder")).unwrap();
     sandbox.ok(&[&compress[..], &["-o", "folder"]].concat());
     for name in ALL {
         let here = sandbox.read(&format!("{name}.ebz"));

@@ -1,46 +1,55 @@
-"""Build backend: builds the HDF5 plugin, a separate library, then the package with maturin.
+"""Build backend: maturin's, and a library that HDF5 programs without Python can load too.
 
 Hooks not defined here are maturin's.
 """
 
+import base64
+import hashlib
 import io
-import json
 import pathlib
 import shutil
+import struct
 import subprocess
 import tarfile
 import tempfile
+import zipfile
 
 import maturin
 from maturin import *  # noqa: F403
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PLUGINS = ROOT / "python" / "ebz" / "plugins"
+LIBRARY = "ebz/plugins/libebz.abi3.so"
 
 
 def get_requires_for_build_wheel(config_settings=None):
     """The first hook that is called: without Rust, nothing else can be done."""
-    need("cargo")
+    need_cargo()
     return maturin.get_requires_for_build_wheel(config_settings)
 
 
 def get_requires_for_build_editable(config_settings=None):
-    need("cargo")
+    need_cargo()
     return maturin.get_requires_for_build_editable(config_settings)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    put_plugin_in_place()
-    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    need_cargo()
+    name = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    weaken_wheel(pathlib.Path(wheel_directory, name))
+    return name
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    put_plugin_in_place()
-    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+    need_cargo()
+    name = maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+    library = ROOT / "python" / LIBRARY
+    if library.exists():
+        library.write_bytes(weaken(library.read_bytes()))
+    return name
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """An archive of all tracked files: the plugin is built from crates that maturin's own would leave out."""
+    """An archive of all tracked files: maturin's own would leave out crates that the lock file names."""
     with tempfile.TemporaryDirectory() as folder:
         info = pathlib.Path(folder, maturin.prepare_metadata_for_build_wheel(folder))
         about = (info / "METADATA").read_bytes()
@@ -64,26 +73,48 @@ def tracked_files():
     return sorted(path.as_posix() for path in files if not made & set(path.parts))
 
 
-def need(program):
-    """Stops with advice where a program is missing."""
-    if shutil.which(program) is None:
+def need_cargo():
+    """Stops with advice where Rust is missing."""
+    if shutil.which("cargo") is None:
         raise SystemExit(
-            f"ebz is built from Rust, but there is no {program} on the PATH. Install Rust 1.89 or newer: see "
+            "ebz is built from Rust, but there is no cargo on the PATH. Install Rust 1.89 or newer: see "
             "https://rustup.rs, or on Debian 12 `apt install cargo-web rustc-web`, and try again.")
 
 
-def put_plugin_in_place(command=("cargo", "build"), target=None):
-    """Builds the HDF5 plugin and puts it where the wheel takes it from."""
-    need(command[0])
-    where = ["--target", target] if target else []
-    messages = subprocess.check_output(
-        [*command, "--release", "--locked", "--package", "ebz-hdf5", "--lib", *where,
-         "--message-format", "json-render-diagnostics"], cwd=ROOT, text=True)
-    artifacts = [json.loads(line) for line in messages.splitlines()]
-    (library,) = [
-        name for a in artifacts
-        if a["reason"] == "compiler-artifact" and a["target"]["name"] == "h5ebz"
-        for name in a["filenames"] if name.endswith((".so", ".dylib", ".dll"))
-    ]
-    PLUGINS.mkdir(exist_ok=True)
-    shutil.copy2(library, PLUGINS)
+def weaken_wheel(path):
+    """Makes the library of a wheel one that loads without Python."""
+    with zipfile.ZipFile(path) as wheel:
+        files = {entry: wheel.read(entry) for entry in wheel.infolist()}
+    before, = [content for entry, content in files.items() if entry.filename == LIBRARY]
+    after = weaken(before)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for entry, content in files.items():
+            if entry.filename == LIBRARY:
+                content = after
+            elif entry.filename.endswith(".dist-info/RECORD"):
+                content = content.replace(digest(before), digest(after))
+            wheel.writestr(entry, content)
+
+
+def weaken(library):
+    """Makes the symbols of the interpreter in an ELF library weak, so that it loads without one: HDF5 tools load it
+    as a plugin, which does not use them. Libraries of other systems stay as they are."""
+    library = bytearray(library)
+    if library[:6] != b"\x7fELF\x02\x01":
+        return bytes(library)
+    at, = struct.unpack_from("<Q", library, 40)
+    size, count = struct.unpack_from("<HH", library, 58)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", library, at + size * i) for i in range(count)]
+    dynamic, = [section for section in sections if section[1] == 11]
+    names = sections[dynamic[6]][4]
+    for symbol in range(dynamic[4], dynamic[4] + dynamic[5], dynamic[9]):
+        name, kind, _, section = struct.unpack_from("<IBBH", library, symbol)
+        undefined = section == 0
+        if undefined and library.startswith((b"Py", b"_Py"), names + name):
+            library[symbol + 4] = 2 << 4 | kind & 15
+    return bytes(library)
+
+
+def digest(content):
+    """How RECORD names the content of a file."""
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=")

@@ -7,6 +7,9 @@
 //!
 //! The package checks and converts its arguments (`python/ebz/arrays.py`); this module only gets
 //! aligned arrays of native element types. All work is done with the GIL released.
+//!
+//! The library is also the HDF5 plugin of the wheel: `libebz` is a name that HDF5 accepts, and the
+//! build makes the symbols of the interpreter weak (`backend/ebz_build.py`).
 
 mod array;
 mod coding;
@@ -17,9 +20,12 @@ mod file;
 mod options;
 mod source;
 
+// Exports the functions of the plugin.
+use h5ebz as _;
+
 /// Everything that the package imports.
 #[pyo3::pymodule]
-mod _core {
+mod libebz {
     #[pymodule_export]
     use crate::coding::{codecs, compare, compress, decompress, decompress_into, metadata};
     #[pymodule_export]

@@ -22,6 +22,9 @@ pub struct Report {
     pub layout: Layout,
     #[command(flatten)]
     pub coding: Coding,
+    /// Also try other compressors (needs a build with `--features peers`)
+    #[arg(long)]
+    pub peers: bool,
     #[command(flatten)]
     pub force: Force,
     #[command(flatten)]

@@ -73,9 +73,13 @@ fn each(inputs: &[PathBuf], mut act: impl FnMut(&Path) -> Result<Outcome>) -> Re
     })
 }
 
-/// The output for one of several inputs: `output` is then a folder, and the file name is that of the
-/// default output.
+/// The output for one of several inputs: `output` is then a folder, made if its name looks like one, and
+/// the file name is that of the default output.
 fn output_in(output: &Path, default: &Path, several: bool) -> Result<PathBuf> {
+    if several && output.extension().is_none() && !output.exists() {
+        std::fs::create_dir(output)
+            .with_context(|| format!("cannot make the folder {}", output.display()))?;
+    }
     if output.is_dir() {
         let name = default.file_name().context("the input has no name")?;
         return Ok(output.join(name));

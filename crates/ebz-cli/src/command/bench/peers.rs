@@ -1,9 +1,10 @@
 //! Other compressors, measured on the same buffers with the same bounds.
 
 use super::{Buffers, Row, least};
+use crate::peers::{self, Coding};
 use anyhow::Result;
-use ebz::{Bound, Element, ElementType, Tolerance};
-use ebz_peers::{Goal, Peer};
+use ebz::{Bound, Element, Tolerance};
+use ebz_peers::Peer;
 
 /// Rows of every peer that supports this bound, resolved to an absolute one.
 pub fn rows<T: Element>(
@@ -14,11 +15,7 @@ pub fn rows<T: Element>(
     let Bound::Abs(e) = resolved else {
         return Ok(Vec::new());
     };
-    if T::SIZE < 4 {
-        // No peer supports 16-bit values.
-        return Ok(Vec::new());
-    }
-    let peers = ebz_peers::all();
+    let peers = peers::all::<T>();
     let rows = peers
         .iter()
         .map(|peer| buffers.measure_peer(peer.as_ref(), bound, e));
@@ -27,33 +24,15 @@ pub fn rows<T: Element>(
 
 impl<T: Element> Buffers<T> {
     fn measure_peer(&mut self, peer: &dyn Peer, bound: Bound, e: f64) -> Result<Row> {
-        // Peers support up to three axes: merge the slow ones, as our codecs do.
-        let (slow, fast) = self.shape.split_at(self.shape.len().saturating_sub(2));
-        let mut shape: Vec<usize> = Vec::from(fast);
-        if !slow.is_empty() {
-            shape.insert(0, slow.iter().product());
-        }
-        let goal = Goal::Abs(e);
+        let coding = Coding::new(peer, &self.shape, e);
         let (values, coded) = (&self.values[..], &mut self.coded);
         let compress = least(self.repeats, true, || {
-            *coded = match T::TYPE {
-                ElementType::F64 => peer.compress_f64(bytemuck::cast_slice(values), &shape, goal),
-                _ => peer.compress_f32(bytemuck::cast_slice(values), &shape, goal),
-            };
+            *coded = coding.compress(values);
             Ok(())
         })?;
         let decoded = &mut self.decoded[..];
         let decompress = least(self.repeats, true, || {
-            match T::TYPE {
-                ElementType::F64 => {
-                    let out = bytemuck::cast_slice_mut(decoded);
-                    peer.decompress_f64(coded, &shape, goal, out);
-                }
-                _ => {
-                    let out = bytemuck::cast_slice_mut(decoded);
-                    peer.decompress_f32(coded, &shape, goal, out);
-                }
-            }
+            coding.decompress(coded, decoded);
             Ok(())
         })?;
         let metrics = self.compare(Tolerance::Abs(e))?;

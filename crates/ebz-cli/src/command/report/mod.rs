@@ -56,6 +56,9 @@ pub fn run(args: &Report) -> Result<Outcome> {
         report::say_json(&data["summary"])?;
     }
     let seconds = started.elapsed().as_secs_f64();
+    if args.peers && cfg!(not(feature = "peers")) {
+        report::note(quiet, peer_note(true, &[]));
+    }
     let words = data["summary"]["words"].as_str().unwrap_or_default();
     report::note(quiet, words);
     report::note(
@@ -107,6 +110,11 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
         }
     }
 
+    let peers = match args.peers && scan.range().extent() > 0.0 {
+        true => peer_trials(&mut bench, &sample)?,
+        false => Vec::new(),
+    };
+
     // 4. Slices and spectra.
     let missing = fill.values();
     let is_missing =
@@ -150,11 +158,45 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
         "exact": metrics.exact,
         "histogram": metrics.histogram,
         "trials": trials,
+        "peers": peers,
+        "note": peer_note(args.peers, &peers),
         "slices": slices,
         "spectra": spectra,
         "version": env!("CARGO_PKG_VERSION"),
         "summary": {"words": words, "chosen": chosen, "metrics": metrics.named()},
     }))
+}
+
+/// Other compressors on the sample, with all bounds.
+#[cfg(feature = "peers")]
+fn peer_trials<T: Element>(bench: &mut Bench<T>, sample: &Sample<'_, T>) -> Result<Vec<Trial>> {
+    let mut trials = Vec::new();
+    for peer in crate::peers::all::<T>() {
+        for bound in BOUNDS.map(Bound::Range) {
+            trials.extend(bench.run_peer(sample, peer.as_ref(), bound)?);
+        }
+    }
+    Ok(trials)
+}
+
+#[cfg(not(feature = "peers"))]
+fn peer_trials<T: Element>(_: &mut Bench<T>, _: &Sample<'_, T>) -> Result<Vec<Trial>> {
+    Ok(Vec::new())
+}
+
+/// What the page says about other compressors.
+fn peer_note(requested: bool, peers: &[Trial]) -> &'static str {
+    match (requested, cfg!(feature = "peers"), peers.is_empty()) {
+        (true, false, _) => {
+            "Other compressors are missing: this ebz was built without `--features peers`."
+        }
+        (true, true, true) => "No other compressor supports this array.",
+        (true, true, false) => {
+            "Dashed: other compressors, with the same bounds, which they need not keep."
+        }
+        (false, true, _) => "`ebz report --peers` adds other compressors.",
+        (false, false, _) => "",
+    }
 }
 
 /// Rows of the fastest axis, spread over the array, without those with missing values.
