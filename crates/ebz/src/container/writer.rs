@@ -17,6 +17,7 @@ use crate::chunk::{
     EncodedChunks, EncodedFrame, Engine, Form, FrameHeader, FramePlan, Input, Pool, Stream,
 };
 use crate::clip::Clip;
+use crate::codec;
 use crate::element::{Element, ElementType, with_type};
 use crate::error::{Error, Result};
 use crate::fill::{Fill, FillValues};
@@ -291,7 +292,11 @@ impl<W: Write + Send> Writer<W> {
         let (threads, simd) = (self.options.threads, self.options.simd);
         let mut pool = std::mem::take(&mut self.pool);
         let mut frame = self.begin(&plan)?;
-        if let (Some(memory), (_, 1)) = (frame.writer.memory, pool.jobs(&plan, threads)) {
+        // A buffer that stays in the caches is faster for many chunks, unless each of them is only copied.
+        let direct = plan.chunks() == 1 || plan.header().codec == codec::RAW;
+        if let (Some(memory), true, (_, 1)) =
+            (frame.writer.memory, direct, pool.jobs(&plan, threads))
+        {
             let memory = std::mem::take(memory(&mut frame.writer.out));
             pool.write_to(memory, number, simd);
         }
