@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn checksums_are_those_of_xxh3_at_every_level() {
-        let bytes: Vec<u8> = (0..9000u32).map(|i| (i * i >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..9000u32).map(|i| ((i * i) >> 3) as u8).collect();
         for avx2 in [None, Avx2::new()] {
             for length in (0..2200).chain([3072, 3073, 4096, 8191, 8192, 9000]) {
                 let expected = xxhash3_64::Hasher::oneshot(&bytes[..length]);
