@@ -2,6 +2,7 @@
 
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
+use crate::speed::Route;
 use std::time::Instant;
 
 /// Sizes of the first and the last probe message in bytes.
@@ -11,15 +12,6 @@ const MAX_PROBE_BYTES: usize = 8 << 20;
 const MIN_PROBE_SECONDS: f64 = 0.02;
 /// Probes of the last size; the fastest counts, because other programs can only slow them down.
 const LAST_PROBES: usize = 4;
-
-/// Ranks that send at the same time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Route {
-    /// One after the other, to or from a root.
-    Root,
-    /// All of them, each to its neighbour.
-    Ring,
-}
 
 impl Comm {
     /// Measures the links between ranks, collectively; not if all are on one host. Adaptive operations between

@@ -2,10 +2,10 @@
 
 use crate::comm::{Comm, Tag};
 use crate::error::{Error, Result};
-use crate::link::Route;
 use crate::message::{self, Kind, Message};
 use crate::settings::{Agreement, Mode, Report, Settings, Work, sample};
 use crate::slabs::{Decoder, Encoder, Outbox};
+use crate::speed::Route;
 use ebz::slab::SlabCoder;
 use ebz::{Bound, Element, Tolerance, ValueScan, View};
 use xxhash_rust::xxh3::xxh3_64;

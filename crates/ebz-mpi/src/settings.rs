@@ -2,7 +2,7 @@
 
 use crate::comm::Comm;
 use crate::error::{Error, Result};
-use crate::link::Route;
+use crate::speed::Route;
 use crate::speed::{Estimate, Rates};
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Bound, Element, Fill, FiniteRange, Options, Tolerance, ValueScan, View};

@@ -1,6 +1,13 @@
 //! Measured speeds of links and codecs, to decide whether compression pays off.
 
-use crate::link::Route;
+/// Ranks that send at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// One after the other, to or from a root.
+    Root,
+    /// All of them, each to its neighbour.
+    Ring,
+}
 
 /// Compress only if its estimated time is below this fraction of the raw one: samples are in cache, and
 /// ranks that share cores and memory take up to twice as long.

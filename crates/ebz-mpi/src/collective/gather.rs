@@ -3,10 +3,10 @@
 use super::{cut, fits, largest, misfit};
 use crate::comm::{Comm, Tag};
 use crate::error::Result;
-use crate::link::Route;
 use crate::raw;
 use crate::settings::{Agreement, Report, Request, Settings, Work, agree};
 use crate::slabs::{Decoder, Encoder, Outbox};
+use crate::speed::Route;
 use ebz::Element;
 use ebz::slab::SlabCoder;
 

@@ -14,8 +14,8 @@ mod sums;
 use crate::comm::Comm;
 use crate::error::{Error, Result};
 use crate::lattice::Lattice;
-use crate::link::Route;
 use crate::settings::{Report, Request, Settings, Work, agree};
+use crate::speed::Route;
 use ebz::{Bound, Element, Tolerance, View};
 use parts::Parts;
 
