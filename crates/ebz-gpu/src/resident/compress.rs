@@ -19,7 +19,7 @@ pub(crate) type Prepared = (DeviceFrame, Vec<(usize, Narrow)>, Vec<usize>);
 impl Gpu {
     /// Compresses an array of `f32` in a buffer of this device with usages `STORAGE` and `COPY_SRC`.
     ///
-    /// With `range`, fill values must be given ([`Fill::None`] or values): detecting them takes more than a
+    /// With `range`, fill values must be given ([`ebz::Fill::None`] or values): detecting them takes more than a
     /// range.
     pub fn compress_buffer(
         &self,
