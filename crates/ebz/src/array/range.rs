@@ -31,8 +31,16 @@ impl FiniteRange {
         }
     }
 
+    /// [`FiniteRange::of`], at memory bandwidth if there are no fill values.
+    pub(crate) fn at_level<T: Element>(level: Level, values: &[T], fill: &FillValues) -> Self {
+        match fill.is_empty() {
+            true => Self::of_all(level, values),
+            false => Self::of(values, fill),
+        }
+    }
+
     /// The range of all finite values, at memory bandwidth.
-    pub(super) fn of_all<T: Element>(level: Level, values: &[T]) -> Self {
+    fn of_all<T: Element>(level: Level, values: &[T]) -> Self {
         let (min, max) = level.run(
             #[inline(always)]
             || ends(values),

@@ -178,10 +178,7 @@ pub fn may_be_missing(range: FiniteRange, element: ElementType) -> bool {
 /// Detects fill values in a single chunk, besides the given ones: conventional values at either
 /// end. They need no gap from the data, since no range depends on them.
 pub(crate) fn chunk_fill<T: Element>(level: Level, values: &[T], named: &FillValues) -> FoundFill {
-    let range = match named.is_empty() {
-        true => FiniteRange::of_all(level, values),
-        false => FiniteRange::of(values, named),
-    };
+    let range = FiniteRange::at_level(level, values, named);
     if !may_be_missing(range, T::TYPE) {
         return FoundFill::default();
     }

@@ -120,6 +120,18 @@ impl Exceptions {
         self.gap = 0;
     }
 
+    /// Appends the length of the list and the list.
+    pub fn write_block_to<T: Element>(&mut self, out: &mut Vec<u8>) {
+        self.end_same::<T>();
+        self.end_each::<T>();
+        let length = match self.runs {
+            0 => 0,
+            runs => varint::length(runs) + self.list.len(),
+        };
+        varint::write(length as u64, out);
+        self.write_to::<T>(out);
+    }
+
     /// Appends the list, or nothing if it is empty.
     pub fn write_to<T: Element>(&mut self, out: &mut Vec<u8>) {
         self.end_same::<T>();
@@ -284,6 +296,9 @@ mod tests {
         for cut in 1..list.len() {
             assert!(restore(&list[..cut], &mut back).is_err(), "{cut}");
         }
+        let mut block = Vec::new();
+        exceptions.write_block_to::<T>(&mut block);
+        assert_eq!(varint::read_block(&mut &block[..]).unwrap(), list);
         list.push(0);
         assert!(list.len() == 1 || restore(&list, &mut back).is_err());
         list.len() - 1

@@ -57,7 +57,6 @@ type Counts = [u32; WIDE_ALPHABET];
 struct Scratch {
     exceptions: Exceptions,
     symbols: Symbols,
-    list: Vec<u8>,
     bits: BitWriter,
 }
 
@@ -125,7 +124,6 @@ pub(super) fn encode<T: Float>(
     let Scratch {
         exceptions,
         symbols,
-        list,
         bits,
     } = &mut *scratch;
     // 1. Quantize and predict.
@@ -133,9 +131,7 @@ pub(super) fn encode<T: Float>(
     out.push(CENTRED_MARK);
     head::write_to(&plan, out);
     // 2. Exact values.
-    list.clear();
-    exceptions.write_to::<T>(list);
-    varint::write_block(list, out);
+    exceptions.write_block_to::<T>(out);
     // 3. Update units.
     let unit = (update_unit(task.params)? / T::SIZE).next_multiple_of(UNIT);
     varint::write(unit as u64, out);

@@ -49,9 +49,7 @@ pub(super) fn encode_parts<T: Float>(
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    scratch.rest.clear();
-    scratch.exceptions.write_to::<T>(&mut scratch.rest);
-    varint::write_block(&scratch.rest, out);
+    scratch.exceptions.write_block_to::<T>(out);
     match parts {
         1 => encode_residuals::<u16>(task, simd, scratch, out),
         2 => encode_residuals::<u32>(task, simd, scratch, out),

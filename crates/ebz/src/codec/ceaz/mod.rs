@@ -174,7 +174,6 @@ struct Scratch {
     residuals: Residuals,
     exceptions: Exceptions,
     symbols: [Vec<u8>; GROUPS],
-    rest: Vec<u8>,
     /// Bits of residuals without a symbol of their own.
     extra: BitWriter,
     streams: Vec<u8>,

@@ -13,7 +13,6 @@ use crate::stage::exceptions::{Exceptions, Reader};
 pub(super) struct EscapeWriter {
     used: Exceptions,
     excluded: Exceptions,
-    list: Vec<u8>,
 }
 
 impl EscapeWriter {
@@ -39,11 +38,8 @@ impl EscapeWriter {
 
     /// Appends both lists, framed.
     pub(super) fn write_to<T: Number>(&mut self, out: &mut Vec<u8>) {
-        for list in [&mut self.used, &mut self.excluded] {
-            self.list.clear();
-            list.write_to::<T>(&mut self.list);
-            varint::write_block(&self.list, out);
-        }
+        self.used.write_block_to::<T>(out);
+        self.excluded.write_block_to::<T>(out);
     }
 }
 

@@ -39,7 +39,6 @@ const MIN_VALUES_PER_ESCAPE: usize = 32;
 struct Memory<C> {
     coordinates: Vec<C>,
     escapes: Exceptions,
-    list: Vec<u8>,
 }
 
 /// Whether a chunk was encoded by this module.
@@ -99,7 +98,6 @@ fn encode_on<T: Number, C: Number, W: Word>(
     let Memory {
         coordinates,
         escapes,
-        list,
     } = &mut *memory;
     // 1. Coordinates; values without one are escaped.
     escapes.clear();
@@ -146,9 +144,7 @@ fn encode_on<T: Number, C: Number, W: Word>(
         out.push(kind);
         out.extend_from_slice(&lattice.step().to_le_bytes());
         out.extend_from_slice(&lattice.base().to_le_bytes());
-        list.clear();
-        escapes.write_to::<T>(list);
-        varint::write_block(list, out);
+        escapes.write_block_to::<T>(out);
         result = super::encode_within(&source, task, context, out);
     }
     context.put_back(memory);

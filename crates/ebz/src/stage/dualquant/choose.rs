@@ -3,6 +3,7 @@
 //! Samples lie at fixed positions, so that the choice depends only on the values.
 
 use super::Estimate;
+use crate::array::FiniteRange;
 use crate::element::Float;
 use crate::element::log_lattice::LogLattice;
 use crate::element::real::Via;
@@ -29,19 +30,18 @@ pub(super) fn base<T: Float>(
     values: &[T],
     fill: &FillValues,
 ) -> Option<i64> {
-    let fill = fill.typed(T::from_f64);
     let reach = most as f64;
 
     // 1. Find the bulk of the values, without outliers and fill values.
     let mut buffer = [T::default(); MAX_SAMPLED_VALUES];
     let sample = sample(values, &mut buffer);
     let fits = |(low, high): (f64, f64)| low.abs().max(high.abs()) * 1.25 <= reach;
-    let (low, high) = level.run(
-        #[inline(always)]
-        || extremes(sample, fill),
-    );
-    let mut range = (low / step, high / step);
+    let mut range = match FiniteRange::at_level(level, sample, fill) {
+        FiniteRange { min, max } if min <= max => (min / step, max / step),
+        _ => (0.0, 0.0),
+    };
     if !fits(range) {
+        let fill = fill.typed(T::from_f64);
         let used = sample.iter().filter(|x| is_sampled(**x, fill));
         range = bulk(&mut used.map(|x| x.to_f64() / step).collect());
     }
@@ -128,42 +128,6 @@ fn sample<'a, T: Float>(values: &'a [T], buffer: &'a mut [T; MAX_SAMPLED_VALUES]
 #[inline(always)]
 fn is_sampled<T: Float>(x: T, fill: TypedFill<T>) -> bool {
     x.is_finite() && !fill.contains(x)
-}
-
-/// The smallest and the largest value that count; zeros if there are none.
-#[inline(always)]
-fn extremes<T: Float>(sample: &[T], fill: TypedFill<T>) -> (f64, f64) {
-    const LANES: usize = 32;
-    let mut low = [T::from_f64(f64::INFINITY); LANES];
-    let mut high = [T::from_f64(f64::NEG_INFINITY); LANES];
-    let mut join = |i: usize, x: T, counts: bool| {
-        if counts & (x < low[i]) {
-            low[i] = x;
-        }
-        if counts & (x > high[i]) {
-            high[i] = x;
-        }
-    };
-    let (blocks, rest) = sample.as_chunks::<LANES>();
-    let (blocks, rest) = match fill.is_empty() {
-        true => (blocks, rest),
-        false => (&[][..], sample),
-    };
-    // A minimum for each lane, so that the loop is vectorized.
-    for block in blocks {
-        for (i, &x) in block.iter().enumerate() {
-            join(i, x, x.is_finite());
-        }
-    }
-    for &x in rest {
-        join(0, x, is_sampled(x, fill));
-    }
-    let low = low.map(T::to_f64).into_iter().fold(f64::INFINITY, f64::min);
-    let high = high
-        .map(T::to_f64)
-        .into_iter()
-        .fold(f64::NEG_INFINITY, f64::max);
-    if low <= high { (low, high) } else { (0.0, 0.0) }
 }
 
 /// The range of the bulk of a sample, in steps. Drops values too far from the median for any
