@@ -10,6 +10,7 @@ use ebz::engine::Context;
 use ebz::internals::{Dims, Task};
 use ebz::simd::Level;
 use ebz::{BoundKind, Element, FillValues, Tolerance, f16};
+use ebz_testkit::conformance;
 use std::time::{Duration, Instant};
 
 /// Chunks of about a million values.
@@ -39,11 +40,13 @@ fn main() {
     println!("codec,type,axes,level,bound,ratio,compress_GBps,decompress_GBps,copy_GBps");
     let chosen = |entry: &&Entry| named.is_empty() || named.iter().any(|n| n == entry.info.name);
     for entry in TABLE.iter().filter(chosen) {
-        for dims in SHAPES {
-            measure::<f32>(entry, dims);
-            measure::<f64>(entry, dims);
+        for params in conformance::variants(entry) {
+            for dims in SHAPES {
+                measure::<f32>(entry, &params, dims);
+                measure::<f64>(entry, &params, dims);
+            }
+            measure::<f16>(entry, &params, SHAPES[2]);
         }
-        measure::<f16>(entry, SHAPES[2]);
     }
 }
 
@@ -55,9 +58,8 @@ fn tolerances(entry: &Entry) -> [Tolerance; 2] {
     }
 }
 
-fn measure<T: Element>(entry: &Entry, dims: Dims) {
+fn measure<T: Element>(entry: &Entry, params: &Params, dims: Dims) {
     let values = waves::<T>(dims);
-    let params = Params::default();
     for level in Level::available() {
         let mut context = Context::new(level);
         for tolerance in tolerances(entry) {
@@ -65,7 +67,7 @@ fn measure<T: Element>(entry: &Entry, dims: Dims) {
                 dims,
                 tolerance,
                 fill: FillValues::NONE,
-                params: &params,
+                params,
             };
             let mut bytes = Vec::new();
             let compress = best(|| {
@@ -86,7 +88,7 @@ fn measure<T: Element>(entry: &Entry, dims: Dims) {
             let speed = |time: Duration| raw / time.as_secs_f64() / 1e9;
             println!(
                 "{},{},{},{level:?},{tolerance:?},{:.2},{:.3},{:.3},{:.3}",
-                entry.info.name,
+                conformance::name(entry, params),
                 T::TYPE,
                 dims.axes(),
                 raw / bytes.len() as f64,

@@ -1,13 +1,13 @@
-//! Codec `fz`: fused kernels, the stages one after the other, and memcpy, in turns; one thread. Prints a table for
-//! each instruction set with kernels. A time is the sum of the medians of the chunks, which are short enough that
+//! Codecs `fz` and `fre`: fused kernels, the stages one after the other, and memcpy, in turns; one thread. Prints a
+//! row for each instruction set with kernels. A time is the sum of the medians of the chunks, which are short enough that
 //! other processes seldom interrupt them.
 //!
 //! ```sh
-//! EBZ_DATA=folder cargo bench -p ebz --bench fused -- les rtm
+//! EBZ_DATA=folder cargo bench -p ebz --bench fused -- fz les rtm
 //! ```
 //!
-//! Fields are files `name_100x500x500.f32` (or f64) whose names contain one of the arguments, tiled along the slowest axis
-//! to 64 MiB; chunks are whole planes of about 2 MiB. Bounds are relative to the range.
+//! Arguments select codecs and fields: files `name_100x500x500.f32` (or f64) whose names contain one of them, tiled along the slowest axis
+//! to 64 MiB; chunks are whole planes of about 2 MiB. Bounds are relative to the range (`fz`) or to each value (`fre`).
 
 use ebz::codec::{Entry, Params, TABLE};
 use ebz::engine::Context;
@@ -20,17 +20,25 @@ const BYTES: usize = 64 << 20;
 const CHUNK_BYTES: usize = 2 << 20;
 const ROUNDS: usize = 11;
 
+/// Codecs with kernels that fuse stages.
+const CODECS: [&str; 2] = ["fz", "fre"];
+
 fn main() {
     let Ok(folder) = std::env::var("EBZ_DATA") else {
         println!("EBZ_DATA is not set: no fields");
         return;
     };
     let arguments = std::env::args().skip(1);
-    let wanted: Vec<String> = arguments.filter(|a| !a.starts_with('-')).collect();
+    let arguments = arguments.filter(|a| !a.starts_with('-'));
+    let (mut codecs, wanted): (Vec<String>, Vec<String>) =
+        arguments.partition(|a| CODECS.contains(&a.as_str()));
+    if codecs.is_empty() {
+        codecs = CODECS.map(str::to_string).to_vec();
+    }
     println!(
-        "| field | bound | level | ratio | copy, GB/s | compress, GB/s: stages | fused | × copy | decompress, GB/s: stages | fused | × copy |"
+        "| codec | field | bound | level | ratio | copy, GB/s | compress, GB/s: stages | fused | × copy | decompress, GB/s: stages | fused | × copy |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .expect("a folder")
         .flatten()
@@ -48,8 +56,18 @@ fn main() {
         let shape: Vec<usize> = shape.split('x').flat_map(str::parse).collect();
         let bytes = std::fs::read(&path).expect("a readable file");
         match path.extension().and_then(std::ffi::OsStr::to_str) {
-            Some("f32") => measure::<f32>(field, &bytemuck::pod_collect_to_vec(&bytes), &shape),
-            Some("f64") => measure::<f64>(field, &bytemuck::pod_collect_to_vec(&bytes), &shape),
+            Some("f32") => measure::<f32>(
+                &codecs,
+                field,
+                &bytemuck::pod_collect_to_vec(&bytes),
+                &shape,
+            ),
+            Some("f64") => measure::<f64>(
+                &codecs,
+                field,
+                &bytemuck::pod_collect_to_vec(&bytes),
+                &shape,
+            ),
             _ => {}
         }
     }
@@ -87,13 +105,20 @@ impl<T: Element> Field<T> {
     }
 }
 
-fn measure<T: Element>(name: &str, field: &[T], shape: &[usize]) {
+fn measure<T: Element>(codecs: &[String], name: &str, field: &[T], shape: &[usize]) {
     let field = Field::new(field, shape);
     let range = FiniteRange::of(&field.values, &FillValues::NONE).extent();
     let mut back = field.values.clone();
-    for relative in [1e-2, 1e-3, 1e-4] {
+    let cases = codecs
+        .iter()
+        .flat_map(|codec| [1e-2, 1e-3, 1e-4].map(|bound| (codec, bound)));
+    for (codec, relative) in cases {
+        let tolerance = match codec.as_str() {
+            "fz" => Tolerance::Abs(relative * range),
+            _ => Tolerance::Pointwise(relative),
+        };
         for level in Level::available().filter(|level| *level != Level::Portable) {
-            let mut ways = [false, true].map(|fused| Way::new(level, fused));
+            let mut ways = [false, true].map(|fused| Way::new(codec, level, fused));
             let mut times: [Times; 5] = Default::default();
             for _ in 0..ROUNDS {
                 let chunks = back.chunks_mut(field.chunk);
@@ -101,7 +126,7 @@ fn measure<T: Element>(name: &str, field: &[T], shape: &[usize]) {
                     times[0].add(i, || to.copy_from_slice(from));
                 }
                 for (way, times) in ways.iter_mut().zip(&mut times[1..3]) {
-                    way.encode(&field, relative * range, times);
+                    way.encode(&field, tolerance, times);
                 }
                 for (way, times) in ways.iter_mut().zip(&mut times[3..]) {
                     way.decode(&field, &mut back, times);
@@ -113,7 +138,7 @@ fn measure<T: Element>(name: &str, field: &[T], shape: &[usize]) {
                 times.map(|times| size / times.sum_of_medians() / 1e9);
             let level = format!("{level:?}").to_lowercase();
             println!(
-                "| {name} | {relative:e} | {} | {:.2} | {copy:.1} | {encode:.1} | {fused_encode:.1} | {:.2} | \
+                "| {codec} | {name} | {relative:e} | {} | {:.2} | {copy:.1} | {encode:.1} | {fused_encode:.1} | {:.2} | \
                  {decode:.1} | {fused_decode:.1} | {:.2} |",
                 level.split('(').next().unwrap_or_default(),
                 size / ways[0].bytes.len() as f64,
@@ -157,12 +182,12 @@ struct Way {
 }
 
 impl Way {
-    fn new(level: Level, fused: bool) -> Self {
+    fn new(codec: &str, level: Level, fused: bool) -> Self {
         let mut context = Context::new(level);
         (context.fused, context.streaming) = (fused, true);
-        let entry = TABLE.iter().find(|entry| entry.info.name == "fz");
+        let entry = TABLE.iter().find(|entry| entry.info.name == codec);
         Self {
-            entry: entry.expect("fz"),
+            entry: entry.expect("a codec"),
             context,
             params: Params::default(),
             bytes: Vec::new(),
@@ -170,13 +195,13 @@ impl Way {
         }
     }
 
-    fn encode<T: Element>(&mut self, field: &Field<T>, bound: f64, times: &mut Times) {
+    fn encode<T: Element>(&mut self, field: &Field<T>, tolerance: Tolerance, times: &mut Times) {
         self.bytes.clear();
         self.ends.clear();
         for (i, values) in field.values.chunks(field.chunk).enumerate() {
             let task = Task {
                 dims: field.dims(values.len()),
-                tolerance: Tolerance::Abs(bound),
+                tolerance,
                 fill: FillValues::NONE,
                 params: &self.params,
             };

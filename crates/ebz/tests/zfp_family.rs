@@ -8,6 +8,17 @@ use ebz::{Element, Error, FillValues, Tolerance};
 
 const CODECS: [&str; 2] = ["de-zfp", "zfp-v"];
 
+/// The codecs, and the layout by coefficients, which they share.
+const LAYOUTS: [&str; 3] = ["de-zfp", "zfp-v", "zfp-v coefficients"];
+
+/// First byte of a chunk in the layout by coefficients, without the number of axes.
+const COEFFICIENTS: u8 = 128;
+
+/// The name of a codec, and its layout.
+fn codec_and_layout(name: &str) -> (&str, &str) {
+    name.split_once(' ').unwrap_or((name, "blocks"))
+}
+
 /// A reproducible random number generator.
 struct Random(u64);
 
@@ -105,7 +116,9 @@ fn encode<T: Element>(
     tolerance: Tolerance,
     fill: FillValues,
 ) -> Vec<u8> {
-    let params = Params::default();
+    let (codec, layout) = codec_and_layout(codec);
+    let mut params = Params::default();
+    params.set("layout", layout);
     let task = Task {
         dims,
         tolerance,
@@ -127,9 +140,12 @@ fn decode<T: Element>(
     dims: Dims,
 ) -> Result<Vec<T>, Error> {
     let mut out = vec![T::from_f64(777.0); dims.len()];
-    by_name(codec)
-        .unwrap()
-        .decode(bytes, dims, &mut Context::new(level), &mut out)?;
+    by_name(codec_and_layout(codec).0).unwrap().decode(
+        bytes,
+        dims,
+        &mut Context::new(level),
+        &mut out,
+    )?;
     Ok(out)
 }
 
@@ -182,7 +198,7 @@ fn check_all<T: Element>() {
         for (name, values) in contents::<T>(d) {
             for e in [1e-3, 0.7, 1e-9, 1e-40, 5e-324, 1e10, 1e300] {
                 for fill in [FillValues::NONE, 9.96921e36.into()] {
-                    for codec in CODECS {
+                    for codec in LAYOUTS {
                         let what = format!("{codec} {name} {d:?} {e} {fill:?} {}", T::TYPE);
                         let mut streams = Level::available()
                             .map(|l| encode(codec, l, &values, d, Tolerance::Abs(e), fill));
@@ -257,7 +273,7 @@ fn precision_preserves_non_finite_values_and_improves() {
 
 #[test]
 fn truncated_and_damaged_streams_never_panic() {
-    for codec in CODECS {
+    for codec in LAYOUTS {
         for d in [dims(5, 6, 34), dims(1, 13, 41), dims(1, 1, 99)] {
             let mut values = smooth::<f32>(d);
             values[3] = f32::NAN;
@@ -291,7 +307,7 @@ fn truncated_and_damaged_streams_never_panic() {
 #[test]
 fn random_bytes_never_panic_and_decode_identically_at_every_level() {
     let mut r = Random(5);
-    for codec in CODECS {
+    for codec in LAYOUTS {
         for round in 0..3000 {
             let d = [dims(5, 6, 34), dims(3, 13, 41), dims(1, 1, 99)][round % 3];
             let mut bytes: Vec<u8> = (0..r.word() % 700).map(|_| r.word() as u8).collect();
@@ -304,8 +320,14 @@ fn random_bytes_never_panic_and_decode_identically_at_every_level() {
                 let part = (bytes.len() as u32 - 25) / 4;
                 let frame = [1, blocks.div_ceil(8) as u32, part, part, part, part];
                 bytes[0] = axes as u8;
-                for (to, number) in bytes[1..].chunks_exact_mut(4).zip(frame) {
-                    to.copy_from_slice(&number.to_le_bytes());
+                if codec_and_layout(codec).1 == "coefficients" {
+                    bytes[0] |= COEFFICIENTS;
+                    bytes[1..9].copy_from_slice(&0.25f64.to_le_bytes());
+                    bytes[9] = 1 + (round % 2) as u8;
+                } else {
+                    for (to, number) in bytes[1..].chunks_exact_mut(4).zip(frame) {
+                        to.copy_from_slice(&number.to_le_bytes());
+                    }
                 }
             }
             let results: Vec<_> = Level::available()
@@ -408,5 +430,46 @@ fn measured_widths_keep_the_bound_and_are_smaller_for_two_axes() {
             2 => assert!(measured < paper, "{measured} {paper}"),
             _ => assert_eq!(measured, paper),
         }
+    }
+}
+
+#[test]
+fn coefficients_are_laid_out_together_unless_the_bound_is_too_tight() {
+    for (d, axes) in [
+        (dims(9, 30, 41), 3),
+        (dims(1, 60, 71), 2),
+        (dims(1, 1, 999), 1),
+    ] {
+        let values = smooth::<f32>(d);
+        for (bound, layout) in [(1e-2, COEFFICIENTS), (1e-4, COEFFICIENTS), (1e-9, 0)] {
+            let tolerance = Tolerance::Abs(bound);
+            let level = Level::detect();
+            let bytes = encode(
+                "de-zfp coefficients",
+                level,
+                &values,
+                d,
+                tolerance,
+                FillValues::NONE,
+            );
+            assert_eq!(
+                bytes[0] & (COEFFICIENTS | 3),
+                layout | axes,
+                "{d:?} {bound}"
+            );
+        }
+        // Without a bound, blocks are the only layout.
+        let tolerance = Tolerance::Precision(12);
+        let of = |codec| {
+            encode(
+                codec,
+                Level::detect(),
+                &values,
+                d,
+                tolerance,
+                FillValues::NONE,
+            )
+        };
+        assert_eq!(of("zfp-v coefficients"), of("zfp-v"));
     }
 }

@@ -10,7 +10,12 @@ use ebz::internals::{Dims, Task};
 use ebz::{Element, FillValues, Tolerance};
 use ebz_peers::Goal;
 
-const CODECS: [&str; 2] = ["de-zfp", "zfp-v"];
+/// Codecs and layouts.
+const CODECS: [(&str, &str); 3] = [
+    ("de-zfp", "blocks"),
+    ("zfp-v", "blocks"),
+    ("de-zfp", "coefficients"),
+];
 /// Values per chunk, about what the container hands out.
 const CHUNK: usize = 1 << 20;
 
@@ -112,13 +117,14 @@ fn chunks(shape: &[usize]) -> Vec<Dims> {
 }
 
 fn compress<T: Element>(
-    codec: &str,
+    (codec, layout): (&str, &str),
     field: &Field<T>,
     tolerance: Tolerance,
     context: &mut Context,
     streams: &mut Vec<Vec<u8>>,
 ) -> usize {
-    let params = Params::default();
+    let mut params = Params::default();
+    params.set("layout", layout);
     let mut at = 0;
     let mut size = 0;
     for (i, dims) in chunks(&field.shape).into_iter().enumerate() {
@@ -192,7 +198,7 @@ fn ratios<T: Element>(field: &Field<T>, peers: Peers<'_, T>) -> [f64; CODECS.len
             raw / zfp as f64,
             worst / e
         );
-        for (codec, gain) in CODECS.iter().zip(&mut gain) {
+        for (codec, gain) in CODECS.into_iter().zip(&mut gain) {
             let size = compress(
                 codec,
                 field,
@@ -282,8 +288,9 @@ fn speeds<T: Element>(field: &Field<T>, peers: Peers<'_, T>) {
             let c = fastest(|| {
                 size = compress(codec, field, Tolerance::Abs(e), &mut context, &mut streams)
             });
-            let d = fastest(|| decompress(codec, field, &streams, &mut context, &mut out));
-            row(&field.name, codec, bound, gigabytes, size, c, d, copy);
+            let d = fastest(|| decompress(codec.0, field, &streams, &mut context, &mut out));
+            let name = format!("{} {}", codec.0, codec.1);
+            row(&field.name, &name, bound, gigabytes, size, c, d, copy);
         }
     }
 }
@@ -355,10 +362,10 @@ fn main() {
             }
         }
     }
-    for (i, codec) in CODECS.iter().enumerate().filter(|_| !timed) {
+    for (i, (codec, layout)) in CODECS.iter().enumerate().filter(|_| !timed) {
         let mean = gains.iter().map(|g| g[i]).sum::<f64>() / gains.len() as f64;
         println!(
-            "{codec}: {:.3} × zfp's ratio at the same bound (geometric mean)",
+            "{codec} {layout}: {:.3} × zfp's ratio at the same bound (geometric mean)",
             mean.exp()
         );
     }

@@ -43,6 +43,17 @@ pub const PLANES_PARAM: Param = Param {
            that then violate the bound are stored exactly",
 };
 
+/// Layouts, default first.
+const LAYOUTS: [&str; 2] = ["blocks", "coefficients"];
+
+/// The parameter that sets the layout.
+pub const LAYOUT_PARAM: Param = Param {
+    name: "layout",
+    default: LAYOUTS[0],
+    help: "blocks, as in the papers, or coefficients: one coefficient of many blocks together, which is several \
+           times as fast; for abs and range, others use blocks",
+};
+
 /// The requested size of segments.
 fn segment_size<C: Member>(params: &Params) -> Result<u32> {
     let size = params.parse("segment", C::SEGMENT)?;
@@ -60,6 +71,7 @@ impl<C: Member> Codec for ZfpFamily<C> {
 
     fn validate(params: &Params) -> Result<()> {
         params.choice("planes", &PLANES)?;
+        params.choice("layout", &LAYOUTS)?;
         C::code(params)?;
         segment_size::<C>(params).map(|_| ())
     }
@@ -75,6 +87,7 @@ impl<C: Member> Codec for ZfpFamily<C> {
             tolerance: task.tolerance,
             fill: task.fill,
             planes_by_formula: task.params.choice("planes", &PLANES)? == PLANES[1],
+            by_coefficient: task.params.choice("layout", &LAYOUTS)? == LAYOUTS[1],
             code: C::code(task.params)?,
             segment: segment_size::<C>(task.params)?,
             simd: context.simd(),

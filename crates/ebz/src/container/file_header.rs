@@ -52,5 +52,5 @@ pub(super) fn read_offset(bytes: &[u8]) -> u64 {
 }
 
 pub(super) fn not_ebz() -> Error {
-    Error::corrupt("not an .ebz file")
+    Error::corrupt("not an .ebz file, or its first bytes are damaged")
 }

@@ -5,7 +5,7 @@
 
 mod dictionary;
 
-use super::zfp_family::{Member, PLANES_PARAM, TOLERANCES, ZfpFamily, segment_param};
+use super::zfp_family::{LAYOUT_PARAM, Member, PLANES_PARAM, TOLERANCES, ZfpFamily, segment_param};
 use super::{Info, Params};
 use crate::error::Result;
 use dictionary::Dictionary;
@@ -19,7 +19,7 @@ impl Member for Dictionary {
         name: "de-zfp",
         summary: "zfp's block transform, bit planes in a dictionary code; for smooth and wave-like fields",
         tolerances: TOLERANCES,
-        params: &[segment_param("65536"), PLANES_PARAM],
+        params: &[segment_param("65536"), PLANES_PARAM, LAYOUT_PARAM],
         rewrites_exactly: None,
     };
     const SEGMENT: u32 = 65536;

@@ -2,7 +2,8 @@
 
 use super::cursor::Cursor;
 use super::grid::Pattern;
-use super::kernels::tile::{self, Memory};
+use super::kernels::Tiles;
+use super::kernels::dispatch::Kernels;
 use super::lanes::{self, Layout};
 use crate::codec::Context;
 use crate::error::{Error, Result};
@@ -11,7 +12,7 @@ use crate::simd::Level;
 /// Decodes a chunk into `out`.
 pub(super) fn decode<P: Pattern>(bytes: &[u8], context: &Context, out: &mut [P]) -> Result<()>
 where
-    Level: Memory<P>,
+    Level: Kernels<P>,
 {
     let layout = Layout::read_from(bytes, out.len(), P::MANTISSA)?;
     let ends = layout.stream_starts()?;
@@ -23,7 +24,11 @@ where
     let mut cursors: Vec<Cursor<P>> = ends[..layout.sizes.len()].iter().map(cursor).collect();
 
     // 1. All lanes in parallel, up to the length of the shortest.
-    let done = tile::decode(context.simd(), &layout, &mut cursors, &starts, out);
+    let mut done = 0;
+    if let Some(mut tiles) = Tiles::new(&layout, &cursors, &starts, context.streaming, out) {
+        context.simd().decode(&mut tiles, context.fused);
+        done = tiles.finish(&mut cursors);
+    }
 
     // 2. The rest of each lane.
     for (lane, cursor) in cursors.iter_mut().enumerate() {

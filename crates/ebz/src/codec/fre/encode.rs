@@ -1,11 +1,12 @@
 //! Encoding of a chunk.
 
 use super::grid::{MantissaGrid, Pattern};
+use super::kernels::dispatch::Kernels;
 use super::kernels::words::{BLOCK_VALUES, MAX_PUT_BITS, Words};
 use super::lanes::{self, Layout};
 use super::word::{self, MAX_WORD_BITS};
 use crate::codec::Context;
-use crate::simd::memory;
+use crate::simd::{Level, memory};
 
 /// Output buffer, reused between chunks.
 #[derive(Default)]
@@ -64,8 +65,10 @@ pub(super) fn encode<P: Pattern>(
     one_lane: bool,
     context: &mut Context,
     out: &mut Vec<u8>,
-) {
-    let level = context.simd();
+) where
+    Level: Kernels<P>,
+{
+    let (level, fused) = (context.simd(), context.fused);
     let mut scratch = context.take::<Scratch>();
     let max_bytes = size_of_val(values) + MAX_BLOCK_BYTES;
     if scratch.0.len() < max_bytes {
@@ -76,7 +79,7 @@ pub(super) fn encode<P: Pattern>(
     for lane in lanes::split(values, one_lane) {
         let size = level.run(
             #[inline(always)]
-            || encode_lane(lane, grid, &mut scratch.0[at..]),
+            || encode_lane(level, fused, lane, grid, &mut scratch.0[at..]),
         );
         let Some(size) = size else {
             out.extend_from_slice(bytemuck::cast_slice(values));
@@ -93,7 +96,16 @@ pub(super) fn encode<P: Pattern>(
 
 /// Encodes one lane to the start of `out`; `None` if it might not fit.
 #[inline(always)]
-fn encode_lane<P: Pattern>(values: &[P], grid: &MantissaGrid<P>, out: &mut [u8]) -> Option<usize> {
+fn encode_lane<P: Pattern>(
+    level: Level,
+    fused: bool,
+    values: &[P],
+    grid: &MantissaGrid<P>,
+    out: &mut [u8],
+) -> Option<usize>
+where
+    Level: Kernels<P>,
+{
     let mut sink = BitSink {
         out,
         at: 0,
@@ -108,7 +120,7 @@ fn encode_lane<P: Pattern>(values: &[P], grid: &MantissaGrid<P>, out: &mut [u8])
             return None;
         }
         // 1. Round. 2. Make words, pairs and groups of four.
-        words.build(block, grid);
+        level.build(&mut words, block, grid, fused);
         // 3. Append the largest groups that fit a single put.
         for group in 0..BLOCK_VALUES / 4 {
             let (bits, length) = words.four(group);

@@ -74,13 +74,13 @@ pub(super) struct MantissaGrid<P> {
     /// Mantissa bits kept.
     pub kept: u32,
     /// Added before truncation.
-    half: P,
+    pub half: P,
     /// Mask of the truncated bits.
     pub dropped: P,
     /// Whether repeated zeros and subnormals use the short word of a repeated value.
     pub zeros_repeat: bool,
     /// Values that must be exact; if there are none, the list holds 0, which is exact anyway.
-    fill: TypedFill<P>,
+    pub fill: TypedFill<P>,
 }
 
 impl<P: Pattern> MantissaGrid<P> {

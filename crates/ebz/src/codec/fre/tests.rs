@@ -1,7 +1,7 @@
 //! Tests of the kernels against the definition of the words, and of the words against the paper.
 
 use super::grid::{MantissaGrid, Pattern};
-use super::kernels::tile::Memory;
+use super::kernels::dispatch::Kernels;
 use super::{decode, encode, lanes, word};
 use crate::bound::Tolerance;
 use crate::codec::Context;
@@ -10,6 +10,14 @@ use crate::simd::Level;
 
 fn no_fill<P: Pattern>() -> TypedFill<P> {
     FillValues::NONE.typed(|_| P::default())
+}
+
+/// Every level, with plain loops and with other kernels, into the caches and past them.
+fn ways() -> impl Iterator<Item = (Level, bool, bool)> {
+    Level::available().flat_map(|level| {
+        let ways = [(false, false), (true, false), (true, true)];
+        ways.map(|(fused, streaming)| (level, fused, streaming))
+    })
 }
 
 /// The bits of a word as text.
@@ -122,7 +130,7 @@ fn naive<P: Pattern>(values: &[P], grid: &MantissaGrid<P>, one_lane: bool) -> Ve
 
 fn kernels_match_the_definition<P: Pattern>()
 where
-    Level: Memory<P>,
+    Level: Kernels<P>,
 {
     for count in [0, 1, 255, 257, 3000, 70_001] {
         let values: Vec<P> = patterns(count, count as u64);
@@ -138,8 +146,9 @@ where
                 let one_lane = kept % 3 == 1;
                 let expected = naive(&values, &grid, one_lane);
                 let rounded: Vec<P> = values.iter().map(|&x| grid.round(x)).collect();
-                for level in Level::available() {
+                for (level, fused, streaming) in ways() {
                     let mut context = Context::new(level);
+                    (context.fused, context.streaming) = (fused, streaming);
                     let mut out = Vec::new();
                     encode::encode(&values, &grid, one_lane, &mut context, &mut out);
                     if out.len() >= size_of_val(&values[..]) && expected.len() > 4 {
@@ -175,9 +184,11 @@ fn damaged_lanes_decode_identically_at_every_level() {
         let mut bytes = good.clone();
         let at = 4 + round * 7919 % (bytes.len() - 4);
         bytes[at] ^= 1 << (round % 8);
-        let all = Level::available().map(|level| {
+        let all = ways().map(|(level, fused, streaming)| {
             let mut out = vec![0u32; values.len()];
-            let result = decode::decode(&bytes, &Context::new(level), &mut out);
+            let mut context = Context::new(level);
+            (context.fused, context.streaming) = (fused, streaming);
+            let result = decode::decode(&bytes, &context, &mut out);
             result.map(|()| out).map_err(|error| error.to_string())
         });
         let all: Vec<_> = all.collect();

@@ -19,21 +19,21 @@ pub(super) const MAX_WORD_BITS: usize = 3 + 1 + 11 + 11 + 52;
 pub(super) type Bits = (u128, u32);
 
 /// Appends a field to bits.
-fn then((bits, length): Bits, field: u64, size: u32) -> Bits {
-    (bits << size | u128::from(field), length + size)
+const fn then((bits, length): Bits, field: u64, size: u32) -> Bits {
+    (bits << size | field as u128, length + size)
 }
 
 /// The code of an exponent difference of magnitude up to 9.
-fn difference(d: i64) -> Bits {
+pub(super) const fn difference(d: i64) -> Bits {
     let size = d.unsigned_abs();
     match size {
         0 => (0b0, 1),
         1..=5 => then(
             (0, 0),
-            ((2 << size) - 2) << 1 | u64::from(d < 0),
+            ((2 << size) - 2) << 1 | (d < 0) as u64,
             size as u32 + 2,
         ),
-        _ => then((0b11_1111, 6), (size - 6) << 1 | u64::from(d < 0), 3),
+        _ => then((0b11_1111, 6), (size - 6) << 1 | (d < 0) as u64, 3),
     }
 }
 

@@ -15,6 +15,8 @@ use crate::stage::UNIT;
 use crate::stage::dualquant::{self, Estimate, Fetch, Plan, Sink};
 use crate::stage::exceptions::Exceptions;
 use crate::stage::flags::{self, FLAGS, MAX_TILE, TILE};
+use crate::stage::fused::{self, Source};
+use crate::stage::quantize::PointRange;
 
 /// Bytes by which the output grows at a time.
 const ROOM: usize = 4 * MAX_TILE;
@@ -125,6 +127,20 @@ impl Sink for Writer<'_> {
             self.tile();
         }
     }
+
+    fn fused<T: Float>(
+        &mut self,
+        source: Source<'_, T>,
+        context: &mut Context,
+    ) -> Option<Option<PointRange>> {
+        let (level, units) = (self.level, dualquant::units(source.dims.len()));
+        fused::encode_each(context, source, units, &mut |unit| {
+            level.run(
+                #[inline(always)]
+                || self.unit(unit),
+            );
+        })
+    }
 }
 
 /// Reads the tiles of a chunk.
@@ -147,17 +163,40 @@ impl Fetch for Reader<'_> {
             self.tiles.count = TILE;
         }
         let start = TILE - self.tiles.count;
-        residuals.fill(W::default());
-        for (part, codes) in self.tiles.codes.iter().take(W::PARTS).enumerate() {
-            for (residual, &code) in residuals.iter_mut().zip(&codes[start..]) {
-                *residual = residual.or(W::from_part(code, part));
+        if let Ok(unit) = bytemuck::try_cast_mut::<_, [u16; UNIT]>(residuals) {
+            for (residual, &code) in unit.iter_mut().zip(&self.tiles.codes[0][start..]) {
+                *residual = flags::zigzag(code);
             }
-        }
-        for residual in residuals {
-            *residual = flags::zigzag(*residual);
+        } else {
+            residuals.fill(W::default());
+            for (part, codes) in self.tiles.codes.iter().take(W::PARTS).enumerate() {
+                for (residual, &code) in residuals.iter_mut().zip(&codes[start..]) {
+                    *residual = residual.or(W::from_part(code, part));
+                }
+            }
+            for residual in residuals {
+                *residual = flags::zigzag(*residual);
+            }
         }
         self.tiles.count -= UNIT;
         Ok(())
+    }
+
+    fn fused<T: Float>(
+        &mut self,
+        plan: &Plan,
+        dims: Dims,
+        context: &mut Context,
+        out: &mut [T],
+    ) -> Option<Result<()>> {
+        let (level, lattice) = (self.level, (plan.step, plan.base));
+        let mut unit = |unit: &mut [u16; UNIT]| {
+            level.run(
+                #[inline(always)]
+                || self.unit(unit),
+            )
+        };
+        fused::decode_each(context, (plan.lags, dims), lattice, &mut unit, out)
     }
 }
 

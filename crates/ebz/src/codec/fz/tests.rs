@@ -88,8 +88,9 @@ fn coded<T: Float>(values: &[T], task: &Task<'_>, context: &mut Context) -> Code
     }
 }
 
-fn compare<T: Float>() {
-    let params = Params::default();
+fn compare<T: Float>(layout: &str) {
+    let mut params = Params::default();
+    params.set("layout", layout);
     let bounds = [1e-1, 0.0078125, 1e-3, 1e-5];
     let fills = [vec![], vec![-9999.0], vec![-9999.0, 0.5]];
     for (nz, ny, nx) in SHAPES {
@@ -113,7 +114,7 @@ fn compare<T: Float>() {
                     for streaming in [false, true] {
                         context.streaming = streaming;
                         let found = coded(&values, &task, &mut context);
-                        let case = format!("{dims:?} {bound} {level:?} {streaming}");
+                        let case = format!("{layout} {dims:?} {bound} {level:?} {streaming}");
                         assert!(found.bytes == expected.bytes, "{case}");
                         assert!(found.words == expected.words, "{case}");
                         // The stages know them for f32 only.
@@ -131,6 +132,8 @@ fn compare<T: Float>() {
 
 #[test]
 fn fused_kernels_give_the_bytes_and_values_of_the_stages() {
-    compare::<f32>();
-    compare::<f64>();
+    for layout in ["planes", "flags"] {
+        compare::<f32>(layout);
+        compare::<f64>(layout);
+    }
 }

@@ -7,7 +7,7 @@ use super::forecast::{Forecast, Sampler};
 use super::geometry::Extents;
 use super::kernel::launch;
 use super::number::Number;
-use super::plan::{Mode, ORDERS, Plan, Source};
+use super::plan::{Mode, ORDERS, Plan, Source, arrange};
 use super::stream::StreamWriter;
 use crate::codec::{Dims, Params};
 use crate::error::{Error, Result};
@@ -93,6 +93,13 @@ struct Trial {
     cost: u64,
 }
 
+/// The plan of a chunk.
+pub(super) struct Choice<'a> {
+    pub(super) plan: Plan,
+    /// The whole chunk, if it was encoded as a trial.
+    pub(super) streams: Option<&'a mut StreamWriter>,
+}
+
 impl<T: Number> Chooser<T> {
     /// The plan for a chunk.
     pub(super) fn plan(
@@ -100,9 +107,14 @@ impl<T: Number> Chooser<T> {
         isa: Isa,
         source: &Source<'_, T>,
         request: Request,
-    ) -> Result<Plan> {
+    ) -> Result<Choice<'_>> {
         let order = natural_order(source.dims);
-        let plan = |mode, order| Ok(Plan { mode, order });
+        let plan = |mode, order| {
+            Ok(Choice {
+                plan: Plan { mode, order },
+                streams: None,
+            })
+        };
         match request {
             Request::Isotropic => plan(Mode::Isotropic, order),
             Request::Lorenzo(axes) => plan(Mode::Lorenzo(axes), order),
@@ -111,12 +123,8 @@ impl<T: Number> Chooser<T> {
         }
     }
 
-    fn best(&mut self, isa: Isa, source: &Source<'_, T>, order: usize) -> Result<Plan> {
-        let isotropic = Plan {
-            mode: Mode::Isotropic,
-            order,
-        };
-        let (extents, _) = isotropic.arrange(source.dims);
+    fn best(&mut self, isa: Isa, source: &Source<'_, T>, order: usize) -> Result<Choice<'_>> {
+        let (extents, _) = arrange(order, source.dims);
         let small = source.values.len() <= MAX_VALUES_TO_TRY_EVERY_PLAN;
         let forecast = Sampler::new(isa, source, order).map(|sampler| launch(isa, sampler));
         let plans = match forecast {
@@ -124,15 +132,19 @@ impl<T: Number> Chooser<T> {
             _ => one_of_each_mode(forecast.map(|f| f.lorenzo_axes), order, extents),
         };
         if let [only] = plans[..] {
-            return Ok(only);
+            return Ok(Choice {
+                plan: only,
+                streams: None,
+            });
         }
         let starts = match source.values.len() {
             values if values <= MAX_VALUES_TO_TRY_EVERY_PLAN => &BLOCK_OFFSETS[..1],
             values if values <= MAX_VALUES_FOR_TWO_BLOCKS => &BLOCK_OFFSETS[..2],
             _ => &BLOCK_OFFSETS[..],
         };
-        // Try isotropic mode in the axis order of packet mode, so that rows are long in both.
-        let packet = plans.iter().find(|p| p.mode == Mode::Packet);
+        // Try isotropic mode on blocks in the axis order of packet mode, so that rows are long in
+        // both.
+        let packet = plans.iter().find(|p| p.mode == Mode::Packet && !small);
         let order = packet.map_or(order, |p| p.order);
         let block = block_extents(source.dims, order);
         self.streams.resize_with(plans.len(), StreamWriter::default);
@@ -168,7 +180,14 @@ impl<T: Number> Chooser<T> {
             }
         }
         let best = trials.iter().min_by_key(|t| t.cost);
-        Ok(best.map_or(isotropic, |t| t.plan))
+        let fallback = Plan {
+            mode: Mode::Isotropic,
+            order,
+        };
+        Ok(Choice {
+            plan: best.map_or(fallback, |t| t.plan),
+            streams: best.and_then(|t| self.streams.get_mut(t.streams).filter(|_| small)),
+        })
     }
 
     /// Copies a block of the chunk to `self.block`.

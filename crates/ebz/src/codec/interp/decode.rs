@@ -1,13 +1,13 @@
 //! Decoder. [`super::encode`] mirrors the steps.
 
-use super::context::Contexts;
 use super::geometry::{Extents, Pyramid};
 use super::lorenzo::History;
 use super::number::Number;
 use super::plan::{Mode, Plan};
 use super::predict::Predictor;
-use super::quantize::{Buffers, Prediction, Row};
+use super::quantize::Prediction;
 use super::rearrange::{join_chunk, join_level};
+use super::residual::ResidualRow;
 use super::stream::StreamReader;
 use super::walk::{
     ClassJob, Coder, Fields, MIN_VALUES_TO_CHOOSE_PREDICTOR, Pass, Scratch, part, passes,
@@ -94,7 +94,7 @@ pub(super) fn decode<T: Number>(
         arranged.resize(out.len(), T::default());
         let place = place(contiguous);
         join_chunk(isa, &pyramid, &fields.values, place, arranged, false);
-        rows::scatter(arranged, extents, strides, out);
+        rows::scatter(isa, arranged, extents, strides, out);
     }
     for (at, value) in exact {
         out[at] = value;
@@ -120,34 +120,45 @@ impl<T: Number> Coder<T> for RowDecoder<'_, '_, T> {
     }
 
     #[inline(always)]
-    fn row(
+    fn rows(
         &mut self,
         job: &ClassJob<'_, T>,
-        at: (usize, usize),
+        (z, y): (usize, usize),
         prediction: &Prediction<T>,
-        buffers: &mut Buffers<'_, T>,
-        contexts: &Contexts,
-        row: &mut Row<T>,
+        fields: &mut Fields<T>,
+        scratch: &mut Scratch<T>,
     ) -> Result<()> {
-        let streams = &mut *self.streams;
-        // 2. Residuals.
-        streams
-            .residuals
-            .pull(self.isa, contexts, &mut row.residuals)?;
-        // 1. Reconstruct; escapes are exact.
-        prediction.dequantize(self.isa, job.step.size, buffers, &row.residuals);
-        let end = streams.position + prediction.count;
-        while let Some((position, escape)) = streams.escapes.next_before(end)? {
-            let i = position - streams.position;
-            prediction.escape(i, escape, buffers);
-            if escape.excluded {
-                let (mut place, apart) = job.origin(at);
-                place[2] += i * apart;
-                let at: usize = place.iter().zip(&self.strides).map(|(a, s)| a * s).sum();
-                self.exact.push((at, escape.value));
-            }
+        let Scratch { rows, contexts } = scratch;
+        // 2. Residuals. Contexts depend on those of the previous row.
+        let width = prediction.width();
+        let mut around = None;
+        let residuals = rows.residuals.chunks_exact_mut(width);
+        for (row, residuals) in residuals.take(prediction.rows).enumerate() {
+            job.classify(fields, (z, y + row), &mut around, contexts);
+            let start = prediction.start + row * prediction.pitch;
+            let row = ResidualRow {
+                residuals,
+                magnitudes: &mut fields.magnitudes[start..start + width],
+            };
+            self.streams.residuals.pull(self.isa, contexts, row)?;
         }
-        streams.position = end;
+        // 1. Reconstruct; escapes are exact.
+        let mut buffers = fields.buffers(job.pass.planes.is_some());
+        prediction.dequantize(self.isa, job.step.size, &mut buffers, &rows.residuals);
+        for row in 0..prediction.rows {
+            let end = self.streams.position + prediction.count;
+            while let Some((position, escape)) = self.streams.escapes.next_before(end)? {
+                let i = position - self.streams.position;
+                prediction.row(row).escape(i, escape, &mut buffers);
+                if escape.excluded {
+                    let (mut place, apart) = job.origin((z, y + row));
+                    place[2] += i * apart;
+                    let at: usize = place.iter().zip(&self.strides).map(|(a, s)| a * s).sum();
+                    self.exact.push((at, escape.value));
+                }
+            }
+            self.streams.position = end;
+        }
         Ok(())
     }
 }

@@ -1,14 +1,15 @@
 //! Encoder. [`super::decode`] mirrors the steps.
 
-use super::context::Contexts;
+use super::context::Magnitudes;
 use super::escape::Escape;
 use super::geometry::Pyramid;
+use super::kernel::launch;
 use super::lorenzo::History;
 use super::number::{Number, Step};
-use super::pack::Taps;
+use super::pack::{Taps, WIDTH};
 use super::plan::{Mode, Plan, Source};
 use super::predict::{Predictor, taps};
-use super::quantize::{Buffers, Prediction, Row};
+use super::quantize::{Buffers, Prediction, Rows};
 use super::rearrange::split_all;
 use super::rows;
 use super::stream::StreamWriter;
@@ -31,19 +32,16 @@ pub(super) struct Memory<T> {
     pub(super) streams: StreamWriter,
 }
 
-/// Appends a chunk, encoded as planned.
-pub(super) fn encode<T: Number>(
+/// Encodes a chunk as planned, up to the entropy coder.
+pub(super) fn encode<'a, T: Number>(
     isa: Isa,
     source: &Source<'_, T>,
     plan: Plan,
-    memory: &mut Memory<T>,
-    out: &mut Vec<u8>,
-) -> Result<()> {
-    plan.write_to(source.bound, out);
+    memory: &'a mut Memory<T>,
+) -> Result<&'a mut StreamWriter> {
     memory.streams.clear();
     encode_streams(isa, source, plan, memory)?;
-    memory.streams.finish::<T>(isa, out);
-    Ok(())
+    Ok(&mut memory.streams)
 }
 
 /// Encodes a chunk into `memory.streams`, up to the entropy coder.
@@ -75,7 +73,7 @@ pub(super) fn encode_streams<T: Number>(
         ..
     } = memory;
     fields.prepare(&pyramid, extents, plan.mode == Mode::Packet);
-    let (values, strides) = rows::gather(source.values, extents, strides, arranged);
+    let (values, strides) = rows::gather(isa, source.values, extents, strides, arranged);
     let row = |z, y| &values[z * strides[0] + y * strides[1]..][..extents[2]];
     split_all(isa, &pyramid, row, &mut fields.values);
     // 2. Encode the classes from coarse to fine.
@@ -116,25 +114,29 @@ impl<T: Number> Coder<T> for RowEncoder<'_, T> {
     }
 
     #[inline(always)]
-    fn row(
+    fn rows(
         &mut self,
         job: &ClassJob<'_, T>,
-        _: (usize, usize),
+        (z, y): (usize, usize),
         prediction: &Prediction<T>,
-        buffers: &mut Buffers<'_, T>,
-        contexts: &Contexts,
-        row: &mut Row<T>,
+        fields: &mut Fields<T>,
+        scratch: &mut Scratch<T>,
     ) -> Result<()> {
+        let Scratch { rows, contexts } = scratch;
         // 1. Quantize; escape values that violate the bound.
-        let good = prediction.quantize(self.isa, job.step, buffers, row);
+        let mut buffers = fields.buffers(job.pass.planes.is_some());
+        let good = prediction.quantize(self.isa, job.step, &mut buffers, rows);
         if !good || !self.fill.is_empty() {
-            self.escape(prediction, job.step, buffers, row);
+            self.escape(prediction, job.step, &mut buffers, rows);
         }
+        self.streams.position += prediction.rows * prediction.count;
         // 2. Residuals.
-        self.streams
-            .residuals
-            .push(self.isa, contexts, &row.residuals);
-        self.streams.position += prediction.count;
+        let mut around = None;
+        let residuals = rows.residuals.chunks_exact(prediction.width());
+        for (row, residuals) in residuals.take(prediction.rows).enumerate() {
+            job.classify(fields, (z, y + row), &mut around, contexts);
+            self.streams.residuals.push(self.isa, contexts, residuals);
+        }
         Ok(())
     }
 }
@@ -146,7 +148,25 @@ impl<T: Number> RowEncoder<'_, T> {
         prediction: &Prediction<T>,
         step: Step<T>,
         buffers: &mut Buffers<'_, T>,
-        row: &mut Row<T>,
+        rows: &mut Rows<T>,
+    ) {
+        let width = prediction.width();
+        let residuals = rows.residuals.chunks_exact_mut(width);
+        let both = residuals.zip(rows.original.chunks_exact(width));
+        for (row, (residuals, original)) in both.take(prediction.rows).enumerate() {
+            let position = self.streams.position + row * prediction.count;
+            let prediction = &prediction.row(row);
+            self.escape_row(prediction, step, buffers, (residuals, original), position);
+        }
+    }
+
+    fn escape_row(
+        &mut self,
+        prediction: &Prediction<T>,
+        step: Step<T>,
+        buffers: &mut Buffers<'_, T>,
+        (residuals, original): (&mut [i16], &[T]),
+        position: usize,
     ) {
         let Prediction { start, count, .. } = *prediction;
         let decoded = &buffers.values()[start..start + count];
@@ -154,18 +174,23 @@ impl<T: Number> RowEncoder<'_, T> {
             // Fill values are stored exactly, and no other value may decode to one.
             step.misses(value - decoded) || self.fill.contains(value) || self.fill.contains(decoded)
         };
-        let both = row.original.iter().zip(decoded);
+        let both = original.iter().zip(decoded);
         let failing: Vec<usize> = both
             .enumerate()
             .filter_map(|(i, both)| fails(both).then_some(i))
             .collect();
+        if failing.is_empty() {
+            return;
+        }
         for &i in &failing {
-            row.residuals[i] = 0;
+            residuals[i] = 0;
         }
         // The residual of an escape is 0, so its reconstruction is the prediction.
-        prediction.dequantize(self.isa, step.size, buffers, &row.residuals);
+        prediction.dequantize(self.isa, step.size, buffers, residuals);
+        let out = &mut buffers.magnitudes[start..start + residuals.len()];
+        launch(self.isa, Magnitudes { residuals, out });
         for i in failing {
-            let value = row.original[i];
+            let value = original[i];
             let from_base = value
                 - prediction
                     .base
@@ -176,8 +201,7 @@ impl<T: Number> RowEncoder<'_, T> {
                 value,
                 excluded: !value.is_finite() || self.fill.contains(value) || spike,
             };
-            let position = self.streams.position + i;
-            self.streams.escapes.push(position, escape);
+            self.streams.escapes.push(position + i, escape);
             prediction.escape(i, escape, buffers);
         }
     }
@@ -192,6 +216,10 @@ fn choose_predictor<T: Number>(isa: Isa, job: &ClassJob<'_, T>, fields: &Fields<
         (None, _) => (&fields.values, 1024),
         (Some(_), _) => (&fields.differences, 2048),
     };
+    if nx < WIDTH {
+        // Costs are those of whole groups.
+        return Predictor::fallback(class);
+    }
     // Sample at most a quarter of a small class.
     let wanted = (samples.min(job.block.len() / 4) / nx).clamp(2, 256);
     // An odd stride samples rows of both parities.
@@ -228,7 +256,8 @@ fn choose_predictor<T: Number>(isa: Isa, job: &ClassJob<'_, T>, fields: &Fields<
     for (scale, costs) in costs.iter().enumerate().take(scales) {
         for (kind, costs) in costs.iter().enumerate() {
             for (set, &cost) in costs.iter().enumerate().take(all + 1) {
-                if cost < least && (set > 0 || scales > 1) {
+                let offered = set > 0 || (scales, scale, kind) == (2, 0, 0);
+                if cost < least && offered {
                     least = cost;
                     let used = axes.iter().enumerate().filter(|(k, _)| set >> k & 1 == 1);
                     best = Predictor {

@@ -25,7 +25,8 @@ pub(super) fn lanes(values: usize) -> usize {
 pub(super) struct Block {
     start: usize,
     z_pitch: usize,
-    y_pitch: usize,
+    /// Distance between rows.
+    pub(super) y_pitch: usize,
     pub(super) extents: Extents,
 }
 

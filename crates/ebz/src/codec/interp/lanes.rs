@@ -58,6 +58,17 @@ pub(super) trait Lanes: Copy {
             Self::plus(Self::plus(b, c), Self::plus(a, d))
         }
     }
+
+    /// The weighted sum of the inner two of four rows.
+    #[inline(always)]
+    unsafe fn inner_sum(rows: &[*const Self; 4], weights: &[Self; 4], at: usize) -> Self::Sixteen {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            let b = Self::times(Self::load(rows[1].add(at)), Self::splat(weights[1]));
+            let c = Self::times(Self::load(rows[2].add(at)), Self::splat(weights[2]));
+            Self::plus(b, c)
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

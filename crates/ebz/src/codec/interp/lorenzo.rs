@@ -9,6 +9,7 @@ use super::geometry::{Extents, lanes};
 use super::kernel::{Kernel, launch};
 use super::number::{MAX_RESIDUAL, Number, Step};
 use super::plan::Source;
+use super::residual::ResidualRow;
 use super::rows;
 use super::stream::{StreamReader, StreamWriter};
 use crate::error::{Error, Result};
@@ -64,9 +65,9 @@ pub(super) struct History {
     /// Distance between rows: one zero before each row and at least one after it.
     pitch: usize,
     quantized: Vec<i32>,
+    /// Followed by a row of zeros.
     magnitudes: Vec<u8>,
     zeros: Vec<i32>,
-    quiet: Vec<u8>,
     contexts: Contexts,
     residuals: Vec<i16>,
     /// The part of the prediction that comes from earlier rows.
@@ -91,11 +92,8 @@ impl History {
         self.quantized.resize(size, 0);
         self.zeros.resize(self.pitch, 0);
         self.known.resize(self.width, 0);
-        for row in [&mut self.magnitudes, &mut self.quiet] {
-            row.clear();
-        }
-        self.magnitudes.resize(size, 0);
-        self.quiet.resize(self.pitch, 0);
+        self.magnitudes.clear();
+        self.magnitudes.resize(size + self.pitch, 0);
         self.residuals.resize(self.width, 0);
         self.contexts.resize(self.width, CONTEXT_KIND);
     }
@@ -106,22 +104,23 @@ impl History {
 
     /// Computes the contexts of a row, and the prediction from earlier rows.
     fn predict_from_rows(&mut self, isa: Isa, z: usize, y: usize, count: usize) {
-        let wide = |row: usize| &self.magnitudes[row - 1..row + self.width + 1];
-        let up = (y > 0).then(|| wide(self.start(z, y - 1)));
-        let back = (z > 0).then(|| wide(self.start(z - 1, y)));
+        let up = (y > 0).then(|| self.start(z, y - 1));
+        let back = (z > 0).then(|| self.start(z - 1, y));
         let next = z > 0 && y + 1 < self.shape.extents[1];
-        let beyond = next.then(|| wide(self.start(z - 1, y + 1)));
-        let some_back = back.or(up).unwrap_or(&self.quiet);
+        let beyond = next.then(|| self.start(z - 1, y + 1));
+        let zeros = self.magnitudes.len() - self.pitch + 1;
+        let some_back = back.or(up).unwrap_or(zeros);
         let around = Around {
-            up: up.or(back).unwrap_or(&self.quiet),
-            back: &some_back[1..],
-            beyond: &beyond.unwrap_or(some_back)[1..],
-            sides: [&self.quiet; 6],
+            up: up.or(back).unwrap_or(zeros),
+            back: some_back,
+            beyond: beyond.unwrap_or(some_back),
+            pitch: 0,
+            sides: [zeros; 6],
+            side_pitches: [0; 6],
             side_count: 0,
             double: false,
         };
-        let mut contexts = std::mem::take(&mut self.contexts);
-        classify(isa, &around, count, &mut contexts);
+        classify(isa, &self.magnitudes, &around, count, &mut self.contexts);
         let mut known = std::mem::take(&mut self.known);
         // Along y and z the prediction is a + b − c over the rows that exist.
         let row = |exists: bool, z: usize, y: usize| {
@@ -141,7 +140,6 @@ impl History {
                 out: &mut known,
             },
         );
-        self.contexts = contexts;
         self.known = known;
     }
 
@@ -189,13 +187,6 @@ impl History {
             }
             self.quantized[start + i] = sum.wrapping_add(self.known[i]);
         }
-    }
-
-    fn finish_row(&mut self, isa: Isa, z: usize, y: usize) {
-        let start = self.start(z, y);
-        let residuals = &self.residuals;
-        let out = &mut self.magnitudes[start..start + self.width];
-        launch(isa, Magnitudes { residuals, out });
     }
 }
 
@@ -349,7 +340,9 @@ pub(super) fn encode<T: Number>(
             .residuals
             .push(isa, &history.contexts, &history.residuals);
         streams.position += count;
-        history.finish_row(isa, z, y);
+        let out = &mut history.magnitudes[start..start + history.width];
+        let residuals = &history.residuals;
+        launch(isa, Magnitudes { residuals, out });
     }
     Ok(())
 }
@@ -413,9 +406,12 @@ pub(super) fn decode<T: Number>(
         let count = shape.row_length(y);
         history.predict_from_rows(isa, z, y, count);
         // 2. Residuals.
-        streams
-            .residuals
-            .pull(isa, &history.contexts, &mut history.residuals)?;
+        let start = history.start(z, y);
+        let row = ResidualRow {
+            residuals: &mut history.residuals,
+            magnitudes: &mut history.magnitudes[start..start + history.width],
+        };
+        streams.residuals.pull(isa, &history.contexts, row)?;
         used.clear();
         excluded.clear();
         let end = streams.position + count;
@@ -428,13 +424,11 @@ pub(super) fn decode<T: Number>(
         }
         streams.position = end;
         // 1. Add the prediction and scale.
-        let start = history.start(z, y);
         let before = history.before(y);
         history.accumulate(start, before, count);
         if !used.is_empty() {
             history.accumulate_escaped(step, &used, (start, before), count);
         }
-        history.finish_row(isa, z, y);
         let quantized = &history.quantized[start..start + count];
         let mut fill = |row: &mut [T]| {
             launch(

@@ -137,11 +137,19 @@ fn encode_within<T: Number>(
     let isa = context.simd();
     let request = choose::Request::from_params(task.params)?;
     let mut chooser = context.take::<choose::Chooser<T>>();
-    let plan = chooser.plan(isa, source, request);
-    context.put_back(chooser);
     let mut memory = context.take::<encode::Memory<T>>();
-    let result = encode::encode(isa, source, plan?, &mut memory, out);
+    let choice = chooser.plan(isa, source, request);
+    let result = choice.and_then(|choice| {
+        choice.plan.write_to(source.bound, out);
+        let streams = match choice.streams {
+            Some(streams) => streams,
+            None => encode::encode(isa, source, choice.plan, &mut memory)?,
+        };
+        streams.finish::<T>(isa, out);
+        Ok(())
+    });
     context.put_back(memory);
+    context.put_back(chooser);
     result
 }
 

@@ -60,6 +60,8 @@ pub(super) fn zip<A: Copy, B: Copy, R: Copy + Default, const N: usize>(
 pub(super) struct Taps<T> {
     pub(super) starts: [usize; 4],
     pub(super) weights: [T; 4],
+    /// Distance to the neighbours of the next row.
+    pub(super) pitch: usize,
 }
 
 impl<T: Number> Taps<T> {
@@ -68,7 +70,27 @@ impl<T: Number> Taps<T> {
         Self {
             starts: [0; 4],
             weights: [T::default(); 4],
+            pitch: 0,
         }
+    }
+
+    /// The neighbours of a later row.
+    pub(super) fn row(&self, row: usize) -> Self {
+        let offset = row * self.pitch;
+        Self {
+            starts: self.starts.map(|start| start + offset),
+            ..*self
+        }
+    }
+
+    /// The largest index at which one of `rows` successive rows starts.
+    #[inline(always)]
+    pub(super) fn last(&self, rows: usize) -> usize {
+        let mut last = 0;
+        for start in self.starts {
+            last = last.max(start);
+        }
+        last + rows.saturating_sub(1) * self.pitch
     }
 
     /// The weighted sum of one lane.
@@ -81,6 +103,13 @@ impl<T: Number> Taps<T> {
     pub(super) fn group(&self, buffer: &[T], lane: usize) -> Pack<T> {
         let rows = self.starts.map(|start| load(buffer, start + lane));
         weighted(rows, self.weights)
+    }
+
+    /// The weighted sum of the inner two neighbours: all of linear interpolation.
+    pub(super) fn inner_group(&self, buffer: &[T], lane: usize) -> Pack<T> {
+        let row = |k: usize| load(buffer, self.starts[k] + lane);
+        let term = |k: usize| each(row(k), |v| v * self.weights[k]);
+        zip(term(1), term(2), |a, b| a + b)
     }
 }
 

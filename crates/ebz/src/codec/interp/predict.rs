@@ -99,6 +99,16 @@ pub(super) fn taps<T: Number>(
     Taps {
         starts,
         weights: weights.map(|w| T::from_f64(w) * weight),
+        pitch: from.y_pitch,
+    }
+}
+
+/// Number of rows from `y` on whose neighbours along y, `count` in all, are at the same distances.
+pub(super) fn rows_alike(cubic: bool, y: usize, count: usize) -> usize {
+    let (first, margin) = if cubic { (1, 2) } else { (0, 1) };
+    match count.saturating_sub(margin) {
+        end if y >= first && y < end => end - y,
+        _ => 1,
     }
 }
 

@@ -1,6 +1,9 @@
 //! Rows of a chunk whose axes may be permuted.
 
 use super::geometry::Extents;
+use super::kernel::{Kernel, launch};
+use super::pack::{load, store};
+use crate::simd::Level as Isa;
 
 /// The row at (z, y), gathered into `copy` unless it is contiguous.
 pub(super) fn read<'a, T: Copy>(
@@ -41,6 +44,7 @@ pub(super) fn write<T: Copy + Default>(
 
 /// A chunk with contiguous rows, and its strides: the chunk itself, or a transposed copy in `copy`.
 pub(super) fn gather<'a, T: Copy + Default>(
+    isa: Isa,
     values: &'a [T],
     extents: Extents,
     strides: Extents,
@@ -50,13 +54,41 @@ pub(super) fn gather<'a, T: Copy + Default>(
         return (values, strides);
     }
     copy.resize(values.len(), T::default());
-    each_index(extents, strides, |at, place| copy[at] = values[place]);
-    (copy, contiguous_strides(extents))
+    let steps = contiguous_strides(extents);
+    let (inner, outer) = slow_axes(strides);
+    for o in 0..extents[outer] {
+        let kernel = Transpose {
+            from: &values[o * strides[outer]..],
+            from_pitch: strides[2],
+            to: &mut copy[o * steps[outer]..],
+            to_pitch: steps[inner],
+            extents: [extents[2], extents[inner]],
+        };
+        launch(isa, kernel);
+    }
+    (copy, steps)
 }
 
 /// The inverse of [`gather`].
-pub(super) fn scatter<T: Copy>(copy: &[T], extents: Extents, strides: Extents, values: &mut [T]) {
-    each_index(extents, strides, |at, place| values[place] = copy[at]);
+pub(super) fn scatter<T: Copy + Default>(
+    isa: Isa,
+    copy: &[T],
+    extents: Extents,
+    strides: Extents,
+    values: &mut [T],
+) {
+    let steps = contiguous_strides(extents);
+    let (inner, outer) = slow_axes(strides);
+    for o in 0..extents[outer] {
+        let kernel = Transpose {
+            from: &copy[o * steps[outer]..],
+            from_pitch: steps[inner],
+            to: &mut values[o * strides[outer]..],
+            to_pitch: strides[2],
+            extents: [extents[inner], extents[2]],
+        };
+        launch(isa, kernel);
+    }
 }
 
 /// Strides of a contiguous array in C order.
@@ -64,29 +96,54 @@ pub(super) fn contiguous_strides(extents: Extents) -> Extents {
     [extents[1] * extents[2], extents[2], 1]
 }
 
-/// Calls `f` with the index of each value in the copy and in the chunk, in tiles that touch few
-/// cache lines on either side.
-#[inline(always)]
-fn each_index(extents: Extents, strides: Extents, mut f: impl FnMut(usize, usize)) {
-    const TILE: usize = 16;
-    let steps = contiguous_strides(extents);
-    // The slow axis with the smaller stride in the chunk, and the other.
-    let (inner, outer) = if strides[0] < strides[1] {
+/// The slow axis whose values are adjacent in the chunk, and the other.
+fn slow_axes(strides: Extents) -> (usize, usize) {
+    if strides[0] < strides[1] {
         (0, 1)
     } else {
         (1, 0)
-    };
-    for o in 0..extents[outer] {
-        let (at, place) = (o * steps[outer], o * strides[outer]);
-        for first in (0..extents[inner]).step_by(TILE) {
-            for first_x in (0..extents[2]).step_by(TILE) {
-                for x in first_x..extents[2].min(first_x + TILE) {
-                    for i in first..extents[inner].min(first + TILE) {
-                        f(
-                            at + i * steps[inner] + x,
-                            place + i * strides[inner] + x * strides[2],
-                        );
+    }
+}
+
+/// Transposes a matrix whose rows and columns have the given extents.
+struct Transpose<'a, T> {
+    from: &'a [T],
+    from_pitch: usize,
+    to: &'a mut [T],
+    to_pitch: usize,
+    extents: [usize; 2],
+}
+
+impl<T: Copy + Default> Kernel for Transpose<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        // A tile reads and writes whole cache lines.
+        const TILE: usize = 16;
+        let [rows, columns] = self.extents;
+        for row in (0..rows).step_by(TILE) {
+            for column in (0..columns).step_by(TILE) {
+                let from = &self.from[row * self.from_pitch + column..];
+                let to = &mut self.to[column * self.to_pitch + row..];
+                let (high, wide) = (TILE.min(rows - row), TILE.min(columns - column));
+                if high < TILE || wide < TILE {
+                    for r in 0..high {
+                        for c in 0..wide {
+                            to[c * self.to_pitch + r] = from[r * self.from_pitch + c];
+                        }
                     }
+                    continue;
+                }
+                let mut tile = [[T::default(); TILE]; TILE];
+                for r in 0..TILE {
+                    let line: [T; TILE] = load(from, r * self.from_pitch);
+                    for (column, value) in tile.iter_mut().zip(line) {
+                        column[r] = value;
+                    }
+                }
+                for (c, line) in tile.into_iter().enumerate() {
+                    store(to, c * self.to_pitch, line);
                 }
             }
         }

@@ -9,9 +9,9 @@ use super::geometry::{Block, Extents, Pyramid, lanes};
 use super::number::{Number, Step};
 use super::pack::Taps;
 use super::plan::Mode;
-use super::predict::{Predictor, extend, positions, taps};
-use super::quantize::{Buffers, Prediction, Row};
-use super::rearrange::{join_level, rows};
+use super::predict::{Predictor, extend, positions, rows_alike, taps};
+use super::quantize::{Buffers, Prediction, Rows};
+use super::rearrange::join_level;
 use crate::error::{Error, Result};
 use crate::simd::Level as Isa;
 
@@ -28,9 +28,10 @@ pub(super) struct Fields<T> {
     pub(super) values: Vec<T>,
     /// In packet mode, reconstructed differences to the interpolation between planes.
     pub(super) differences: Vec<T>,
-    /// Magnitudes of residuals; zero in the padding.
+    /// Magnitudes of residuals; zero in the padding. The longest row of zeros follows.
     pub(super) magnitudes: Vec<u8>,
-    zeros: Vec<u8>,
+    /// Start of that row.
+    zeros: usize,
     shape: Option<(Extents, [bool; 3])>,
 }
 
@@ -44,10 +45,10 @@ impl<T: Number> Fields<T> {
         // Padding between rows stays zero if the layout does not change.
         let shape = Some((extents, pyramid.halved));
         if self.shape != shape {
+            self.zeros = pyramid.size + 1;
             self.magnitudes.clear();
-            self.magnitudes.resize(pyramid.size, 0);
-            self.zeros.clear();
-            self.zeros.resize(lanes(extents[2]) + 2, 0);
+            let size = self.zeros + lanes(extents[2]) + 1;
+            self.magnitudes.resize(size, 0);
             self.shape = shape;
         }
     }
@@ -138,24 +139,27 @@ pub(super) trait Coder<T> {
     /// Chooses or reads the predictor of a class.
     fn predictor(&mut self, job: &ClassJob<'_, T>, fields: &Fields<T>) -> Result<Predictor>;
 
-    /// Encodes or decodes the row at (z, y) of a class; leaves the reconstruction in the buffers.
-    fn row(
+    /// Encodes or decodes the rows of a class from (z, y) on; leaves the reconstruction in the
+    /// fields.
+    fn rows(
         &mut self,
         job: &ClassJob<'_, T>,
         at: (usize, usize),
         prediction: &Prediction<T>,
-        buffers: &mut Buffers<'_, T>,
-        contexts: &Contexts,
-        row: &mut Row<T>,
+        fields: &mut Fields<T>,
+        scratch: &mut Scratch<T>,
     ) -> Result<()>;
 }
 
 /// Reusable row buffers.
 #[derive(Default)]
 pub(super) struct Scratch<T> {
-    row: Row<T>,
-    contexts: Contexts,
+    pub(super) rows: Rows<T>,
+    pub(super) contexts: Contexts,
 }
+
+/// Most lanes of rows that are coded together, so that they stay in the cache.
+const MAX_LANES_TOGETHER: usize = 1 << 12;
 
 impl Pass<'_> {
     /// Factor by which the bound of a level is tightened: many finer values are predicted from
@@ -252,7 +256,7 @@ impl Pass<'_> {
 }
 
 impl<T: Number> ClassJob<'_, T> {
-    /// Codes the class row by row.
+    /// Codes the class: rows whose neighbours are at the same distances together.
     fn run<C: Coder<T>>(
         &self,
         predictor: Predictor,
@@ -262,58 +266,92 @@ impl<T: Number> ClassJob<'_, T> {
     ) -> Result<()> {
         let [nz, ny, nx] = self.block.extents;
         let width = lanes(nx);
-        scratch.row.resize(width);
         let kind = self.pass.kind(self.level, self.class);
         scratch.contexts.resize(width, kind);
-        for at in rows(nz, ny) {
-            self.row(predictor, at, fields, scratch, coder)?;
+        let most = (MAX_LANES_TOGETHER / width).clamp(1, ny.max(1));
+        scratch.rows.reserve(most * width);
+        for z in 0..nz {
+            let mut y = 0;
+            while y < ny {
+                let alike = match predictor.axes & 2 {
+                    0 => ny,
+                    _ => rows_alike(predictor.cubic, y, self.neighbours(1).extents[1]),
+                };
+                let rows = alike.min(ny - y).min(most);
+                let prediction = self.prediction(predictor, (z, y), rows);
+                coder.rows(self, (z, y), &prediction, fields, scratch)?;
+                self.extend(&prediction, fields);
+                y += rows;
+            }
         }
         Ok(())
     }
 
+    /// The class whose values are next to those of this one along an odd axis.
+    fn neighbours(&self, axis: usize) -> &Block {
+        &self.pass.part.levels[self.level].classes[self.class ^ (4 >> axis)]
+    }
+
+    /// The prediction of rows from known values.
     #[inline(always)]
-    fn row<C: Coder<T>>(
-        &self,
-        predictor: Predictor,
-        at: (usize, usize),
-        fields: &mut Fields<T>,
-        scratch: &mut Scratch<T>,
-        coder: &mut C,
-    ) -> Result<()> {
-        let pass = self.pass;
-        let Scratch { row, contexts } = scratch;
-        let count = self.block.extents[2];
-        let start = self.block.row(at.0, at.1);
-        // 1. Contexts from known magnitudes.
-        let around = self.around(fields, at, contexts.sums.len());
-        classify(pass.isa, &around, count, contexts);
-        // 2. Prediction from known values, and the row itself.
+    fn prediction(&self, predictor: Predictor, at: (usize, usize), rows: usize) -> Prediction<T> {
         let mut prediction = Prediction {
             axes: [Taps::none(); 3],
             axis_count: 0,
             base: self.base(at),
-            start,
-            count,
+            start: self.block.row(at.0, at.1),
+            pitch: self.block.y_pitch,
+            count: self.block.extents[2],
+            rows,
         };
         let weight = predictor.weight::<T>();
         for axis in 0..3 {
             if predictor.axes & 4 >> axis != 0 {
-                let level = &pass.part.levels[self.level];
+                let level = &self.pass.part.levels[self.level];
                 prediction.axes[prediction.axis_count] =
                     taps(level, self.class, axis, (predictor.cubic, weight), at);
                 prediction.axis_count += 1;
             }
         }
-        let mut buffers = fields.buffers(pass.planes.is_some());
-        coder.row(self, at, &prediction, &mut buffers, contexts, row)?;
-        // 3. Padding that later rows read.
-        let levels = &pass.part.levels;
+        prediction
+    }
+
+    /// Extrapolates rows at both ends if classes with odd x are interpolated from them.
+    fn extend(&self, prediction: &Prediction<T>, fields: &mut Fields<T>) {
+        let levels = &self.pass.part.levels;
         if let (0, Some(level)) = (self.class & 1, levels.get(self.level).or(levels.last())) {
-            // Classes with odd x are interpolated from this row.
             let even = level.extents[2].is_multiple_of(2);
-            extend(buffers.inner, start, count, even);
+            let inner = fields.buffers(self.pass.planes.is_some()).inner;
+            for row in 0..prediction.rows {
+                let start = prediction.start + row * prediction.pitch;
+                extend(inner, start, prediction.count, even);
+            }
         }
-        Ok(())
+    }
+
+    /// Computes the contexts of the row at (z, y) from known magnitudes. `around` is that of the
+    /// previous row, if there is one, and becomes that of this row.
+    #[inline(always)]
+    pub(super) fn classify(
+        &self,
+        fields: &Fields<T>,
+        at: (usize, usize),
+        around: &mut Option<Around>,
+        contexts: &mut Contexts,
+    ) {
+        let (ny, y) = (self.block.extents[1], at.1);
+        // Next to the first and the last row, some rows around do not exist.
+        let inside =
+            y > 1 && y + 1 < ny && (self.class & 2 == 0 || y + 1 < self.neighbours(1).extents[1]);
+        let around = match around {
+            Some(around) if inside => {
+                around.advance();
+                around
+            }
+            _ => around.insert(self.around(fields.zeros, at)),
+        };
+        let count = self.block.extents[2];
+        classify(self.pass.isa, &fields.magnitudes, around, count, contexts);
     }
 
     /// Coordinates of the first value of a row in the chunk, and the distance between its values.
@@ -338,47 +376,38 @@ impl<T: Number> ClassJob<'_, T> {
         Some(Taps {
             starts: at.map(|i| self.whole.row(i * apart, y)),
             weights: weights.map(T::from_f64),
+            pitch: self.whole.y_pitch,
         })
     }
 
-    /// Magnitudes around a row.
-    fn around<'b>(
-        &self,
-        fields: &'b Fields<T>,
-        (z, y): (usize, usize),
-        width: usize,
-    ) -> Around<'b> {
+    /// The magnitudes around a row; `zeros` is the start of a row of zeros.
+    fn around(&self, zeros: usize, (z, y): (usize, usize)) -> Around {
         let block = self.block;
-        let all = &fields.magnitudes;
-        // From one lane before the row to one after it.
-        let wide = |start: usize| &all[start - 1..start + width + 1];
-        let up = (y > 0).then(|| wide(block.row(z, y - 1)));
+        let up = (y > 0).then(|| block.row(z, y - 1));
         let (back, beyond) = match self.pass.planes {
             None => {
-                let back = (z > 0).then(|| wide(block.row(z - 1, y)));
+                let back = (z > 0).then(|| block.row(z - 1, y));
                 let next = z > 0 && y + 1 < block.extents[1];
-                (back, next.then(|| wide(block.row(z - 1, y + 1))))
+                (back, next.then(|| block.row(z - 1, y + 1)))
             }
             Some(planes) if planes.first > 0 => {
                 let plane = planes.plane(z);
                 let after = plane + planes.stride;
-                let before = wide(self.whole.row(plane - planes.stride, y));
-                let behind =
-                    (after < self.whole.extents[0]).then(|| wide(self.whole.row(after, y)));
+                let before = self.whole.row(plane - planes.stride, y);
+                let behind = (after < self.whole.extents[0]).then(|| self.whole.row(after, y));
                 (Some(before), behind)
             }
             Some(_) => (None, None),
         };
         // Substitute another row for one that does not exist.
-        let zeros = &fields.zeros[..width + 2];
-        let some_up = up.or(back).unwrap_or(zeros);
         let some_back = back.or(up).unwrap_or(zeros);
-        let some_beyond = beyond.unwrap_or(some_back);
         let mut around = Around {
-            up: some_up,
-            back: &some_back[1..],
-            beyond: &some_beyond[1..],
+            up: up.or(back).unwrap_or(zeros),
+            back: some_back,
+            beyond: beyond.unwrap_or(some_back),
+            pitch: block.y_pitch,
             sides: [zeros; 6],
+            side_pitches: [0; 6],
             side_count: 0,
             double: self.class.count_ones() > 1,
         };
@@ -386,7 +415,7 @@ impl<T: Number> ClassJob<'_, T> {
             if self.class & 4 >> axis == 0 {
                 continue;
             }
-            let from = &self.pass.part.levels[self.level].classes[self.class ^ (4 >> axis)];
+            let from = self.neighbours(axis);
             let first = from.row(z, y);
             let second = match axis {
                 0 if z + 1 < from.extents[0] => from.row(z + 1, y),
@@ -395,7 +424,8 @@ impl<T: Number> ClassJob<'_, T> {
                 _ => first,
             };
             for start in [first, second] {
-                around.sides[around.side_count] = &all[start..start + width];
+                around.sides[around.side_count] = start;
+                around.side_pitches[around.side_count] = from.y_pitch;
                 around.side_count += 1;
             }
         }

@@ -7,7 +7,7 @@
 mod headers;
 mod regions;
 
-use super::zfp_family::{Member, PLANES_PARAM, TOLERANCES, ZfpFamily, segment_param};
+use super::zfp_family::{LAYOUT_PARAM, Member, PLANES_PARAM, TOLERANCES, ZfpFamily, segment_param};
 use super::{Info, Param, Params};
 use crate::bits::{BitReader, BitWriter};
 use crate::error::Result;
@@ -25,6 +25,7 @@ impl Member for Headers {
         params: &[
             segment_param("6144"),
             PLANES_PARAM,
+            LAYOUT_PARAM,
             Param {
                 name: "widths",
                 default: WIDTHS[0],

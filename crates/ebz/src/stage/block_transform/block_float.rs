@@ -3,6 +3,9 @@
 use crate::element::Float;
 use std::ops::Sub;
 
+/// Binary digits below the step of rounded coefficients: the transform truncates the last ones.
+pub const FRACTION_BITS: u32 = 6;
+
 /// A signed integer with wrapping arithmetic, as in zfp's C code.
 pub trait BlockInt: Copy + Default + PartialOrd + bytemuck::Pod {
     /// Number of bits, which is also the number of bit planes.
@@ -67,6 +70,12 @@ pub trait BlockFloat: Float + Sub<Output = Self> {
     /// An integer times its unit, rounded to nearest.
     fn dequantize(int: Self::Int, unit: Self) -> Self;
 
+    /// Largest magnitude of the integers of [`BlockFloat::fixed`]. Leaves room for the transform, and for
+    /// differences of 32 bits after [`FRACTION_BITS`] are gone.
+    const MAX_FIXED: f64;
+    /// The product with a scale as an integer, truncated or rounded; any below [`Self::MAX_FIXED`].
+    fn fixed(self, scale: Self) -> Self::Int;
+
     /// The unit of [`BlockFloat::quantize`].
     #[inline(always)]
     fn unit(exponent: u32) -> Self {
@@ -101,7 +110,7 @@ pub trait BlockFloat: Float + Sub<Output = Self> {
 }
 
 macro_rules! block_float {
-    ($float:ty, $int:ty, $uint:ty, $convert:expr) => {
+    ($float:ty, $int:ty, $uint:ty, $convert:expr, $fixed_bits:expr, $fixed:expr) => {
         impl BlockInt for $int {
             const BITS: u32 = <$int>::BITS;
             const NEGABINARY: Self = (<$uint>::MAX / 3 * 2) as $int;
@@ -137,12 +146,29 @@ macro_rules! block_float {
             fn dequantize(int: $int, unit: Self) -> Self {
                 $convert(int) * unit
             }
+
+            const MAX_FIXED: f64 = (1u64 << $fixed_bits) as f64;
+
+            #[inline(always)]
+            fn fixed(self, scale: Self) -> $int {
+                $fixed(self * scale)
+            }
         }
     };
 }
 
-block_float!(f32, i32, u32, |int: i32| int as f32);
-block_float!(f64, i64, u64, nearest_f64);
+block_float!(f32, i32, u32, |int: i32| int as f32, 28, |x: f32| x as i32);
+block_float!(f64, i64, u64, nearest_f64, 36, nearest_i64);
+
+/// The nearest integer of a number below 2⁵¹, in operations that vectorize.
+#[inline(always)]
+fn nearest_i64(x: f64) -> i64 {
+    const MIDDLE: f64 = 6_755_399_441_055_744.0;
+    (x + MIDDLE)
+        .to_bits()
+        .wrapping_sub(MIDDLE.to_bits())
+        .cast_signed()
+}
 
 /// `int as f64` in operations that vectorize: both halves are exact, so that only the sum is rounded.
 #[inline(always)]

@@ -9,7 +9,7 @@ use super::plane_code::{PlaneCode, STREAMS};
 use super::planes::Planes;
 use super::segments::{Segment, SegmentReader};
 use super::vectors::Vectors;
-use super::{AXES, CODE_AT, EXCEPTIONS, lift, truncate};
+use super::{AXES, CODE_AT, COEFFICIENTS, EXCEPTIONS, coefficients, lift, truncate};
 use crate::bits::BitReader;
 use crate::error::{Error, Result};
 use crate::request::Dims;
@@ -27,24 +27,39 @@ pub fn decode<T: Dispatch, C: PlaneCode>(
         .split_first()
         .ok_or_else(|| Error::truncated("an empty chunk"))?;
     let axes = first & AXES;
+    if axes == 0 {
+        return Err(Error::corrupt("blocks without axes"));
+    }
+    let grid = Grid::new(dims, usize::from(axes));
+    if first & COEFFICIENTS != 0 {
+        if first & !(AXES | EXCEPTIONS | COEFFICIENTS) != 0 {
+            return Err(Error::corrupt("an unknown layout of coefficients"));
+        }
+        let rest = coefficients::decode(bytes, grid, axes, simd, out)?;
+        return restore_exceptions(first, rest, out);
+    }
     let code = C::ALL.get(usize::from(first >> CODE_AT));
     let unknown = || Error::corrupt("an unknown code of bit planes");
     let decoder = Decoder {
-        grid: Grid::new(dims, usize::from(axes)),
+        grid,
         segments: SegmentReader::new(bytes)?,
         code: *code.ok_or_else(unknown)?,
     };
     let rest = match axes {
         1 => dispatch(simd, Groups::<_, _, 4>(decoder, out))?,
         2 => dispatch(simd, Groups::<_, _, 16>(decoder, out))?,
-        3 => dispatch(simd, Groups::<_, _, 64>(decoder, out))?,
-        _ => return Err(Error::corrupt(format!("blocks with {axes} axes"))),
+        _ => dispatch(simd, Groups::<_, _, 64>(decoder, out))?,
     };
+    restore_exceptions(first, rest, out)
+}
+
+/// Restores the exact side list, if the first byte of the chunk says that there is one.
+fn restore_exceptions<T: Dispatch>(first: u8, rest: &[u8], out: &mut [T]) -> Result<()> {
     match (first & EXCEPTIONS != 0, rest.is_empty()) {
         (true, false) => exceptions::restore(rest, out),
         (false, true) => Ok(()),
         (true, true) => Err(Error::truncated("the side list is missing")),
-        (false, false) => Err(Error::corrupt("trailing bytes after the segments")),
+        (false, false) => Err(Error::corrupt("trailing bytes after a chunk")),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 1 | number of blocked axes, plus 4 if there are exceptions, plus 8 times the variant of the plane code |
-//! | … | the [segments](super::segments): for each block its [header](super::header) and planes |
+//! | 1 | number of blocked axes, plus 4 if there are exceptions, plus 8 times the variant of the plane code, or plus 128 for the layout by [coefficients](super::coefficients) |
+//! | … | that layout, or the [segments](super::segments): for each block its [header](super::header) and planes |
 //! | … | the [exact side list](crate::stage::exceptions), if there are any |
 
 use super::block_float::{BlockFloat, BlockInt};
@@ -16,8 +16,9 @@ use super::plane_code::PlaneCode;
 use super::planes::Planes;
 use super::search::{Search, out_of_bound};
 use super::segments::SegmentWriter;
+use super::special::{self, largest_magnitudes};
 use super::vectors::Vectors;
-use super::{CODE_AT, EXCEPTIONS, lift, truncate};
+use super::{CODE_AT, COEFFICIENTS, EXCEPTIONS, coefficients, lift, truncate};
 use crate::bound::Tolerance;
 use crate::error::{Error, Result};
 use crate::fill::{FillValues, TypedFill};
@@ -37,6 +38,8 @@ pub struct Settings {
     /// Keep as many planes as zfp for a tolerance, truncated as in zfp; blocks that violate the bound are
     /// stored exactly.
     pub planes_by_formula: bool,
+    /// Keep one coefficient of many blocks together, if the tolerance is absolute.
+    pub by_coefficient: bool,
     /// Index of the variant of the plane code.
     pub code: u8,
     /// Approximate size of a segment in bytes.
@@ -48,6 +51,7 @@ pub struct Settings {
 #[derive(Debug, Default)]
 pub struct Scratch {
     segments: SegmentWriter,
+    coefficients: coefficients::Buffers,
     marks: Marks,
     exceptions: Exceptions,
 }
@@ -66,6 +70,12 @@ pub fn encode<T: Dispatch, C: PlaneCode>(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let start = out.len();
+    if let (true, Tolerance::Abs(bound)) = (settings.by_coefficient, settings.tolerance) {
+        if encode_coefficients(values, settings, bound, scratch, out) {
+            return Ok(());
+        }
+        out.truncate(start);
+    }
     encode_blocks::<T, C>(values, settings, settings.dims.axes(), scratch, out)?;
     if let Some(fewer) = fewer_axes(settings.dims) {
         // Blocks across a thin axis are mostly padding: try both and keep the smaller output.
@@ -87,6 +97,43 @@ fn fewer_axes(dims: Dims) -> Option<usize> {
         2 if dims.ny < 4 => Some(1),
         _ => None,
     }
+}
+
+/// Appends the chunk in the layout by coefficients; false if another layout is better.
+fn encode_coefficients<T: Dispatch>(
+    values: &[T],
+    settings: &Settings,
+    bound: f64,
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> bool {
+    let axes = fewer_axes(settings.dims).unwrap_or(settings.dims.axes());
+    let source = coefficients::Source {
+        values,
+        grid: Grid::new(settings.dims, axes),
+        axes,
+        bound,
+        fill: settings.fill.typed(T::from_f64),
+        simd: settings.simd,
+    };
+    let start = out.len();
+    out.push(axes as u8 | COEFFICIENTS);
+    let (marks, buffers) = (&mut scratch.marks, &mut scratch.coefficients);
+    let encoded = coefficients::encode(source, marks, buffers, out);
+    if encoded && scratch.marks.any() {
+        out[start] |= EXCEPTIONS;
+        write_exceptions(values, scratch, out);
+    }
+    encoded
+}
+
+/// Appends the exact side list of the marked values.
+fn write_exceptions<T: Dispatch>(values: &[T], scratch: &mut Scratch, out: &mut Vec<u8>) {
+    scratch.exceptions.clear();
+    for index in scratch.marks.indices() {
+        scratch.exceptions.push(index, values[index]);
+    }
+    scratch.exceptions.write_to::<T>(out);
 }
 
 fn encode_blocks<T: Dispatch, C: PlaneCode>(
@@ -132,11 +179,7 @@ fn encode_blocks<T: Dispatch, C: PlaneCode>(
     let listed = if scratch.marks.any() { EXCEPTIONS } else { 0 };
     out.push(axes as u8 | listed | settings.code << CODE_AT);
     scratch.segments.write_to(out);
-    scratch.exceptions.clear();
-    for index in scratch.marks.indices() {
-        scratch.exceptions.push(index, values[index]);
-    }
-    scratch.exceptions.write_to::<T>(out);
+    write_exceptions(values, scratch, out);
     Ok(())
 }
 
@@ -263,20 +306,7 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
         block: usize,
     ) -> bool {
         let special = |x: T| x.magnitude() >= self.special || self.near_fill(x);
-        let ordinary = |lanes: &&Lanes<T>| !special(lanes[lane]);
-        let mut neighbour = group
-            .iter()
-            .find(ordinary)
-            .map_or(T::default(), |l| l[lane]);
-        let mut which = 0;
-        for (position, lanes) in group.iter_mut().enumerate() {
-            if special(lanes[lane]) {
-                which |= 1 << position;
-                lanes[lane] = neighbour;
-            } else {
-                neighbour = lanes[lane];
-            }
-        }
+        let which = special::replace(group, lane, special);
         self.mark::<N>(block, which)
     }
 
@@ -383,17 +413,4 @@ impl<T: BlockFloat, C: PlaneCode> Encoder<'_, T, C> {
             }
         }
     }
-}
-
-#[inline(always)]
-fn largest_magnitudes<T: BlockFloat, V: Vectors<T>, const N: usize>(
-    group: &[Lanes<T>; N],
-) -> Lanes<T::Int> {
-    let mut largest = V::splat(T::Int::default());
-    for lanes in group {
-        largest = V::larger_int(largest, V::magnitude(V::load(lanes)));
-    }
-    let mut magnitudes = [T::Int::default(); LANES];
-    V::store_int(largest, &mut magnitudes);
-    magnitudes
 }

@@ -34,6 +34,14 @@ pub fn forward<T: BlockFloat, V: Vectors<T>, const N: usize>(
     for (from, to) in values.iter().zip(group.iter_mut()) {
         V::store_int(V::quantize(V::load(from), exponents), to);
     }
+    along_all_axes::<T, V, N>(group);
+}
+
+/// Lifts integers along x, then along y, then along z.
+#[inline(always)]
+pub fn along_all_axes<T: BlockFloat, V: Vectors<T>, const N: usize>(
+    group: &mut [Lanes<T::Int>; N],
+) {
     let mut step = 1;
     while step < N {
         for i in 0..N / 4 {

@@ -7,11 +7,13 @@
 //!
 //! The codecs of the family differ only in the encoding of planes, their [`PlaneCode`]. Eight blocks
 //! are processed at a time, one per vector lane; the code is generic over the
-//! [`Vectors`](vectors::Vectors) of an instruction set.
+//! [`Vectors`](vectors::Vectors) of an instruction set. The [layout by coefficients](coefficients) has neither
+//! block exponents nor plane codes.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod block_float;
+mod coefficients;
 mod decode;
 mod dispatch;
 mod encode;
@@ -24,6 +26,7 @@ mod plane_code;
 mod planes;
 mod search;
 mod segments;
+mod special;
 mod truncate;
 mod vectors;
 
@@ -39,6 +42,8 @@ pub use planes::Planes;
 
 /// Flag of a chunk's first byte: the exact side list follows the segments.
 const EXCEPTIONS: u8 = 4;
+/// Flag of the same byte: the layout by coefficients.
+const COEFFICIENTS: u8 = 128;
 /// Mask of the number of axes, and bit position of the variant of the plane code, in the same byte.
 const AXES: u8 = 3;
 const CODE_AT: u32 = 3;

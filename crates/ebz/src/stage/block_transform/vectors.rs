@@ -1,9 +1,20 @@
 //! The vector operations of the transform: a trait with a portable implementation, and one for AVX2
 //! per element type.
 
-use super::block_float::{BlockFloat, BlockInt};
+use super::block_float::{BlockFloat, BlockInt, FRACTION_BITS};
 use super::lanes::{LANES, Lanes};
 use super::planes::{self, Planes};
+
+/// Evaluates an expression for every lane, in a form that reliably vectorizes.
+macro_rules! each {
+    ($i:ident => $value:expr) => {{
+        let mut lanes = [Default::default(); LANES];
+        for $i in 0..LANES {
+            lanes[$i] = $value;
+        }
+        lanes
+    }};
+}
 
 /// Arithmetic on one position of every block of a group.
 pub trait Vectors<T: BlockFloat>: Copy {
@@ -48,22 +59,33 @@ pub trait Vectors<T: BlockFloat>: Copy {
         bits: &mut [Lanes<T::Int>; N],
     );
 
+    /// See [`BlockFloat::fixed`].
+    #[inline(always)]
+    fn fixed(a: Self::Real, scale: Self::Real) -> Self::Int {
+        let (mut values, mut scales) = ([T::default(); LANES], [T::default(); LANES]);
+        Self::store(a, &mut values);
+        Self::store(scale, &mut scales);
+        Self::load_int(&each!(i => values[i].fixed(scales[i])))
+    }
+    /// Divides by 2^[`FRACTION_BITS`], rounded.
+    #[inline(always)]
+    fn lower(a: Self::Int, to: &mut Lanes<i32>) {
+        let mut integers = [T::Int::default(); LANES];
+        Self::store_int(a, &mut integers);
+        let half = 1 << (FRACTION_BITS - 1);
+        *to = each!(i => (integers[i].widen().wrapping_add(half) >> FRACTION_BITS) as i32);
+    }
+    /// Multiplies by 2^[`FRACTION_BITS`].
+    #[inline(always)]
+    fn raise(from: &Lanes<i32>) -> Self::Int {
+        Self::load_int(&each!(i => T::Int::narrow(i64::from(from[i]) << FRACTION_BITS)))
+    }
+
     /// Sets every lane to one integer.
     #[inline(always)]
     fn splat(value: T::Int) -> Self::Int {
         Self::load_int(&[value; LANES])
     }
-}
-
-/// Evaluates an expression for every lane, in a form that reliably vectorizes.
-macro_rules! each {
-    ($i:ident => $value:expr) => {{
-        let mut lanes = [Default::default(); LANES];
-        for $i in 0..LANES {
-            lanes[$i] = $value;
-        }
-        lanes
-    }};
 }
 
 /// Portable vectors.

@@ -250,7 +250,7 @@ pub(crate) fn scattered_place(values: usize, count: usize, number: usize) -> usi
 }
 
 /// A pseudorandom position below `length`, another one for each number.
-fn scattered(length: usize, number: usize) -> usize {
+pub(crate) fn scattered(length: usize, number: usize) -> usize {
     // Fractions of multiples of the golden ratio are evenly distributed and never repeat.
     let fraction = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     ((length as u64 * fraction) >> 32) as usize

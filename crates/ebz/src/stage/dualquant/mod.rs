@@ -12,7 +12,7 @@ mod choose;
 mod forward;
 mod inverse;
 
-pub(crate) use choose::{relative, sampled_places, scattered_place};
+pub(crate) use choose::{relative, sampled_places, scattered, scattered_place};
 pub(crate) use forward::{forward, max_exception_bytes, narrow_plan};
 pub(crate) use inverse::inverse;
 

@@ -67,25 +67,28 @@ pub(crate) fn encode(
     flags: &mut [u8; FLAGS],
     out: &mut [u8; MAX_TILE],
 ) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Level::Avx512(avx512) = level {
+        return avx512::encode(avx512, tile, flags, out);
+    }
     level.run(
         #[inline(always)]
         || {
             let words: &[[u16; 2]; WORDS] = bytemuck::cast_ref(tile);
-            let mut length = 0;
-            for (byte, flags) in flags.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-                let (half, shift) = (byte / 2, 8 * (byte % 2));
-                let mut bytes = Bytes([0; WORDS]);
-                let mut used = 0;
-                for (byte, word) in bytes.0.iter_mut().zip(words) {
-                    *byte = (word[half] >> shift) as u8;
-                    used |= *byte;
+            let word = |[low, high]: [u16; 2]| u32::from(low) | u32::from(high) << 16;
+            let used = words.iter().fold(0, |used, &codes| used | word(codes));
+            let mut bytes = [Bytes([0; WORDS]); 4];
+            for (i, bytes) in bytes.iter_mut().enumerate() {
+                for (byte, &codes) in bytes.0.iter_mut().zip(words) {
+                    *byte = (word(codes) >> (8 * i)) as u8;
                 }
-                for (bit, flags) in flags.iter_mut().enumerate() {
-                    *flags = 0;
-                    if used >> bit & 1 == 1 {
-                        let plane = plane(level, &bytes, bit as u32);
-                        *flags = pack(&plane, out, &mut length);
-                    }
+            }
+            let mut length = 0;
+            for (bit, flags) in flags.iter_mut().enumerate() {
+                *flags = 0;
+                if used >> bit & 1 == 1 {
+                    let plane = plane(level, &bytes[bit / 8], bit as u32 % 8);
+                    *flags = pack(&plane, out, &mut length);
                 }
             }
             length
@@ -105,27 +108,27 @@ pub(crate) fn decode(
     let blocks = blocks
         .get(..length)
         .ok_or_else(|| Error::corrupt("blocks are cut off"))?;
-    let mut blocks = blocks.as_chunks::<BLOCK>().0.iter();
+    let blocks = blocks.as_chunks::<BLOCK>().0;
+    #[cfg(target_arch = "x86_64")]
+    if let Level::Avx512(avx512) = level {
+        avx512::decode(avx512, flags, blocks, tile);
+        return Ok(length);
+    }
+    let mut blocks = blocks.iter();
     level.run(
         #[inline(always)]
         || {
+            let mut bytes = [Bytes([0; WORDS]); 4];
+            for (bit, &flags) in flags.iter().enumerate() {
+                if flags != 0 {
+                    let plane = unpack(flags, &mut blocks);
+                    add_plane(level, &plane, bit as u32 % 8, &mut bytes[bit / 8]);
+                }
+            }
             let words: &mut [[u16; 2]; WORDS] = bytemuck::cast_mut(tile);
-            words.fill([0; 2]);
-            for (byte, flags) in flags.as_chunks::<8>().0.iter().enumerate() {
-                if *flags == [0; 8] {
-                    continue;
-                }
-                let (half, shift) = (byte / 2, 8 * (byte % 2));
-                let mut bytes = Bytes([0; WORDS]);
-                for (bit, &flags) in flags.iter().enumerate() {
-                    if flags != 0 {
-                        let plane = unpack(flags, &mut blocks);
-                        add_plane(level, &plane, bit as u32, &mut bytes);
-                    }
-                }
-                for (byte, word) in bytes.0.iter().zip(words.iter_mut()) {
-                    word[half] |= u16::from(*byte) << shift;
-                }
+            for (i, word) in words.iter_mut().enumerate() {
+                let [a, b, c, d] = std::array::from_fn(|byte| u16::from(bytes[byte].0[i]));
+                *word = [a | b << 8, c | d << 8];
             }
         },
     );
@@ -167,8 +170,6 @@ fn unpack<'a>(flags: u8, blocks: &mut impl Iterator<Item = &'a [u8; BLOCK]>) -> 
 fn plane(level: Level, bytes: &Bytes, bit: u32) -> [u8; PLANE] {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512(avx512) => avx512::plane(avx512, bytes, bit),
-        #[cfg(target_arch = "x86_64")]
         Level::Avx2(avx2) => avx2::plane(avx2, bytes, bit),
         _ => portable::plane(bytes, bit),
     }
@@ -178,8 +179,6 @@ fn plane(level: Level, bytes: &Bytes, bit: u32) -> [u8; PLANE] {
 #[inline(always)]
 fn add_plane(level: Level, plane: &[u8; PLANE], bit: u32, bytes: &mut Bytes) {
     match level {
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512(avx512) => avx512::add_plane(avx512, plane, bit, bytes),
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(avx2) => avx2::add_plane(avx2, plane, bit, bytes),
         _ => portable::add_plane(plane, bit, bytes),

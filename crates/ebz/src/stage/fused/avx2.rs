@@ -1,11 +1,13 @@
 //! Differences of a unit, or sums and values, in one pass with AVX2: vectors of 16 numbers. There are too few
 //! registers to keep a unit in them.
 
+use super::input::Input;
+use super::output::Output;
 use super::{Coordinates, Decoder, Encoder};
 use crate::element::Float;
 use crate::error::Result;
-use crate::simd::{Avx2, Level};
-use crate::stage::{Aligned, UNIT, planes};
+use crate::simd::Avx2;
+use crate::stage::{Aligned, UNIT};
 use std::arch::x86_64::*;
 use std::ops::Range;
 
@@ -17,9 +19,9 @@ struct Numbers {
 }
 
 /// Encodes units; false if `coordinates` fails.
-pub(super) fn encode<const LAGS: u8>(
+pub(super) fn encode<const LAGS: u8, O: Output>(
     _: Avx2,
-    encoder: &mut Encoder<'_>,
+    encoder: &mut Encoder<'_, O>,
     units: Range<usize>,
     coordinates: &mut Coordinates<'_>,
 ) -> bool {
@@ -35,22 +37,21 @@ pub(super) fn encode<const LAGS: u8>(
         }
         encoder.last = numbers.unit[UNIT - 1];
         // SAFETY: the token exists only where the machine has these features.
-        unsafe { differences::<LAGS>(encoder, &numbers, &mut residuals) };
-        let Some(room) = encoder.room() else {
-            return false;
+        let written = unsafe {
+            differences::<LAGS, O>(encoder, &numbers, &mut residuals);
+            encoder.output.unit(&residuals.0)
         };
-        // SAFETY: as above, and there is room for a unit.
-        let (shape, length) =
-            unsafe { planes::avx2::write(&residuals.0, room.as_mut_ptr().cast()) };
-        encoder.advance(shape, length);
+        if !written {
+            return false;
+        }
     }
     true
 }
 
 /// Zigzag differences of a unit.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn differences<const LAGS: u8>(
-    encoder: &mut Encoder<'_>,
+fn differences<const LAGS: u8, O: Output>(
+    encoder: &mut Encoder<'_, O>,
     numbers: &Numbers,
     residuals: &mut Aligned<u16>,
 ) {
@@ -88,21 +89,19 @@ fn differences<const LAGS: u8>(
 }
 
 /// Decodes the units of `values`.
-pub(super) fn decode<const LAGS: u8, T: Float>(
+pub(super) fn decode<const LAGS: u8, I: Input, T: Float>(
     avx2: Avx2,
-    decoder: &mut Decoder<'_>,
+    decoder: &mut Decoder<'_, I>,
     values: &mut [[T; UNIT]],
 ) -> Result<()> {
     let mut residuals = Aligned::<u16>::default();
     for values in values {
-        let (code, level) = (decoder.code()?, Level::Avx2(avx2));
-        let length = planes::decode(level, code, decoder.planes, &mut residuals.0)?;
-        decoder.planes = &decoder.planes[length..];
+        decoder.input.unit(avx2, &mut residuals.0)?;
         let aligned = |size: usize| decoder.streaming && values.as_ptr().addr() % size == 0;
         let restore = match (aligned(32), aligned(16)) {
-            (true, _) => restore::<LAGS, T, 32>,
-            (_, true) => restore::<LAGS, T, 16>,
-            _ => restore::<LAGS, T, 0>,
+            (true, _) => restore::<LAGS, I, T, 32>,
+            (_, true) => restore::<LAGS, I, T, 16>,
+            _ => restore::<LAGS, I, T, 0>,
         };
         // SAFETY: the token exists only where the machine has these features, and the alignment was
         // checked.
@@ -116,8 +115,8 @@ pub(super) fn decode<const LAGS: u8, T: Float>(
 /// # Safety
 /// The values must be aligned to `STREAM` bytes.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn restore<const LAGS: u8, T: Float, const STREAM: usize>(
-    decoder: &mut Decoder<'_>,
+unsafe fn restore<const LAGS: u8, I: Input, T: Float, const STREAM: usize>(
+    decoder: &mut Decoder<'_, I>,
     residuals: &Aligned<u16>,
     values: &mut [T; UNIT],
 ) {

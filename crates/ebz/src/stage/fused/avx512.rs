@@ -1,5 +1,7 @@
 //! Units in registers with AVX-512: eight vectors of 32 numbers.
 
+use super::input::Input;
+use super::output::Output;
 use super::ring::Place;
 use super::{Coordinates, Decoder, Encoder};
 use crate::element::Float;
@@ -7,14 +9,10 @@ use crate::element::word::Word;
 use crate::error::Result;
 use crate::simd::{Avx512, memory};
 use crate::stage::UNIT;
-use crate::stage::planes::avx512::{Planes, Unit, load, load_unit, read};
-use crate::stage::planes::{self, Shape};
+use crate::stage::planes::avx512::{Unit, load, load_unit};
 use crate::stage::quantize::{PREFETCH_BYTES, Plain, PointRange};
 use std::arch::x86_64::*;
 use std::ops::Range;
-
-/// Prefetch distance in the planes.
-const PLANES_AHEAD: usize = 1024;
 
 /// Where coordinates come from, if not from the caller.
 pub(super) trait Quantize {
@@ -66,31 +64,31 @@ impl Quantize for Unquantized {
 }
 
 /// Encodes units; false if `coordinates` fails.
-pub(super) fn encode<const LAGS: u8, Q: Quantize>(
+pub(super) fn encode<const LAGS: u8, O: Output, Q: Quantize>(
     _: Avx512,
-    encoder: &mut Encoder<'_>,
+    encoder: &mut Encoder<'_, O>,
     quantizer: Q,
     units: Range<usize>,
     coordinates: &mut Coordinates<'_>,
 ) -> bool {
     // SAFETY: the token exists only where the machine has these features.
-    unsafe { encode_avx512::<LAGS, Q>(encoder, &quantizer, units, coordinates) }
+    unsafe { encode_avx512::<LAGS, O, Q>(encoder, &quantizer, units, coordinates) }
 }
 
 /// Decodes the units of `values`.
-pub(super) fn decode<const LAGS: u8, T: Float>(
+pub(super) fn decode<const LAGS: u8, I: Input, T: Float>(
     _: Avx512,
-    decoder: &mut Decoder<'_>,
+    decoder: &mut Decoder<'_, I>,
     values: &mut [[T; UNIT]],
 ) -> Result<()> {
     // SAFETY: the token exists only where the machine has these features.
-    unsafe { decode_avx512::<LAGS, T>(decoder, values) }
+    unsafe { decode_avx512::<LAGS, I, T>(decoder, values) }
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,gfni")]
-fn encode_avx512<const LAGS: u8, Q: Quantize>(
-    encoder: &mut Encoder<'_>,
+fn encode_avx512<const LAGS: u8, O: Output, Q: Quantize>(
+    encoder: &mut Encoder<'_, O>,
     quantizer: &Q,
     units: Range<usize>,
     coordinates: &mut Coordinates<'_>,
@@ -98,7 +96,7 @@ fn encode_avx512<const LAGS: u8, Q: Quantize>(
     if units.is_empty() {
         return true;
     }
-    let mut planes = Planes::default();
+    let mut pending = O::Pending::default();
     let mut checks = Checks::new();
     let mut before = _mm512_set1_epi16(encoder.last.cast_signed());
     let previous = load(&PREVIOUS);
@@ -117,8 +115,9 @@ fn encode_avx512<const LAGS: u8, Q: Quantize>(
                 load_unit(&q)
             }
         };
-        // Only now, so that quantizing need not wait for the planes of the previous unit.
-        if index > first && !write(encoder, &planes) {
+        // Only now, so that quantizing need not wait for the previous unit.
+        // SAFETY: this function has the features.
+        if index > first && !unsafe { encoder.output.write(&pending) } {
             return false;
         }
 
@@ -144,27 +143,16 @@ fn encode_avx512<const LAGS: u8, Q: Quantize>(
             *v = _mm512_xor_si512(_mm512_slli_epi16::<1>(*v), signs);
         }
 
-        // 3. Planes.
-        planes.split(&v);
+        // 3. Output.
+        // SAFETY: this function has the features.
+        unsafe { encoder.output.take(&mut pending, &v) };
     }
     encoder.last = last(before);
     // SAFETY: this function has the features.
-    encoder.range.join(unsafe { quantizer.range(&checks) });
-    write(encoder, &planes)
-}
-
-/// Writes the planes of a unit; false if there is no room.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
-#[target_feature(enable = "avx512vbmi,avx512vbmi2,gfni")]
-fn write(encoder: &mut Encoder<'_>, planes: &Planes) -> bool {
-    let Some(room) = encoder.room() else {
-        return false;
-    };
-    // SAFETY: there is room for a unit.
-    let (shape, length) = unsafe { planes.write(room.as_mut_ptr().cast()) };
-    encoder.advance(shape, length);
-    true
+    unsafe {
+        encoder.range.join(quantizer.range(&checks));
+        encoder.output.write(&pending)
+    }
 }
 
 /// Statistics of all units so far, which tell whether they can be quantized: bit patterns as in
@@ -357,8 +345,8 @@ fn sum(unit: &mut Unit, place: &Place) {
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
 #[target_feature(enable = "avx512vbmi,avx512vbmi2,gfni")]
-fn decode_avx512<const LAGS: u8, T: Float>(
-    decoder: &mut Decoder<'_>,
+fn decode_avx512<const LAGS: u8, I: Input, T: Float>(
+    decoder: &mut Decoder<'_, I>,
     values: &mut [[T; UNIT]],
 ) -> Result<()> {
     let mut carry = _mm512_set1_epi16(decoder.last.cast_signed());
@@ -366,20 +354,9 @@ fn decode_avx512<const LAGS: u8, T: Float>(
     let mut writer = Writer::new::<T>(decoder.step, decoder.base, shift);
     let start = values.as_mut_ptr();
     for index in 0..values.len() {
-        // 3. Planes.
-        let shape = Shape::of(decoder.code()?)?;
-        let mut v = [carry; 8];
-        let length = planes::with_room(
-            decoder.planes,
-            #[inline(always)]
-            |bytes| {
-                memory::prefetch(bytes, PLANES_AHEAD);
-                let length;
-                (v, length) = read::<true>(shape, bytes);
-                length
-            },
-        )?;
-        decoder.planes = &decoder.planes[length..];
+        // 3. Input.
+        // SAFETY: this function has the features.
+        let mut v = unsafe { decoder.input.differences() }?;
 
         // 2. Sums.
         if LAGS & 4 != 0 {

@@ -1,5 +1,5 @@
-//! Quantization, differences at lags and bit planes of 16-bit coordinates in one pass, with a unit in
-//! registers.
+//! Quantization and differences at lags of 16-bit coordinates in one pass, with a unit in registers, and their bit
+//! planes or another encoding.
 //!
 //! The same bytes and values as the stages [`quantize`](super::quantize), [`lags`](super::lags) and
 //! [`planes`](super::planes) one after the other, which are the definition, and the fallback for instruction sets
@@ -13,21 +13,24 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod input;
+mod output;
 mod ring;
 #[cfg(test)]
 mod tests;
 
 use super::UNIT;
 use super::lags::{Lags, distances};
-use super::planes::{MAX_UNIT, MAX_WRITTEN, Shape};
+use super::planes::{MAX_UNIT, MAX_WRITTEN};
 use super::quantize::{Plain, PointRange};
 use crate::element::Float;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::request::Dims;
 use crate::simd::{Level, memory};
 use crate::workspace::Context;
+use input::{Input, PlaneReader};
+use output::{Output, PlaneWriter};
 use ring::{MIN_LAG, Ring};
-use std::mem::MaybeUninit;
 
 /// Computes the coordinates of a unit from its index and the coordinate before it; false if the chunk
 /// has too many exceptions.
@@ -42,59 +45,45 @@ pub(crate) struct Source<'a, T: Float> {
     pub coordinates: &'a mut Coordinates<'a>,
 }
 
-/// Scratch of a worker.
+/// Histories of the lags.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+struct Rings {
     row: Ring,
     plane: Ring,
-    /// The codes of the last chunk.
-    pub codes: Vec<u8>,
 }
 
-impl Scratch {
+impl Rings {
     fn start(&mut self, lags: Lags, dims: Dims) {
         let [_, row, plane] = distances(dims);
         self.row.start(if lags.has(1) { row } else { 0 });
         self.plane.start(if lags.has(2) { plane } else { 0 });
-        self.codes.clear();
     }
 }
 
+/// Scratch of a worker.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    rings: Rings,
+    /// The codes of the last chunk.
+    pub codes: Vec<u8>,
+}
+
 /// State of an encoder.
-struct Encoder<'a> {
+struct Encoder<'a, O> {
     row: &'a mut Ring,
     plane: &'a mut Ring,
-    codes: &'a mut Vec<u8>,
-    /// Memory for the planes of all units, and how much of it is in use.
-    out: &'a mut [MaybeUninit<u8>],
-    length: usize,
+    output: &'a mut O,
     /// The last coordinate of the previous unit.
     last: u16,
     /// The range of the points that were quantized here.
     range: PointRange,
 }
 
-impl Encoder<'_> {
-    /// Memory for a unit; there always is.
-    #[inline(always)]
-    fn room(&mut self) -> Option<&mut [MaybeUninit<u8>; MAX_UNIT]> {
-        self.out.get_mut(self.length..)?.first_chunk_mut()
-    }
-
-    /// Adds a unit, of which `length` bytes have been written to the room.
-    #[inline(always)]
-    fn advance(&mut self, shape: Shape, length: usize) {
-        self.codes.push(shape.code());
-        self.length += length;
-    }
-}
-
 /// State of a decoder.
-struct Decoder<'a> {
-    codes: &'a [u8],
-    planes: &'a [u8],
+struct Decoder<'a, I> {
     row: &'a mut Ring,
     plane: &'a mut Ring,
+    input: &'a mut I,
     step: f64,
     base: f64,
     streaming: bool,
@@ -102,37 +91,24 @@ struct Decoder<'a> {
     last: u16,
 }
 
-impl Decoder<'_> {
-    /// The code of the next unit.
-    #[inline(always)]
-    fn code(&mut self) -> Result<u8> {
-        let (code, rest) = self
-            .codes
-            .split_first()
-            .ok_or_else(|| Error::corrupt("too few units"))?;
-        self.codes = rest;
-        Ok(*code)
-    }
-}
-
-/// Whether kernels can run with these lags.
+/// Whether there are kernels for these lags.
 fn allows(context: &Context, lags: Lags, dims: Dims) -> bool {
     let short = |axis: usize| lags.has(axis) && distances(dims)[axis] < MIN_LAG;
-    context.fused && !short(1) && !short(2)
+    context.fused && context.simd() != Level::Portable && !short(1) && !short(2)
 }
 
 /// Calls a kernel that is compiled for each set of lags.
 macro_rules! by_lags {
-    ($lags:expr, $module:ident::$kernel:ident $(<$generic:tt>)?, $arguments:tt) => {
+    ($lags:expr, $module:ident::$kernel:ident<$($generic:tt),*>, $arguments:tt) => {
         match $lags.0 {
-            0 => $module::$kernel::<0 $(, $generic)?> $arguments,
-            1 => $module::$kernel::<1 $(, $generic)?> $arguments,
-            2 => $module::$kernel::<2 $(, $generic)?> $arguments,
-            3 => $module::$kernel::<3 $(, $generic)?> $arguments,
-            4 => $module::$kernel::<4 $(, $generic)?> $arguments,
-            5 => $module::$kernel::<5 $(, $generic)?> $arguments,
-            6 => $module::$kernel::<6 $(, $generic)?> $arguments,
-            _ => $module::$kernel::<7 $(, $generic)?> $arguments,
+            0 => $module::$kernel::<0, $($generic),*> $arguments,
+            1 => $module::$kernel::<1, $($generic),*> $arguments,
+            2 => $module::$kernel::<2, $($generic),*> $arguments,
+            3 => $module::$kernel::<3, $($generic),*> $arguments,
+            4 => $module::$kernel::<4, $($generic),*> $arguments,
+            5 => $module::$kernel::<5, $($generic),*> $arguments,
+            6 => $module::$kernel::<6, $($generic),*> $arguments,
+            _ => $module::$kernel::<7, $($generic),*> $arguments,
         }
     };
 }
@@ -146,19 +122,54 @@ pub(crate) fn encode<T: Float>(
     scratch: &mut Scratch,
     out: &mut Vec<u8>,
 ) -> Option<Option<PointRange>> {
-    let lags = source.lags;
-    if context.simd() == Level::Portable || !allows(context, lags, source.dims) {
+    if !allows(context, source.lags, source.dims) {
         return None;
     }
-    scratch.start(lags, source.dims);
     let start = out.len();
     out.reserve(units * MAX_WRITTEN + MAX_UNIT);
-    let mut encoder = Encoder {
-        row: &mut scratch.row,
-        plane: &mut scratch.plane,
+    scratch.codes.clear();
+    let mut output = PlaneWriter {
         codes: &mut scratch.codes,
         out: out.spare_capacity_mut(),
         length: 0,
+    };
+    let done = encode_units(context, source, units, &mut scratch.rings, &mut output)?;
+    let length = output.length;
+    // SAFETY: kernels have written this many bytes.
+    unsafe { out.set_len(start + length) };
+    Some(done)
+}
+
+/// Calls `unit` with the zigzag differences of every unit; returns like [`encode`].
+pub(crate) fn encode_each<T: Float>(
+    context: &mut Context,
+    source: Source<'_, T>,
+    units: usize,
+    unit: &mut dyn FnMut(&[u16; UNIT]),
+) -> Option<Option<PointRange>> {
+    if !allows(context, source.lags, source.dims) {
+        return None;
+    }
+    let mut scratch = context.take::<Scratch>();
+    let mut output = output::Each(unit);
+    let done = encode_units(context, source, units, &mut scratch.rings, &mut output);
+    context.put_back(scratch);
+    done
+}
+
+fn encode_units<T: Float, O: Output>(
+    context: &Context,
+    source: Source<'_, T>,
+    units: usize,
+    rings: &mut Rings,
+    output: &mut O,
+) -> Option<Option<PointRange>> {
+    let lags = source.lags;
+    rings.start(lags, source.dims);
+    let mut encoder = Encoder {
+        row: &mut rings.row,
+        plane: &mut rings.plane,
+        output,
         last: 0,
         range: PointRange::EMPTY,
     };
@@ -174,46 +185,65 @@ pub(crate) fn encode<T: Float>(
             let rest = quantizer.values.len()..units;
             by_lags!(
                 lags,
-                avx512::encode<_>,
+                avx512::encode<O, _>,
                 (avx512, &mut encoder, quantizer, 0..rest.start, coordinates)
             ) && by_lags!(
                 lags,
-                avx512::encode<_>,
+                avx512::encode<O, _>,
                 (avx512, &mut encoder, avx512::Unquantized, rest, coordinates)
             )
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(avx2) => by_lags!(
             lags,
-            avx2::encode,
+            avx2::encode<O>,
             (avx2, &mut encoder, 0..units, coordinates)
         ),
         _ => return None,
     };
-    let Encoder { length, range, .. } = encoder;
-    // SAFETY: kernels have written this many bytes.
-    unsafe { out.set_len(start + length) };
-    Some(done.then_some(range))
+    Some(done.then_some(encoder.range))
 }
 
 /// Decodes all units of `out`; returns the planes after the last one. `None` if there is no kernel.
 pub(crate) fn decode<'a, T: Float>(
     context: &mut Context,
-    (lags, dims): (Lags, Dims),
-    (step, base): (f64, f64),
+    place: (Lags, Dims),
+    lattice: (f64, f64),
     (codes, planes): (&'a [u8], &'a [u8]),
     out: &mut [T],
 ) -> Option<Result<&'a [u8]>> {
-    if context.simd() == Level::Portable || !allows(context, lags, dims) {
+    let mut input = PlaneReader { codes, planes };
+    let done = decode_units(context, place, lattice, &mut input, out)?;
+    Some(done.map(|()| input.planes))
+}
+
+/// Decodes all units of `out`, whose zigzag differences `unit` returns. `None` if there is no kernel.
+pub(crate) fn decode_each<T: Float>(
+    context: &mut Context,
+    place: (Lags, Dims),
+    lattice: (f64, f64),
+    unit: &mut dyn FnMut(&mut [u16; UNIT]) -> Result<()>,
+    out: &mut [T],
+) -> Option<Result<()>> {
+    decode_units(context, place, lattice, &mut input::Each(unit), out)
+}
+
+fn decode_units<T: Float, I: Input>(
+    context: &mut Context,
+    (lags, dims): (Lags, Dims),
+    (step, base): (f64, f64),
+    input: &mut I,
+    out: &mut [T],
+) -> Option<Result<()>> {
+    if !allows(context, lags, dims) {
         return None;
     }
     let mut scratch = context.take::<Scratch>();
-    scratch.start(lags, dims);
+    scratch.rings.start(lags, dims);
     let mut decoder = Decoder {
-        codes,
-        planes,
-        row: &mut scratch.row,
-        plane: &mut scratch.plane,
+        row: &mut scratch.rings.row,
+        plane: &mut scratch.rings.plane,
+        input,
         step,
         base,
         streaming: context.streaming,
@@ -228,18 +258,19 @@ pub(crate) fn decode<'a, T: Float>(
     };
     let done: Result<()> = match context.simd() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512(avx512) => by_lags!(lags, avx512::decode<T>, (avx512, &mut decoder, units))
-            .and_then(|()| by_lags!(lags, avx512::decode<T>, (avx512, &mut decoder, last))),
+        Level::Avx512(avx512) => {
+            by_lags!(lags, avx512::decode<I, T>, (avx512, &mut decoder, units))
+                .and_then(|()| by_lags!(lags, avx512::decode<I, T>, (avx512, &mut decoder, last)))
+        }
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2(avx2) => by_lags!(lags, avx2::decode<T>, (avx2, &mut decoder, units))
-            .and_then(|()| by_lags!(lags, avx2::decode<T>, (avx2, &mut decoder, last))),
+        Level::Avx2(avx2) => by_lags!(lags, avx2::decode<I, T>, (avx2, &mut decoder, units))
+            .and_then(|()| by_lags!(lags, avx2::decode<I, T>, (avx2, &mut decoder, last))),
         _ => return None,
     };
     rest.copy_from_slice(&last.as_flattened()[..rest.len()]);
-    let left = decoder.planes.len();
     if context.streaming {
         memory::end_streaming();
     }
     context.put_back(scratch);
-    Some(done.map(|()| &planes[planes.len() - left..]))
+    Some(done)
 }

@@ -382,7 +382,7 @@ fn spread_bits(group: u32) -> u32 {
 
 /// The identity matrix: its affine product with a bit matrix whose rows are reversed is the transposed
 /// matrix.
-const DIAGONAL: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
+pub(in crate::stage) const DIAGONAL: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
 
 /// A table of 64 bytes, given by an expression of the index.
 macro_rules! table {
@@ -403,8 +403,10 @@ static HIGH_BYTES: [u8; 64] = table!(i => 2 * (i / 8 * 8 + 7 - i % 8) + 1);
 
 /// From two vectors with byte p of every word for plane p: the 16 bytes of planes 0 to 3, and of
 /// planes 4 to 7.
-static FIRST_FOUR: [u8; 64] = table!(i => i % 16 / 8 * 64 + i % 8 * 8 + i / 16);
-static LAST_FOUR: [u8; 64] = table!(i => i % 16 / 8 * 64 + i % 8 * 8 + i / 16 + 4);
+pub(in crate::stage) static FIRST_FOUR: [u8; 64] =
+    table!(i => i % 16 / 8 * 64 + i % 8 * 8 + i / 16);
+pub(in crate::stage) static LAST_FOUR: [u8; 64] =
+    table!(i => i % 16 / 8 * 64 + i % 8 * 8 + i / 16 + 4);
 
 /// Joins four halves to two planes.
 static FIRST_TWO: [u64; 8] = [0, 1, 8, 9, 2, 3, 10, 11];
@@ -416,8 +418,10 @@ static LAST_HALVES: [u64; 8] = [2, 3, 6, 7, 10, 11, 14, 15];
 
 /// From two vectors with 16 bytes of four planes each: words with one byte of every plane, in reverse
 /// order, for the first and the last 64 values.
-static FIRST_WORDS: [u8; 64] = table!(i => (7 - i % 8) / 4 * 64 + (7 - i % 8) % 4 * 16 + i / 8);
-static LAST_WORDS: [u8; 64] = table!(i => (7 - i % 8) / 4 * 64 + (7 - i % 8) % 4 * 16 + i / 8 + 8);
+pub(in crate::stage) static FIRST_WORDS: [u8; 64] =
+    table!(i => (7 - i % 8) / 4 * 64 + (7 - i % 8) % 4 * 16 + i / 8);
+pub(in crate::stage) static LAST_WORDS: [u8; 64] =
+    table!(i => (7 - i % 8) / 4 * 64 + (7 - i % 8) % 4 * 16 + i / 8 + 8);
 
 /// Interleaves low and high bytes to 16-bit values.
 static FIRST_VALUES: [u8; 64] = table!(i => i % 2 * 64 + i / 2);

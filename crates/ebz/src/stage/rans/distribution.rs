@@ -3,7 +3,7 @@
 //! Symbols 2a − 1 and 2a are the two signs of a magnitude a and share one frequency, which halves
 //! the size of a table. [`ESCAPE`] stands for every symbol without a frequency.
 
-use super::{ALPHABET, ESCAPE, TOTAL};
+use super::{ALPHABET, ESCAPE, PRECISION, TOTAL};
 use crate::bits::{BitReader, BitWriter};
 use crate::error::{Error, Result};
 use std::sync::OnceLock;
@@ -50,9 +50,13 @@ impl Distribution {
         })
     }
 
-    /// Estimated size of symbols in bits, without tables.
+    /// Estimated size of symbols in bits, without tables: their entropy.
     pub(super) fn estimate(counts: &[u32; ALPHABET]) -> u64 {
-        Pairs::of(counts).cost(&Self::from_counts(counts)) >> LOG_BITS
+        let Pairs { zero, pairs, total } = Pairs::of(counts);
+        let information = |count: u64| count * logarithm(count);
+        let known: u64 = pairs.iter().map(|&pair| information(pair)).sum();
+        let unsigned = information(total).saturating_sub(information(zero) + known);
+        (unsigned >> LOG_BITS) + (total - zero)
     }
 
     /// The best distribution for these counts, and its id.
@@ -60,14 +64,11 @@ impl Distribution {
         let own = Self::from_counts(counts);
         let pairs = Pairs::of(counts);
         let mut best = (EXPLICIT, own);
-        let mut cost = pairs.cost(&own) + (own.header_bits() << LOG_BITS);
+        let cost = pairs.cost(&own) + (own.header_bits() << LOG_BITS);
         if pairs.total <= MAX_SYMBOLS_FOR_FAMILY {
-            // The first of the cheapest.
-            for (id, &less) in pairs.family_costs().iter().enumerate() {
-                if less < cost {
-                    cost = less;
-                    best = (id as u8, family()[id]);
-                }
+            let (id, less) = pairs.best_member();
+            if less < cost {
+                best = (id as u8, family()[id]);
             }
         }
         best
@@ -84,7 +85,8 @@ impl Distribution {
         let share =
             |of: u32, count: u64| ((count * u64::from(of) + total / 2) / total.max(1)) as u16;
         let mut rare = 0;
-        for (frequency, &count) in result.pairs.iter_mut().zip(&pairs) {
+        // Most counts are zero, and a division takes time.
+        for (frequency, &count) in result.pairs.iter_mut().zip(&pairs).filter(|(_, c)| **c > 0) {
             *frequency = share(TOTAL / 2, count);
             if *frequency == 0 {
                 rare += count;
@@ -211,16 +213,23 @@ impl Pairs {
         self.zero * bits[0] + pairs.map(|(count, bits)| count * bits).sum::<u64>()
     }
 
-    /// The same for all members of the family.
-    fn family_costs(&self) -> [u64; FAMILY_SIZE] {
-        let mut sums = [0; FAMILY_SIZE];
+    /// The cheapest member of the family and its cost, among those whose probability of symbol 0
+    /// is next to the observed one: the best does not depend on the probabilities of the others.
+    fn best_member(&self) -> (usize, u64) {
+        const DECAYS: usize = FAMILY_DECAY.len();
+        let below = |&zero: &u16| u64::from(zero) * self.total <= self.zero * u64::from(TOTAL);
+        let above = FAMILY_ZERO.partition_point(below);
+        let first = above.saturating_sub(1).min(FAMILY_ZERO.len() - 2) * DECAYS;
+        let mut sums = [0; 2 * DECAYS];
         let counts = std::iter::once(&self.zero).chain(&self.pairs);
         for (&count, bits) in counts.zip(family_bits()).filter(|(count, _)| **count > 0) {
-            for (sum, &bits) in sums.iter_mut().zip(bits) {
+            for (sum, &bits) in sums.iter_mut().zip(&bits[first..first + 2 * DECAYS]) {
                 *sum += count * u64::from(bits);
             }
         }
-        sums
+        let costs = sums.iter().enumerate();
+        let best = costs.min_by_key(|(_, cost)| **cost);
+        best.map_or((first, u64::MAX), |(i, &cost)| (first + i, cost))
     }
 }
 
@@ -250,6 +259,17 @@ fn logarithms() -> &'static [u64; TOTAL as usize + 1] {
             log
         })
     })
+}
+
+/// Binary logarithm of a count, interpolated between those of [`logarithms`]; 0 for 0.
+fn logarithm(count: u64) -> u64 {
+    let logs = logarithms();
+    let Some(shift) = (u64::BITS - count.leading_zeros()).checked_sub(PRECISION) else {
+        return logs[count as usize];
+    };
+    let (index, rest) = ((count >> shift) as usize, count & ((1 << shift) - 1));
+    let step = logs[index + 1] - logs[index];
+    logs[index] + (u64::from(shift) << LOG_BITS) + ((step * rest) >> shift)
 }
 
 /// Predefined geometric distributions, which take one byte in the stream.
@@ -317,6 +337,10 @@ mod tests {
             let error = log as f64 / 65536.0 - (n as f64).log2();
             assert!(error.abs() < 1e-4, "log2({n}) is off by {error}");
         }
+        for count in (1..200_000u64).chain([u64::from(u32::MAX)]) {
+            let error = logarithm(count) as f64 / 65536.0 - (count as f64).log2();
+            assert!(error.abs() < 1e-4, "log2({count}) is off by {error}");
+        }
     }
 
     #[test]
@@ -328,18 +352,22 @@ mod tests {
     }
 
     #[test]
-    fn costs_of_the_family_are_those_of_its_members() {
-        let mut counts = [0u32; ALPHABET];
-        for (i, count) in counts.iter_mut().enumerate() {
-            *count = (3000 >> (i / 2).min(11)) + (i as u32 * 7) % 5;
+    fn the_best_member_is_found_without_trying_all() {
+        for round in 0..400u32 {
+            let (zeros, spread) = (20 << (round % 9), 1 + round / 9 % 11);
+            let count = |i: u32| (3000 >> (i / 2 * 11 / spread).min(12)) + (i * 7 + round) % 5;
+            let mut counts: [u32; ALPHABET] = std::array::from_fn(|i| count(i as u32));
+            counts[0] = zeros;
+            counts[ALPHABET - 1] = 0;
+            let pairs = Pairs::of(&counts);
+            let (id, cost) = pairs.best_member();
+            assert_eq!(cost, pairs.cost(&family()[id]));
+            let all = family().iter().map(|member| pairs.cost(member)).min();
+            assert!(
+                cost <= all.unwrap() * 201 / 200,
+                "{counts:?}: {cost}, {all:?}"
+            );
         }
-        let pairs = Pairs::of(&counts);
-        let costs = pairs.family_costs();
-        assert_eq!(costs, family().each_ref().map(|member| pairs.cost(member)));
-        let (id, chosen) = Distribution::choose(&counts);
-        let least = costs.iter().min().unwrap();
-        assert!(pairs.cost(&chosen) <= *least);
-        assert!(id == EXPLICIT || costs[usize::from(id)] == *least);
     }
 
     #[test]

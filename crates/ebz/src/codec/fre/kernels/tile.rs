@@ -1,30 +1,26 @@
 //! Decodes all lanes in parallel, 16 values of each at a time.
 
-use super::{TILE_VALUES, Tile, portable};
+use super::{TILE_VALUES, Tile, Tiles, portable};
 use crate::codec::fre::cursor::Cursor;
 use crate::codec::fre::grid::{MantissaGrid, Pattern};
-use crate::codec::fre::lanes::{LANES, Layout};
-use crate::codec::fre::word::MAX_WORD_BITS;
+use crate::codec::fre::lanes::LANES;
 use crate::simd::Level;
-
-/// Maximum size of a lane's words in a tile, plus one load.
-const TILE_MARGIN_BYTES: usize = TILE_VALUES * MAX_WORD_BITS / 8 + 16;
 
 /// Memory accesses that depend on the instruction set.
 ///
 /// They do not check offsets: the caller does so once per tile.
-pub(crate) trait Memory<P> {
+pub(super) trait Memory<P> {
     /// Gathers patterns at bit offsets, rounded down to bytes.
     ///
     /// # Safety
     /// Every offset lies within `bytes` and is followed by the size of a pattern.
-    unsafe fn gather(&self, bytes: &[u8], bits: &[P; LANES], words: &mut [P; LANES]);
+    unsafe fn gather(self, bytes: &[u8], bits: &[P; LANES], words: &mut [P; LANES]);
 
     /// Writes a tile to the lanes of `out` that begin at `starts`, from value `at` of each.
     ///
     /// # Safety
     /// `out` has 16 values after each start plus `at`.
-    unsafe fn scatter(&self, tile: &Tile<P>, out: &mut [P], starts: &[usize; LANES], at: usize);
+    unsafe fn scatter(self, tile: &Tile<P>, out: &mut [P], starts: &[usize; LANES], at: usize);
 }
 
 macro_rules! memory {
@@ -32,7 +28,7 @@ macro_rules! memory {
         impl Memory<$pattern> for Level {
             #[inline(always)]
             unsafe fn gather(
-                &self,
+                self,
                 bytes: &[u8],
                 bits: &[$pattern; LANES],
                 words: &mut [$pattern; LANES],
@@ -50,7 +46,7 @@ macro_rules! memory {
 
             #[inline(always)]
             unsafe fn scatter(
-                &self,
+                self,
                 tile: &Tile<$pattern>,
                 out: &mut [$pattern],
                 starts: &[usize; LANES],
@@ -72,67 +68,45 @@ macro_rules! memory {
 memory!(u32, gather_u32, scatter_u32);
 memory!(u64, gather_u64, scatter_u64);
 
-/// Decodes whole tiles; returns the number of values decoded per lane. This is 0 if the chunk has
-/// fewer lanes, or if common words may exceed a single load.
-pub(crate) fn decode<P: Pattern>(
-    level: Level,
-    layout: &Layout<'_>,
-    cursors: &mut [Cursor<P>],
-    starts: &[usize],
-    out: &mut [P],
-) -> usize
+/// Decodes all tiles, unless common words may exceed a single load.
+pub(super) fn decode<P: Pattern>(level: Level, tiles: &mut Tiles<'_, P>)
 where
     Level: Memory<P>,
 {
-    let streams = layout.streams;
-    // Bit offsets must fit 32-bit patterns, and byte offsets signed 32-bit gathers.
-    let fits = streams.len() < 1 << 28 && 2 + layout.kept + 9 <= P::BITS - 7;
-    let (Ok(cursors), Some(first), true) = (
-        <&mut [Cursor<P>; LANES]>::try_from(cursors),
-        starts.first_chunk::<LANES>(),
-        fits,
-    ) else {
-        return 0;
-    };
-    let grid = MantissaGrid::<P>::with_bits(layout.kept);
-    let lengths = starts.windows(2).map(|lane| lane[1] - lane[0]);
-    let shortest = lengths.min().unwrap_or(0);
-    let mut bits = cursors.map(|cursor| P::truncate(cursor.at as u64));
-    let mut previous = cursors.map(|cursor| cursor.previous);
-    let mut done = 0;
+    if 2 + tiles.kept + 9 > P::BITS - 7 {
+        return;
+    }
+    let grid = MantissaGrid::<P>::with_bits(tiles.kept);
     level.run(
         #[inline(always)]
         || {
+            // Local, so that they need not be stored before every gather.
+            let (mut bits, mut previous) = (tiles.bits, tiles.previous);
             let mut pending = [P::default(); LANES];
             let mut tile = Tile([[P::default(); LANES]; TILE_VALUES]);
-            while done + TILE_VALUES <= shortest {
-                let last = bits.iter().copied().max().unwrap_or_default();
-                if (last.into() / 8) as usize + TILE_MARGIN_BYTES > streams.len() {
-                    break;
-                }
+            while tiles.another(bits.iter().copied().max().unwrap_or_default()) {
                 for values in &mut tile.0 {
                     let mut words = [P::default(); LANES];
-                    // SAFETY: the words of a tile take at most `MAX_WORD_BITS` each, so the margin
-                    // leaves 8 bytes after every offset.
-                    unsafe { level.gather(streams, &bits, &mut words) };
+                    // SAFETY: there is another tile.
+                    unsafe { level.gather(tiles.streams, &bits, &mut words) };
                     if !step(&words, &mut bits, &mut previous, &mut pending, &grid) {
-                        decode_pending(streams, &pending, &mut bits, &mut previous, grid.kept);
+                        decode_pending(
+                            tiles.streams,
+                            &pending,
+                            &mut bits,
+                            &mut previous,
+                            grid.kept,
+                        );
                     }
                     *values = previous;
                 }
                 // SAFETY: every lane has at least these values.
-                unsafe { level.scatter(&tile, out, first, done) };
-                done += TILE_VALUES;
+                unsafe { level.scatter(&tile, tiles.out, tiles.starts, tiles.done) };
+                tiles.done += TILE_VALUES;
             }
+            (tiles.bits, tiles.previous) = (bits, previous);
         },
     );
-    for ((cursor, bit), previous) in cursors.iter_mut().zip(bits).zip(previous) {
-        *cursor = Cursor {
-            at: bit.into() as usize,
-            previous,
-        };
-    }
-    done
 }
 
 /// Decodes the common words (`00`, and those that begin with `1`). Marks lanes with other words as

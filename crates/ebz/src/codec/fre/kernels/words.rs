@@ -10,18 +10,18 @@ pub(crate) const MAX_PUT_BITS: u32 = 56;
 
 /// Length of a word that does not fit a pattern: sums with it exceed [`MAX_PUT_BITS`], and shifts by
 /// it are harmless.
-const TOO_LONG: u64 = 0x1000;
+pub(super) const TOO_LONG: u64 = 0x1000;
 
 /// Buffers for a block.
 pub(crate) struct Words<P> {
     /// Rounded values: the one before the block, then the block.
-    rounded: [P; BLOCK_VALUES + 1],
+    pub(super) rounded: [P; BLOCK_VALUES + 1],
     words: [P; BLOCK_VALUES],
     lengths: [P; BLOCK_VALUES],
-    pairs: [u64; BLOCK_VALUES / 2],
-    pair_lengths: [u64; BLOCK_VALUES / 2],
-    fours: [u64; BLOCK_VALUES / 4],
-    four_lengths: [u64; BLOCK_VALUES / 4],
+    pub(super) pairs: [u64; BLOCK_VALUES / 2],
+    pub(super) pair_lengths: [u64; BLOCK_VALUES / 2],
+    pub(super) fours: [u64; BLOCK_VALUES / 4],
+    pub(super) four_lengths: [u64; BLOCK_VALUES / 4],
 }
 
 impl<P: Pattern> Default for Words<P> {

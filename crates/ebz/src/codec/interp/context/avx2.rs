@@ -36,48 +36,69 @@ const _: () = {
 };
 
 #[target_feature(enable = "avx2")]
-fn load(row: &[u8], at: usize) -> __m256i {
-    let segment = &row[at..at + LANES];
-    // SAFETY: the slice is 32 readable bytes.
-    unsafe { _mm256_loadu_si256(segment.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx2")]
-fn store(row: &mut [u8], at: usize, value: __m256i) {
-    let segment = &mut row[at..at + LANES];
-    // SAFETY: the slice is 32 writable bytes.
-    unsafe { _mm256_storeu_si256(segment.as_mut_ptr().cast(), value) }
-}
-
-#[target_feature(enable = "avx2")]
 fn table(entries: &[u8; 16]) -> __m256i {
     // SAFETY: the reference is to 16 readable bytes.
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(entries.as_ptr().cast()) })
 }
 
-/// See [`super::classify`].
+/// Loads the magnitudes of a segment.
+///
+/// # Safety
+/// `from` must point to 32 readable bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn load(from: *const u8) -> __m256i {
+    // SAFETY: guaranteed by the caller.
+    unsafe { _mm256_loadu_si256(from.cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(segment: &mut [u8; LANES], value: __m256i) {
+    // SAFETY: the reference is to 32 writable bytes.
+    unsafe { _mm256_storeu_si256(segment.as_mut_ptr().cast(), value) }
+}
+
+/// See [`super::classify`]; the number of sides is a constant.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn classify(around: &Around<'_>, count: usize, out: &mut Contexts) {
-    let lanes = out.sums.len();
-    let up = &around.up[..lanes + 2];
-    let back = &around.back[..lanes + 1];
-    let beyond = &around.beyond[..lanes];
-    let sides = &around.sides[..around.side_count];
+pub(super) fn classify<const SIDES: usize>(
+    magnitudes: &[u8],
+    around: &Around,
+    count: usize,
+    out: &mut Contexts,
+) {
+    let lanes = out.activity.len() * LANES;
+    let mut last = around.up.max(around.back).max(around.beyond);
+    for &side in &around.sides[..SIDES] {
+        last = last.max(side);
+    }
+    // Rows are read from one lane before them to one after them.
+    assert!(around.up > 0 && last < magnitudes.len() && lanes < magnitudes.len() - last);
+    let row = |start: usize| magnitudes.as_ptr().wrapping_add(start);
+    let [up, back, beyond] = [around.up, around.back, around.beyond].map(row);
+    let sides = around.sides.map(row);
     let base = _mm256_set1_epi8((out.kind * BINS) as i8);
     let large = _mm256_set1_epi8(low_bit_thresholds(out.kind)[0] as i8);
-    let zero = _mm256_setzero_si256();
     let (low, high) = (table(&LOW), table(&HIGH));
-    for (segment, activity) in out.activity.iter_mut().enumerate() {
+    let sums = out.sums.as_chunks_mut::<LANES>().0.iter_mut();
+    let indices = out.indices.as_chunks_mut::<LANES>().0.iter_mut();
+    let segments = out.activity.iter_mut().zip(sums.zip(indices));
+    for (segment, (activity, (sums, indices))) in segments.enumerate() {
         let at = segment * LANES;
-        let mut sum = _mm256_adds_epu8(load(up, at + 1), load(back, at));
-        sum = _mm256_adds_epu8(sum, sum);
-        sum = _mm256_adds_epu8(sum, _mm256_adds_epu8(load(up, at), load(up, at + 2)));
-        let behind = _mm256_adds_epu8(load(back, at + 1), load(beyond, at));
-        sum = _mm256_adds_epu8(sum, behind);
-        let mut near = zero;
-        for side in sides {
-            near = _mm256_adds_epu8(near, load(side, at));
-        }
+        // SAFETY: by the assertion, all rows have `lanes` readable bytes and one more at both ends.
+        let (mut sum, mut near) = unsafe {
+            let mut sum = _mm256_adds_epu8(load(up.add(at)), load(back.add(at)));
+            sum = _mm256_adds_epu8(sum, sum);
+            let beside = _mm256_adds_epu8(load(up.add(at).sub(1)), load(up.add(at + 1)));
+            sum = _mm256_adds_epu8(sum, beside);
+            let behind = _mm256_adds_epu8(load(back.add(at + 1)), load(beyond.add(at)));
+            sum = _mm256_adds_epu8(sum, behind);
+            let mut near = _mm256_setzero_si256();
+            for side in &sides[..SIDES] {
+                near = _mm256_adds_epu8(near, load(side.add(at)));
+            }
+            (sum, near)
+        };
         if around.double {
             near = _mm256_adds_epu8(near, near);
         }
@@ -105,7 +126,7 @@ pub(super) fn classify(around: &Around<'_>, count: usize, out: &mut Contexts) {
         } else {
             Activity::Large
         };
-        store(&mut out.sums, at, sum);
-        store(&mut out.indices, at, index);
+        store(sums, sum);
+        store(indices, index);
     }
 }

@@ -43,20 +43,37 @@ pub(super) fn magnitude(residual: i16) -> u8 {
     (a.min(8) + (a >> 3).min(8) + (a >> 6).min(8) + (a >> 9).min(7)) as u8
 }
 
-/// Magnitudes of the rows around a row, each at least as long as its lanes.
+/// Where the magnitudes of the rows around a row start. Each row is followed by as many lanes as the
+/// row has, and by one more at both ends.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
-    /// The previous row of the same class, with one more lane at both ends.
-    pub(super) up: &'a [u8],
-    /// The row in the previous plane, with one more lane on the right.
-    pub(super) back: &'a [u8],
+pub(super) struct Around {
+    /// The previous row of the same class.
+    pub(super) up: usize,
+    /// The row in the previous plane.
+    pub(super) back: usize,
     /// A further row next to `back`.
-    pub(super) beyond: &'a [u8],
-    /// Direct neighbours along the odd axes; the first `side_count` are used.
-    pub(super) sides: [&'a [u8]; 6],
+    pub(super) beyond: usize,
+    /// Distance to the same rows of the next row.
+    pub(super) pitch: usize,
+    /// Direct neighbours along the odd axes, two for each; the first `side_count` are used.
+    pub(super) sides: [usize; 6],
+    pub(super) side_pitches: [usize; 6],
     pub(super) side_count: usize,
     /// Direct neighbours have double weight.
     pub(super) double: bool,
+}
+
+impl Around {
+    /// Advances to the next row.
+    #[inline(always)]
+    pub(super) fn advance(&mut self) {
+        self.up += self.pitch;
+        self.back += self.pitch;
+        self.beyond += self.pitch;
+        for (side, pitch) in self.sides.iter_mut().zip(self.side_pitches) {
+            *side += pitch;
+        }
+    }
 }
 
 /// Contexts of one row.
@@ -90,17 +107,30 @@ impl Contexts {
     }
 }
 
-/// Computes the contexts of `count` values.
-pub(super) fn classify(isa: Isa, around: &Around<'_>, count: usize, out: &mut Contexts) {
-    match isa {
+/// Computes the contexts of `count` values from the magnitudes of all rows.
+pub(super) fn classify(
+    isa: Isa,
+    magnitudes: &[u8],
+    around: &Around,
+    count: usize,
+    out: &mut Contexts,
+) {
+    match (isa, around.side_count) {
         // SAFETY: a level exists only where the machine has its instructions.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2(_) | Isa::Avx512(_) => unsafe { avx2::classify(around, count, out) },
-        _ => portable(around, count, out),
+        (Isa::Avx2(_) | Isa::Avx512(_), sides) => unsafe {
+            match sides {
+                0 => avx2::classify::<0>(magnitudes, around, count, out),
+                2 => avx2::classify::<2>(magnitudes, around, count, out),
+                4 => avx2::classify::<4>(magnitudes, around, count, out),
+                _ => avx2::classify::<6>(magnitudes, around, count, out),
+            }
+        },
+        _ => portable(magnitudes, around, count, out),
     }
 }
 
-fn portable(around: &Around<'_>, count: usize, out: &mut Contexts) {
+fn portable(magnitudes: &[u8], around: &Around, count: usize, out: &mut Contexts) {
     let base = out.kind * BINS;
     let large = low_bit_thresholds(out.kind)[0];
     let segments = out.activity.iter_mut().enumerate();
@@ -108,12 +138,13 @@ fn portable(around: &Around<'_>, count: usize, out: &mut Contexts) {
         *activity = Activity::Quiet;
         for i in segment * LANES..(segment + 1) * LANES {
             let add = u8::saturating_add;
-            let mut sum = add(around.up[i + 1], around.back[i]);
+            let at = |start: usize| magnitudes[start + i];
+            let mut sum = add(at(around.up), at(around.back));
             sum = add(sum, sum);
-            sum = add(sum, add(around.up[i], around.up[i + 2]));
-            sum = add(sum, add(around.back[i + 1], around.beyond[i]));
+            sum = add(sum, add(at(around.up - 1), at(around.up + 1)));
+            sum = add(sum, add(at(around.back + 1), at(around.beyond)));
             let sides = &around.sides[..around.side_count];
-            let near = sides.iter().fold(0, |near, side| add(near, side[i]));
+            let near = sides.iter().fold(0, |near, &side| add(near, at(side)));
             sum = add(sum, if around.double { add(near, near) } else { near });
             let bin = BIN_THRESHOLDS
                 .iter()

@@ -5,11 +5,12 @@ mod avx2;
 mod portable;
 
 use super::escape::Escape;
+use super::geometry::lanes;
 use super::number::{Number, Step};
 use super::pack::Taps;
 use crate::simd::Level as Isa;
 
-/// The prediction and the position of a row.
+/// The prediction and the position of successive rows.
 #[derive(Clone, Copy)]
 pub(super) struct Prediction<T> {
     /// Interpolations to sum, from [`Buffers::inner`]; the first `axis_count` are used.
@@ -17,8 +18,12 @@ pub(super) struct Prediction<T> {
     pub(super) axis_count: usize,
     /// Packet mode: the interpolation between planes, from [`Buffers::outer`].
     pub(super) base: Option<Taps<T>>,
+    /// Start of the first row, and distance between rows.
     pub(super) start: usize,
+    pub(super) pitch: usize,
+    /// Values of a row.
     pub(super) count: usize,
+    pub(super) rows: usize,
 }
 
 /// The buffers of a pyramid that a row is read from and written to.
@@ -41,18 +46,20 @@ impl<T> Buffers<'_, T> {
     }
 }
 
-/// The row being coded: its residuals, and the original values in the encoder.
+/// The rows being coded: their residuals in whole segments, and the original values in the encoder.
 #[derive(Default)]
-pub(super) struct Row<T> {
+pub(super) struct Rows<T> {
     pub(super) residuals: Vec<i16>,
     pub(super) original: Vec<T>,
 }
 
-impl<T: Number> Row<T> {
-    /// Resizes the buffers for a row.
-    pub(super) fn resize(&mut self, lanes: usize) {
-        self.residuals.resize(lanes, 0);
-        self.original.resize(lanes, T::default());
+impl<T: Number> Rows<T> {
+    /// Makes room for this many lanes.
+    pub(super) fn reserve(&mut self, lanes: usize) {
+        if self.residuals.len() < lanes {
+            self.residuals.resize(lanes, 0);
+            self.original.resize(lanes, T::default());
+        }
     }
 }
 
@@ -73,24 +80,40 @@ macro_rules! for_axes {
 }
 
 impl<T: Number> Prediction<T> {
-    /// Quantizes the row; returns whether every value satisfies the bound.
+    /// Lanes of a row.
+    pub(super) fn width(&self) -> usize {
+        lanes(self.count)
+    }
+
+    /// The prediction of one of the rows.
+    pub(super) fn row(&self, row: usize) -> Self {
+        Self {
+            axes: self.axes.map(|taps| taps.row(row)),
+            base: self.base.map(|taps| taps.row(row)),
+            start: self.start + row * self.pitch,
+            rows: 1,
+            ..*self
+        }
+    }
+
+    /// Quantizes the rows; returns whether every value satisfies the bound.
     #[inline(always)]
     pub(super) fn quantize(
         &self,
         isa: Isa,
         step: Step<T>,
         buffers: &mut Buffers<'_, T>,
-        row: &mut Row<T>,
+        rows: &mut Rows<T>,
     ) -> bool {
         match isa.avx2() {
             // SAFETY: the level exists only where the machine has its instructions.
             #[cfg(target_arch = "x86_64")]
-            Some(_) => unsafe { for_axes!(self, quantize(self, step, buffers, row)) },
-            _ => portable::quantize(self, step, buffers, row),
+            Some(_) => unsafe { for_axes!(self, quantize(self, step, buffers, rows)) },
+            _ => portable::quantize(self, step, buffers, rows),
         }
     }
 
-    /// Reconstructs the row from its residuals.
+    /// Reconstructs the rows from their residuals, without magnitudes.
     #[inline(always)]
     pub(super) fn dequantize(
         &self,
@@ -107,7 +130,7 @@ impl<T: Number> Prediction<T> {
         }
     }
 
-    /// Inserts an escaped value into its row, in which lane `i` contains the prediction.
+    /// Inserts an escaped value into the first row, in which lane `i` contains the prediction.
     pub(super) fn escape(&self, i: usize, escape: Escape<T>, buffers: &mut Buffers<'_, T>) {
         let finite = |v: T| if v.is_finite() { v } else { T::default() };
         let at = self.start + i;

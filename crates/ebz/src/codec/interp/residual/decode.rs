@@ -3,7 +3,7 @@
 use super::segment::{lanes, lanes_above, merge};
 use crate::bits::BitReader;
 use crate::bits::varint;
-use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_thresholds};
+use crate::codec::interp::context::{Activity, CONTEXTS, Contexts, low_bit_thresholds, magnitude};
 use crate::codec::interp::kernel::{Kernel, launch_wide};
 use crate::codec::interp::pack::each;
 use crate::error::{Error, Result};
@@ -31,6 +31,13 @@ pub(in crate::codec::interp) struct Decoder<'a> {
     words: &'a [u8],
 }
 
+/// A row to decode (whole segments).
+pub(in crate::codec::interp) struct ResidualRow<'a> {
+    pub(in crate::codec::interp) residuals: &'a mut [i16],
+    /// Their magnitudes, which later rows depend on.
+    pub(in crate::codec::interp) magnitudes: &'a mut [u8],
+}
+
 impl<'a> Decoder<'a> {
     /// Parses the output of the encoder.
     pub(in crate::codec::interp) fn new(
@@ -52,12 +59,12 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Decodes the next row (whole segments).
+    /// Decodes the next row.
     pub(in crate::codec::interp) fn pull(
         &mut self,
         isa: Isa,
         contexts: &Contexts,
-        row: &mut [i16],
+        row: ResidualRow<'_>,
     ) -> Result<()> {
         // 1. Which segments are coded.
         let memory = &mut *self.memory;
@@ -69,7 +76,8 @@ impl<'a> Decoder<'a> {
                 if contexts.activity[i] == Activity::Quiet {
                     if self.gap > 0 {
                         self.gap -= 1;
-                        row[i * LANES..(i + 1) * LANES].fill(0);
+                        row.residuals.as_chunks_mut::<LANES>().0[i] = [0; LANES];
+                        row.magnitudes.as_chunks_mut::<LANES>().0[i] = [0; LANES];
                         continue;
                     }
                     self.gap = self.gaps.get_gamma()? - 1;
@@ -129,7 +137,7 @@ struct Expand<'a, 'b> {
     symbols: &'a [u8],
     low: &'a mut BitReader<'b>,
     extra: &'a mut BitReader<'b>,
-    row: &'a mut [i16],
+    row: ResidualRow<'a>,
 }
 
 impl Kernel for Expand<'_, '_> {
@@ -140,7 +148,8 @@ impl Kernel for Expand<'_, '_> {
         let contexts = self.contexts;
         let thresholds = low_bit_thresholds(contexts.kind);
         let sums = contexts.sums.as_chunks::<LANES>().0;
-        let rows = self.row.as_chunks_mut::<LANES>().0;
+        let rows = self.row.residuals.as_chunks_mut::<LANES>().0;
+        let magnitudes = self.row.magnitudes.as_chunks_mut::<LANES>().0;
         for (&i, symbols) in self.coded.iter().zip(self.symbols.as_chunks::<LANES>().0) {
             let mut residuals = each(*symbols, symbol::widen);
             for lane in lanes(lanes_above(self.isa, &residuals, DIRECT)) {
@@ -154,6 +163,7 @@ impl Kernel for Expand<'_, '_> {
                 merge(self.isa, &mut residuals, &sums[i], thresholds, self.low);
             }
             rows[i] = residuals;
+            magnitudes[i] = each(residuals, magnitude);
         }
         true
     }

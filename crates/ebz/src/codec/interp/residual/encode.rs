@@ -59,8 +59,8 @@ impl Encoder {
 
     /// Estimated size in bits so far, without entropy coding.
     pub(in crate::codec::interp) fn estimate(&mut self) -> u64 {
-        let bits = [&mut self.gaps, &mut self.low, &mut self.extra];
-        let plain: usize = bits.into_iter().map(|b| b.finish().len()).sum();
+        let bits = [&self.gaps, &self.low, &self.extra];
+        let plain: usize = bits.into_iter().map(BitWriter::whole_bytes).sum();
         8 * plain as u64 + self.rans.estimate(CONTEXTS, &self.places[..self.end])
     }
 }

@@ -10,5 +10,5 @@ mod decode;
 mod encode;
 mod segment;
 
-pub(super) use decode::{Decoder, Memory};
+pub(super) use decode::{Decoder, Memory, ResidualRow};
 pub(super) use encode::Encoder;

@@ -10,6 +10,9 @@ use crate::simd::Level as Isa;
 
 /// Adds the cost of predicting a row to `costs`: one entry per set of axes and kind of
 /// interpolation.
+///
+/// A prediction is the mean of interpolations, so its residual is the mean of theirs; that of half
+/// a prediction is the mean with the value itself.
 pub(super) struct Weigh<'a, T> {
     /// Linear and cubic interpolation along each axis, with weight 1, from `source`.
     pub(super) taps: &'a [[Taps<T>; 2]],
@@ -18,9 +21,12 @@ pub(super) struct Weigh<'a, T> {
     pub(super) base: Option<(Taps<T>, &'a [T])>,
     pub(super) values: &'a [T],
     pub(super) inverse: T,
-    /// Indexed by scale (whole, half), kind (linear, cubic) and set of axes.
-    pub(super) costs: &'a mut [[[u64; 8]; 2]; 2],
+    pub(super) costs: &'a mut Costs,
 }
+
+/// Costs by scale (whole, half), kind (linear, cubic) and set of axes. Only the first entry of the
+/// empty set is used, and it and those of scale 1 only in packet mode.
+pub(super) type Costs = [[[u64; 8]; 2]; 2];
 
 impl<T: Number> Weigh<'_, T> {
     /// Adds the costs.
@@ -28,11 +34,24 @@ impl<T: Number> Weigh<'_, T> {
         match isa.avx2() {
             // SAFETY: the level exists only where the machine has its instructions.
             #[cfg(target_arch = "x86_64")]
-            Some(_) => unsafe { avx2::run(self) },
+            Some(_) => unsafe {
+                match self.taps.len() {
+                    1 => avx2::run::<T, 1>(self),
+                    2 => avx2::run::<T, 2>(self),
+                    _ => avx2::run::<T, 3>(self),
+                }
+            },
             _ => portable::run(self),
         }
     }
+
+    /// Residuals are measured in half steps.
+    fn scale(&self) -> T {
+        self.inverse * T::from_f64(2.0)
+    }
 }
 
-/// Weight of a sum over a set of axes, by its size; scale 1 is half of scale 0.
-const WEIGHTS: [[f64; 4]; 2] = [[1.0, 1.0, 0.5, 1.0 / 3.0], [0.5, 0.5, 0.25, 1.0 / 6.0]];
+/// Weight of each axis of a set, by the number of axes.
+const SHARES: [f32; 4] = [0.0, 1.0, 0.5, 1.0 / 3.0];
+/// Largest square of a residual that counts.
+const MAX_SQUARE: f32 = 4e9;

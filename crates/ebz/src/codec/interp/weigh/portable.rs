@@ -1,44 +1,60 @@
 //! Plain loops over groups of lanes.
 
-use super::{WEIGHTS, Weigh};
+use super::{MAX_SQUARE, SHARES, Weigh};
 use crate::codec::interp::number::Number;
-use crate::codec::interp::pack::{Pack, WIDTH, zip};
+use crate::codec::interp::pack::{Pack, WIDTH, each, zip};
 
 /// See [`Weigh::run`].
 pub(super) fn run<T: Number>(weigh: Weigh<'_, T>) {
-    let sets = 1usize << weigh.taps.len();
-    let scales = if weigh.base.is_some() { 2 } else { 1 };
+    let scale = weigh.scale();
     for (group, &values) in weigh.values.as_chunks::<WIDTH>().0.iter().enumerate() {
         let at = group * WIDTH;
         let mut target = values;
         if let Some((base, from)) = &weigh.base {
             target = zip(target, base.group(from, at), |v, b| v - b);
         }
+        let whole = each(target, |t| (t * scale).to_f32());
+        if weigh.base.is_some() {
+            weigh.costs[0][0][0] += cost(whole);
+        }
         for kind in 0..2 {
-            let mut sums: [Pack<T>; 8] = [[T::default(); WIDTH]; 8];
+            let mut sums = [[0.0f32; WIDTH]; 8];
             for (k, taps) in weigh.taps.iter().enumerate() {
-                let part = taps[kind].group(weigh.source, at);
+                let part = match kind {
+                    0 => taps[0].inner_group(weigh.source, at),
+                    _ => taps[1].group(weigh.source, at),
+                };
+                let part = zip(target, part, |t, p| ((t - p) * scale).to_f32());
                 for set in 1 << k..2 << k {
-                    sums[set] = zip(sums[set & !(1 << k)], part, |a, b| a + b);
+                    sums[set] = match set & !(1 << k) {
+                        0 => part,
+                        others => zip(sums[others], part, |a, b| a + b),
+                    };
                 }
             }
-            for (set, &sum) in sums.iter().enumerate().take(sets) {
-                for (scale, weights) in WEIGHTS.iter().enumerate().take(scales) {
-                    let weight = T::from_f64(weights[set.count_ones() as usize]);
-                    let bits = zip(target, sum, |t, s| {
-                        cost(((t - s * weight) * weigh.inverse).to_f32())
-                    });
-                    let bits: u32 = bits.iter().sum();
-                    weigh.costs[scale][kind][set] += u64::from(bits);
+            for set in 1usize..1 << weigh.taps.len() {
+                let share = SHARES[set.count_ones() as usize];
+                let steps = each(sums[set], |s| s * share);
+                weigh.costs[0][kind][set] += cost(steps);
+                if weigh.base.is_some() {
+                    weigh.costs[1][kind][set] += cost(zip(whole, steps, |w, s| (w + s) * 0.5));
                 }
             }
         }
     }
 }
 
-/// Approximation of log2(1 + 4e²) for a residual of e steps, in 2⁻¹¹ bits, from the bit pattern.
-fn cost(steps: f32) -> u32 {
-    let square = steps * steps;
-    let square = if square < 1e9 { square } else { 1e9 };
-    ((1.0 + 4.0 * square).to_bits() - 1.0f32.to_bits()) >> 12
+/// Approximation of the sum of log2(1 + e²) over residuals of e half steps, in 2⁻¹¹ bits plus a
+/// constant, from the bit patterns.
+fn cost(steps: Pack<f32>) -> u64 {
+    let bits = each(steps, |step| {
+        let square = step * step;
+        let square = if square < MAX_SQUARE {
+            square
+        } else {
+            MAX_SQUARE
+        };
+        u64::from((1.0 + square).to_bits() >> 12)
+    });
+    bits.iter().sum()
 }

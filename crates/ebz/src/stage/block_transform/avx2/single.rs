@@ -1,5 +1,6 @@
 //! Eight `f32` or `i32` in one register.
 
+use super::super::block_float::FRACTION_BITS;
 use super::super::lanes::{LANES, Lanes};
 use super::super::planes::{self as portable, Planes};
 use super::super::vectors::Vectors;
@@ -95,6 +96,25 @@ impl Vectors<f32> for Single {
     #[inline(always)]
     fn larger(a: __m256, b: __m256) -> __m256 {
         avx2!(_mm256_max_ps(a, b))
+    }
+
+    #[inline(always)]
+    fn fixed(a: __m256, scale: __m256) -> __m256i {
+        avx2!(_mm256_cvttps_epi32(_mm256_mul_ps(a, scale)))
+    }
+    #[inline(always)]
+    fn lower(a: __m256i, to: &mut Lanes<i32>) {
+        avx2!({
+            let half = _mm256_set1_epi32(1 << (FRACTION_BITS - 1));
+            let sum = _mm256_add_epi32(a, half);
+            Self::store_int(_mm256_srai_epi32::<{ FRACTION_BITS as i32 }>(sum), to);
+        });
+    }
+    #[inline(always)]
+    fn raise(from: &Lanes<i32>) -> __m256i {
+        avx2!(_mm256_slli_epi32::<{ FRACTION_BITS as i32 }>(
+            Self::load_int(from)
+        ))
     }
 
     #[inline(always)]

@@ -1,12 +1,18 @@
-//! Gather with AVX-512.
-//!
-//! The vectors are as wide as those of the consuming loop: a load that spans two narrower stores
-//! stalls store forwarding.
+//! Kernels with AVX-512: gathers for the plain loops, and single precision in registers.
+
+pub(super) mod decode;
+pub(super) mod words;
 
 use crate::codec::fre::lanes::LANES;
 use std::arch::x86_64::*;
 
+/// Mantissa bits up to which the longest representable word, `011` sign, exponent and mantissa, fits 32 bits.
+const MAX_KEPT: u32 = 32 - (3 + 1 + 8);
+
 /// Gathers patterns at bit offsets, rounded down to bytes.
+///
+/// The vectors are as wide as those of the consuming loop: a load that spans two narrower stores stalls store
+/// forwarding.
 ///
 /// # Safety
 /// Every offset lies within `bytes` and is followed by 4 bytes.
@@ -40,4 +46,31 @@ pub(super) unsafe fn gather_u64(bytes: &[u8], bits: &[u64; LANES], words: &mut [
             _mm512_storeu_si512(words.as_mut_ptr().cast(), loaded);
         }
     }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(numbers: &[u32; 16]) -> __m512i {
+    // SAFETY: the reference is to 64 bytes.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn store(vector: __m512i, to: &mut [u32; 16]) {
+    // SAFETY: the reference is to 64 bytes.
+    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), vector) }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn splat(number: u32) -> __m512i {
+    _mm512_set1_epi32(number.cast_signed())
+}
+
+/// A shift count for all elements.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn count(bits: u32) -> __m128i {
+    _mm_cvtsi32_si128(bits.cast_signed())
 }
