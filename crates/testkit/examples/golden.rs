@@ -1,4 +1,5 @@
-//! Writes missing golden files. Existing files are never touched.
+//! Writes missing golden files, and their lines in the list of checksums. Existing files and lines
+//! are never touched.
 
 use ebz_testkit::golden;
 use std::fs::File;
@@ -18,6 +19,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             create(&sidecar, golden::verdict(&std::fs::read(&path)?).as_bytes())?;
         }
     }
+    let list = golden::checksums();
+    let old = std::fs::read_to_string(&list).unwrap_or_default();
+    let mut lines: Vec<String> = old.lines().map(str::to_string).collect();
+    for file in golden::all() {
+        for ending in ["ebz", file.sidecar] {
+            let name = format!("{}.{ending}", file.name);
+            if !lines
+                .iter()
+                .any(|line| line.ends_with(&format!("  {name}")))
+            {
+                lines.push(golden::line(&name, &std::fs::read(folder.join(&name))?));
+            }
+        }
+    }
+    lines.sort_by(|a, b| a[16..].cmp(&b[16..]));
+    std::fs::write(list, lines.join("\n") + "\n")?;
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! The committed files of `golden/`, which every later version must read to the same values.
 //!
-//! `v1-<codec>-<type>-<bound>.ebz` has a `.xxh3` file next to it, the XXH3-64 of the decoded
-//! little-endian values. `v1-error-<case>.ebz` has a `.txt` file with the expected error.
+//! `v1-<codec>-<type>-<bound>.ebz` and `v1-container-<case>.ebz` have a `.xxh3` file next to them, the
+//! XXH3-64 of the decoded little-endian values. `v1-error-<case>.ebz` has a `.txt` file with the
+//! expected error. `checksums.txt` lists every file with the XXH3-64 of its bytes.
 
 use crate::conformance::{name, variants};
 use crate::corruption::read_all;
@@ -9,7 +10,9 @@ use crate::fields::{Content, Field, workspace};
 use crate::layout;
 use ebz::codec::{Entry, Params, TABLE};
 use ebz::simd::Level;
-use ebz::{Bound, BoundKind, Element, ElementType, Error, Options, View, Writer, with_type};
+use ebz::{
+    Bound, BoundKind, Clip, Element, ElementType, Error, Fill, Options, View, Writer, with_type,
+};
 use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -40,14 +43,51 @@ pub fn all() -> Vec<Golden> {
             }
         }
     }
-    for (case, make) in ERRORS {
-        all.push(Golden {
-            name: format!("v1-error-{case}"),
-            sidecar: "txt",
+    for (codec, key, value) in LAYOUTS {
+        let entry = ebz::codec::by_name(codec).expect("a codec");
+        let mut params = Params::default();
+        params.set(key, value);
+        let kind = entry.info.tolerances[0];
+        all.push(of_codec::<f32>(entry, &params, kind));
+        all.push(of_codec::<f64>(entry, &params, kind));
+    }
+    let cases = [
+        ("container", "xxh3", &CONTAINERS[..]),
+        ("error", "txt", &ERRORS),
+    ];
+    for (group, sidecar, cases) in cases {
+        all.extend(cases.iter().map(|&(case, make)| Golden {
+            name: format!("v1-{group}-{case}"),
+            sidecar,
             make: Box::new(make),
-        });
+        }));
     }
     all
+}
+
+/// Parameters with which a codec writes other bytes, beside [`variants`], which are held against
+/// every type and bound.
+const LAYOUTS: [(&str, &str, &str); 10] = [
+    ("ceaz", "symbols", "centre"),
+    ("ceaz", "rewrite", "exact"),
+    ("ceaz", "books", "offline"),
+    ("fre", "zeros", "word"),
+    ("fre", "rounding", "truncate"),
+    ("de-zfp", "planes", "formula"),
+    ("zfp-v", "widths", "5-9-14-16"),
+    ("interp", "mode", "isotropic"),
+    ("interp", "mode", "packet-x"),
+    ("interp", "mode", "lorenzo-zyx"),
+];
+
+/// The file that lists the checksums of all others.
+pub fn checksums() -> PathBuf {
+    folder().join("checksums.txt")
+}
+
+/// A line of the list.
+pub fn line(name: &str, bytes: &[u8]) -> String {
+    format!("{:016x}  {name}", xxh3_64(bytes))
 }
 
 /// Contents of the sidecar file: the checksum of the values, or the kind of error.
@@ -107,8 +147,84 @@ fn of_codec<T: Element>(entry: &'static Entry, params: &Params, kind: BoundKind)
 
 type Make = fn() -> Result<Vec<u8>, Error>;
 
+/// Everything that a frame record or a file can have besides codec, type and resolved bound.
+const CONTAINERS: [(&str, Make); 19] = [
+    ("no-axes", || array(&[], abs())),
+    ("four-axes", || {
+        array(&[3, 4, 5, 6], abs().chunk(&[2, 3, 4, 5]))
+    }),
+    ("sixteen-axes", || {
+        array(&[2, 1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1, 2], abs())
+    }),
+    ("empty", || array(&[3, 0, 2], abs())),
+    ("many-chunks", || array(&[40, 5], abs().chunk(&[1, 3]))),
+    ("range", || {
+        array(&[30, 20], Options::new(Bound::Range(1e-3)))
+    }),
+    ("psnr", || array(&[30, 20], Options::new(Bound::Psnr(60.0)))),
+    ("ratio", || {
+        array(&[60, 50], Options::new(Bound::Ratio(4.0)))
+    }),
+    ("one-pass", || {
+        array(&[60, 50], Options::new(Bound::Ratio(4.0)).one_pass(true))
+    }),
+    ("auto", || array(&[60, 50], abs().codec("auto"))),
+    ("clip", || {
+        array(&[30, 20], abs().clip(Clip::Between(-5.0, 5.0)))
+    }),
+    ("keep-zeros", || array(&[30, 20], abs().keep_zeros(true))),
+    ("fill-none", || array(&[30, 20], abs().fill(Fill::None))),
+    ("fill-and-detect", || {
+        array(&[30, 20], abs().fill(Fill::Auto.and((-999.0).into())?))
+    }),
+    ("metadata", || {
+        let metadata = serde_json::json!({"a": [1, 2.5, null, {"ü": "€"}], "b": true});
+        array(&[7], abs().metadata(metadata))
+    }),
+    ("constant", || {
+        let values = [f32::from_bits(0x7fc1_2345); 500];
+        ebz::compress(&View::new(&values, &[500])?, &abs())
+    }),
+    ("fre-lanes", || {
+        // 2¹⁶ values, where `fre` has 32 bit streams.
+        let value = |i: usize| if i.is_multiple_of(97) { i as f32 } else { 0.0 };
+        let values: Vec<f32> = (0..1 << 16).map(value).collect();
+        let options = Options::new(Bound::Pointwise(1e-2)).codec("fre");
+        ebz::compress(&View::new(&values, &[1 << 16])?, &options.chunk(&[1 << 16]))
+    }),
+    ("appended", || appended(true)),
+    ("unfinished-append", || appended(false)),
+];
+
+fn abs() -> Options {
+    Options::new(Bound::Abs(1e-3))
+}
+
+/// A file of one smooth array.
+fn array(shape: &[usize], options: Options) -> Result<Vec<u8>, Error> {
+    let field: Field<f32> = Content::Smooth.field(shape, 6);
+    ebz::compress(&View::new(&field.values, shape)?, &options)
+}
+
+/// A file with an array that was appended to it, or that is just being appended.
+fn appended(complete: bool) -> Result<Vec<u8>, Error> {
+    let path = std::env::temp_dir().join(format!("golden-{}.ebz", std::process::id()));
+    std::fs::write(&path, array(&[9, 8], abs())?)?;
+    let mut writer = Writer::append(&path, abs())?;
+    let field: Field<f64> = Content::Smooth.field(&[50], 6);
+    writer.frame(&View::new(&field.values, &[50])?)?;
+    let under_way = std::fs::read(&path)?;
+    writer.finish()?;
+    let finished = std::fs::read(&path)?;
+    std::fs::remove_file(path)?;
+    Ok(if complete { finished } else { under_way })
+}
+
 /// Files that must be rejected, each for a different reason.
-const ERRORS: [(&str, Make); 8] = [
+const ERRORS: [(&str, Make); 11] = [
+    ("trailing-bytes", || Ok([&sample()[..], &[0; 5]].concat())),
+    ("unknown-element-type", || frame_edited(1, 9)),
+    ("unknown-bound", || frame_edited(3, 0x88)),
     ("signature", || edited(0, 0x88)),
     ("future-version", || edited(9, 0xff)),
     ("reserved-bytes", || edited(12, 1)),
@@ -140,6 +256,13 @@ const ERRORS: [(&str, Make); 8] = [
 fn sample() -> Vec<u8> {
     let body = layout::frame_body(&[2], &[2]);
     layout::file(&body, &[(3, vec![0; 8])], None)
+}
+
+/// A file of two values with another byte in its frame record.
+fn frame_edited(at: usize, byte: u8) -> Result<Vec<u8>, Error> {
+    let mut body = layout::frame_body(&[2], &[2]);
+    body[at] = byte;
+    Ok(layout::file(&body, &[(3, vec![0; 8])], None))
 }
 
 fn edited(at: usize, byte: u8) -> Result<Vec<u8>, Error> {
