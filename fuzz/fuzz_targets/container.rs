@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ebz_testkit::fuzz::container(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ebz_fuzz_targets::files::container(bytes));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ebz_testkit::fuzz::recovery(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ebz_fuzz_targets::files::recovery(bytes));

@@ -22,6 +22,17 @@ use libc::{c_char, c_int, c_uint, c_void, size_t};
 use memory::Buffer;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+/// Used by the project's own tests; not stable.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::chunk::encode;
+
+    /// The values of a chunk.
+    pub fn decode(words: &[u32], bytes: &[u8]) -> ebz::Result<Vec<u8>> {
+        crate::chunk::decode(words, bytes).map(|mut values| values.bytes_mut().to_vec())
+    }
+}
+
 /// Set when HDF5 reads.
 const REVERSE: c_uint = 0x100;
 /// Set if HDF5 may silently skip the filter.

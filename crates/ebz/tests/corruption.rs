@@ -3,8 +3,10 @@
 use ebz::codec::TABLE;
 use ebz::{ElementType, Error, Limits, Reader, with_type};
 use ebz_testkit::conformance::{Cases, variants};
-use ebz_testkit::corruption::{decode_garbage, is_recovered, is_rejected, small_files, stream_all};
-use ebz_testkit::{fuzz, layout};
+use ebz_testkit::corruption::{
+    SMALL, decode_garbage, is_recovered, is_rejected, small_files, stream_all,
+};
+use ebz_testkit::layout;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -132,7 +134,10 @@ fn false_claims_in_headers_are_rejected() {
         if let Ok((_, saved)) = ebz::recover(&&file[..], Vec::new()) {
             assert!(saved.len() < 2 * file.len(), "{what}");
         }
-        fuzz::container(&file);
+        if let Ok(reader) = Reader::from_source(&file[..]) {
+            let reader = reader.limits(SMALL);
+            let _ = reader.frame(0).and_then(|frame| frame.verify());
+        }
     }
 }
 

@@ -25,9 +25,14 @@ pub fn dims(shape: &[usize]) -> Dims {
 /// every promise.
 pub fn variants(entry: &Entry) -> Vec<Params> {
     let mut variants = vec![Params::default()];
-    if entry.info.name == "fz" {
+    let layout = match entry.info.name {
+        "fz" => Some("flags"),
+        "de-zfp" | "zfp-v" => Some("coefficients"),
+        _ => None,
+    };
+    if let Some(layout) = layout {
         let mut params = Params::default();
-        params.set("layout", "flags");
+        params.set("layout", layout);
         variants.push(params);
     }
     variants

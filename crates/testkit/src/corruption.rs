@@ -2,6 +2,7 @@
 
 use crate::conformance::{dims, name, tolerances, variants};
 use crate::fields::{Content, Field};
+use crate::layout;
 use crate::random::Random;
 use ebz::codec::{Entry, Params, TABLE};
 use ebz::engine::Context;
@@ -100,6 +101,36 @@ pub fn stream_all(bytes: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     Ok(frames)
 }
 
+/// What readers make of a damaged file, the worst of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Both return an error.
+    Detected,
+    /// The values are those of the file.
+    Right,
+    /// Other values.
+    Wrong,
+}
+
+/// Reads a damaged file with random access and sequentially.
+pub fn outcome(file: &SmallFile, damaged: &[u8]) -> Outcome {
+    let of = |result: Result<Vec<Vec<u8>>, Error>| match result {
+        Err(_) => Outcome::Detected,
+        Ok(frames) if frames == file.frames => Outcome::Right,
+        Ok(_) => Outcome::Wrong,
+    };
+    of(read_all(damaged, Level::detect())).max(of(stream_all(damaged)))
+}
+
+/// One of `files` with damage and valid checksums.
+pub fn forge(files: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    let mut forged = random.mutated(files);
+    for record in layout::records(&forged) {
+        layout::seal(&mut forged[record.bytes]);
+    }
+    forged
+}
+
 /// Checks that both readers reject a damaged file.
 pub fn is_rejected(damaged: &[u8]) -> Result<(), String> {
     for (way, result) in [
@@ -138,42 +169,6 @@ pub fn is_recovered(file: &SmallFile, damaged: &[u8]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Damages the bytes of a chunk in a random way.
-fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
-    for _ in 0..=random.below(4) {
-        if bytes.is_empty() {
-            bytes.push(random.bits() as u8);
-            continue;
-        }
-        // Headers usually come first, and deserve more than their share of damage.
-        let reach = if random.below(2) == 0 {
-            bytes.len().min(24)
-        } else {
-            bytes.len()
-        };
-        let at = random.below(reach);
-        match random.below(7) {
-            0 => bytes[at] ^= 1 << random.below(8),
-            1 => bytes[at] = random.bits() as u8,
-            2 => bytes.truncate(at),
-            3 => bytes.extend(random.bytes(at.min(64))),
-            4 => {
-                let extreme = [0x00, 0xff, 0x7f, 0x80][random.below(4)];
-                let end = (at + 1 + random.below(8)).min(bytes.len());
-                bytes[at..end].fill(extreme);
-            }
-            5 => {
-                bytes.remove(at);
-            }
-            _ => {
-                let from = random.below(bytes.len());
-                let length = random.below(bytes.len() - from.max(at)).min(32);
-                bytes.copy_within(from..from + length, at);
-            }
-        }
-    }
 }
 
 /// Decodes damaged and random bytes, `rounds` for each tolerance: no panics, no error but a corrupt
@@ -218,7 +213,9 @@ pub fn decode_garbage<T: Element>(
                     random.bytes(length)
                 } else {
                     let mut bad = good.clone();
-                    mutate(&mut bad, &mut random);
+                    for _ in 0..=random.below(4) {
+                        random.damage(&mut bad);
+                    }
                     bad
                 };
                 let mut result = Ok(());

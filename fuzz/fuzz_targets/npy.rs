@@ -1,0 +1,2 @@
+#![no_main]
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ebz_fuzz_targets::front_ends::npy(bytes));
