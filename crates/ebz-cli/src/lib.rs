@@ -24,6 +24,14 @@ mod trial;
 
 pub use command::suggest::suggest;
 
+/// Used by the project's own tests; not stable.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::args::extents;
+    pub use crate::command::decompress::region;
+    pub use crate::npy::Header;
+}
+
 use clap::Parser;
 use std::ffi::OsString;
 

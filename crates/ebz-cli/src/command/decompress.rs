@@ -180,7 +180,7 @@ fn done(quiet: bool, from: &str, to: &Path, element: &str, shape: &[usize]) {
 }
 
 /// The requested region, checked against the shape.
-fn region(text: Option<&str>, shape: &[usize]) -> Result<Vec<Range<usize>>> {
+pub fn region(text: Option<&str>, shape: &[usize]) -> Result<Vec<Range<usize>>> {
     let mut region: Vec<_> = shape.iter().map(|&extent| 0..extent).collect();
     let Some(text) = text else {
         return Ok(region);

@@ -4,7 +4,7 @@ mod bench;
 mod codecs;
 mod compare;
 mod compress;
-mod decompress;
+pub mod decompress;
 mod devices;
 mod hdf5_args;
 mod info;
