@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import random
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from zarr.storage import LocalStore, WrapperStore
 
 import ebz
 import ebz.numcodecs
+from ebz.settings import BOUNDS
 from ebz.zarr import Ebz
 
 
@@ -199,6 +201,25 @@ def test_bad_configurations(field, tmp_path):
         Ebz.from_dict({"name": "zfp", "configuration": {"abs": 1}})
     with pytest.raises(ValueError, match="axes"):
         write(tmp_path, field, Ebz(abs=1, chunk=(2, 2)))
+
+
+def test_any_configuration():
+    """Whatever JSON a file has: a codec that is equal to what it stores, or an error that says why."""
+    choice = random.Random(1)
+    names = [*BOUNDS, "codec", "favor", "threads", "fill", "clip", "keep_zeros", "one_pass", "chunk",
+             "params", "metadata", "x"]
+    values = [0, 1, -1, 2.5, 1e-3, 1e300, 10**30, True, False, None, "", "auto", "none", "fz", "ceaz", "data", "0..1",
+              "speed", [], [2, 3], [0], ["auto", 7], [None], {}, {"rewrite": "exact"}, {"lanes": 1}, {"a": {"b": []}}]
+    valid = 0
+    for _ in range(20_000):
+        configuration = {choice.choice(names): choice.choice(values) for _ in range(choice.randrange(4))}
+        try:
+            codec = Ebz.from_dict({"name": "ebz", "configuration": configuration})
+        except ebz.Error:
+            continue
+        assert Ebz.from_dict(codec.to_dict()) == codec
+        valid += 1
+    assert valid > 100
 
 
 def test_damaged_chunks(field, tmp_path):

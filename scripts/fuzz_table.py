@@ -1,0 +1,32 @@
+"""Writes the table of docs/reliability.md from all runs of scripts/fuzz (fuzz/runs.csv)."""
+
+import csv
+import pathlib
+
+import record
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+def table():
+    with open(ROOT / "fuzz/runs.csv") as file:
+        runs = list(csv.DictReader(file))
+    names = list(dict.fromkeys(run["target"] for run in runs))
+    print("| target | libFuzzer: CPU minutes | executions | edges | without a sanitizer: executions | crashes |")
+    print("|---|---|---|---|---|---|")
+
+    def total(rows, key):
+        return sum(int(run[key]) for run in rows)
+
+    for name in [*names, None]:
+        rows = [run for run in runs if name in (None, run["target"])]
+        guided = [run for run in rows if run["engine"] == "libfuzzer"]
+        stable = [run for run in rows if run["engine"] == "stable"]
+        edges = max((int(run["edges"]) for run in guided), default=0) if name else ""
+        print(
+            f"| {name or 'all'} | {total(guided, 'seconds') / 60:.0f} | {total(guided, 'executions'):,} | {edges} "
+            f"| {total(stable, 'executions'):,} | {total(rows, 'crashes')} |"
+        )
+
+
+record.run("fuzzing", table, ROOT / "docs/reliability.md")
