@@ -26,6 +26,8 @@ INTEL = "synth_intel_alm -family cyclone10gx -nobram -nolutram -nodsp"
 XILINX = "synth_xilinx -family xc7 -flatten -nobram -nodsp -noiopad"
 LATTICE = "synth_ecp5 -nodsp -nobram"
 DEVICE = ["--85k", "--package", "CABGA756", "--speed", "6"]
+# The default placer takes very long for DE-ZFP.
+LARGE = ["--placer", "static", "--router", "router2"]
 PAPER_MHZ = 250
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -113,7 +115,8 @@ def route_core(core, tool, folder):
            f"chparam -set ZFP {int(family == 'zfp')} -set DECOMPRESS {int(direction == 'decompress')} "
            f"-set VARIANT {value} few_pins; {LATTICE} -top few_pins -json {folder / netlist}")
     log = subprocess.run([tool, *DEVICE, "--json", netlist, "--freq", "100", "--timing-allow-fail",
-                          "--lpf-allow-unconstrained"], cwd=folder, check=True, stderr=subprocess.PIPE, text=True).stderr
+                          "--lpf-allow-unconstrained", *(LARGE if module.startswith("zfp") and value == 3 else [])],
+                         cwd=folder, check=True, stderr=subprocess.PIPE, text=True).stderr
     return (*(int(re.findall(rf"{cell}:\s+(\d+)/", log)[-1]) for cell in ("TRELLIS_COMB", "TRELLIS_FF")),
             float(re.findall(r"Max frequency for clock.*?: ([\d.]+) MHz", log)[-1]))
 
