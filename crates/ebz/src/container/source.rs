@@ -74,6 +74,12 @@ fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> std::io
     Ok(())
 }
 
+/// Without a call that leaves the position alone, threads that read one file would disturb each other.
+#[cfg(not(any(unix, windows)))]
+fn read_exact_at(_: &File, _: &mut [u8], _: u64) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
 fn outside(offset: u64, length: usize) -> Error {
     Error::truncated(format!(
         "{length} bytes at offset {offset} exceed the end of the file"
