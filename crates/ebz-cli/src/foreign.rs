@@ -20,7 +20,7 @@ const UNPACK: &str = "unpack it first";
 const EBZ: &[u8] = b"\x89EBZ\r\n\x1a\n";
 
 /// Formats by their magic bytes, with advice.
-const FORMATS: [(&[u8], &str, &str); 18] = [
+const FORMATS: [(&[u8], &str, &str); 20] = [
     (
         EBZ,
         "an .ebz file already",
@@ -37,6 +37,8 @@ const FORMATS: [(&[u8], &str, &str); 18] = [
     (b"MATLAB 5.0 MAT-file", "a MATLAB file", NPY),
     (b"II*\0", "a TIFF file", NPY),
     (b"MM\0*", "a TIFF file", NPY),
+    (b"\x89PNG\r\n\x1a\n", "a PNG picture", NPY),
+    (b"\xff\xd8\xff", "a JPEG picture", NPY),
     (
         b"PK\x03\x04",
         "a zip archive, such as .npz",
