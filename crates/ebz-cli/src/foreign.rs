@@ -89,10 +89,16 @@ pub fn check_compressed(name: &str, file: &mut File) -> Result<()> {
     if start.starts_with(npy::MAGIC) {
         bail!("{name} is an .npy file, not an .ebz file: `ebz compress` makes one of it");
     }
-    match format_of(&start) {
-        Some((what, _)) => bail!("{name} is {what}, not an .ebz file"),
-        None => Ok(()),
+    if let Some((what, _)) = format_of(&start) {
+        bail!("{name} is {what}, not an .ebz file");
     }
+    // With half of the magic bytes it is one that is damaged.
+    let same = start.iter().zip(EBZ).filter(|(a, b)| a == b).count();
+    ensure!(
+        2 * same >= start.len().min(EBZ.len()),
+        "{name} is not an .ebz file"
+    );
+    Ok(())
 }
 
 /// Rejects folders that are arrays of another format.
