@@ -84,6 +84,7 @@ impl<T: Number> Taps<T> {
     }
 
     /// The largest index at which one of `rows` successive rows starts.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn last(&self, rows: usize) -> usize {
         let mut last = 0;

@@ -20,6 +20,10 @@ pub(in crate::codec::fre) trait Kernels<P> {
     );
 }
 
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    expect(unused_variables, reason = "fused kernels are for x86-64")
+)]
 impl Kernels<u32> for Level {
     fn decode(self, tiles: &mut Tiles<'_, u32>, fused: bool) {
         match self {

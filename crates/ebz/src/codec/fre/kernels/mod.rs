@@ -38,6 +38,10 @@ pub(super) struct Tiles<'a, P> {
     shortest: usize,
     pub out: &'a mut [P],
     /// Whether the values bypass the caches.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "stores around the caches are for x86-64")
+    )]
     pub streaming: bool,
     /// Position of each lane's next bit, and its previous value.
     pub bits: [P; LANES],
