@@ -4,7 +4,7 @@
     rtl_sizes.py mapped [CORE...]    cells for Cyclone 10 GX and 7 series, by yosys
     rtl_sizes.py routed [CORE...]    placed and routed on an ECP5, by nextpnr, with the cycles of the simulation
     rtl_sizes.py cycles              cycles of the simulation
-    rtl_sizes.py write               puts all three into docs/hardware.md
+    rtl_sizes.py write [TABLE...]    puts all three, or those named, into docs/hardware.md
 
 CORE is a module and its parameter, such as zfp_compress_3; without one, all cores. These are not the vendors' tools:
 mapping estimates, and routing is for a device that the papers do not use.
@@ -165,10 +165,10 @@ def main(table, names):
         TABLES[table](cores, pathlib.Path(name), pool)
 
 
-def write():
+def write(tables):
     """Replaces what is between the comments `<!-- TABLE -->` and `<!-- end -->` of the document."""
     path = ROOT / "docs" / "hardware.md"
-    for table in TABLES:
+    for table in tables:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             main(table, [])
@@ -177,8 +177,8 @@ def write():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["write"]:
-        write()
+    if sys.argv[1:2] == ["write"] and set(sys.argv[2:]) <= set(TABLES):
+        write(sys.argv[2:] or TABLES)
     elif sys.argv[1:2] and sys.argv[1] in TABLES:
         main(sys.argv[1], sys.argv[2:])
     else:

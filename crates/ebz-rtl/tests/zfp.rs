@@ -56,6 +56,26 @@ fn every_number_of_blocks() {
 }
 
 #[test]
+fn up_to_300_blocks_back_to_back() {
+    for axes in [2, 3] {
+        for planes in [6, 15] {
+            let arrays: Vec<_> = (1..=300)
+                .map(|count| blocks([4, 4, 4 * count], axes, count as u64))
+                .collect();
+            round_trip(axes, Mode::Planes(planes), &arrays, conditions(1)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_million_values() {
+    for axes in [2, 3] {
+        let array = blocks([64, 128, 128], axes, 7);
+        round_trip(axes, Mode::Planes(15), &[array], conditions(1)).unwrap();
+    }
+}
+
+#[test]
 fn streams_that_fill_flits() {
     // Each stream has 128 blocks of one bit.
     for axes in [2, 3] {
