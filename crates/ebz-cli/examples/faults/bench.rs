@@ -38,6 +38,9 @@ pub struct Bench {
     ebz: PathBuf,
     pub folder: tempfile::TempDir,
     pub random: Random,
+    /// Commands that were killed, and that had ended before they could be.
+    pub killed: usize,
+    pub ended: usize,
 }
 
 impl Bench {
@@ -46,6 +49,8 @@ impl Bench {
             ebz: ebz.into(),
             folder: tempfile::tempdir()?,
             random: Random::new(7),
+            killed: 0,
+            ended: 0,
         })
     }
 
@@ -80,7 +85,10 @@ impl Bench {
     pub fn kill(&mut self, child: &mut Child, longest: Duration) -> Result<bool> {
         std::thread::sleep(longest.mul_f64(self.random.unit() * 1.1));
         child.kill()?;
-        Ok(child.wait()?.success())
+        let done = child.wait()?.success();
+        self.killed += usize::from(!done);
+        self.ended += usize::from(done);
+        Ok(done)
     }
 
     /// Writes the raw values of an array.

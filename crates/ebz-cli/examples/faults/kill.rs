@@ -12,7 +12,7 @@ use std::path::Path;
 pub fn run(ebz: &Path, count: usize) -> Result<()> {
     println!("| | kills | ended before | complete work lost |");
     println!("|---|---|---|---|");
-    type Work = fn(&mut Bench, usize) -> Result<usize>;
+    type Work = fn(&mut Bench, usize) -> Result<()>;
     let rows: [(&str, Work); 5] = [
         ("compress over an existing file", compress),
         ("append", append),
@@ -21,32 +21,33 @@ pub fn run(ebz: &Path, count: usize) -> Result<()> {
         ("stencil on a compressed grid", stencil),
     ];
     for (name, work) in rows {
-        let ended = work(&mut Bench::new(ebz)?, count).context(name)?;
-        println!("| {name} | {count} | {ended} | 0 |");
+        let mut bench = Bench::new(ebz)?;
+        work(&mut bench, count).context(name)?;
+        println!("| {name} | {} | {} | 0 |", bench.killed, bench.ended);
     }
     Ok(())
 }
 
 /// An output that exists is replaced as a whole or not at all.
-fn compress(bench: &mut Bench, count: usize) -> Result<usize> {
+fn compress(bench: &mut Bench, count: usize) -> Result<()> {
     bench.array(0)?;
     bench.array(1)?;
     bench.run(&compress_args(0))?;
     let longest = bench.run(&compress_args(1))?;
-    let (mut ended, mut old) = (0, 1);
-    for round in 0..count {
-        let new = round % 2;
+    let mut old = 1;
+    while bench.killed < count {
+        let new = 1 - old;
         let mut child = bench.start(&compress_args(new))?;
         let done = bench.kill(&mut child, longest)?;
         let found = frames(&Reader::open(bench.path("a.ebz"))?)?;
         ensure!(found == [new] || !done && found == [old], "{found:?}");
-        (old, ended) = (found[0], ended + usize::from(done));
+        old = found[0];
     }
     // What the killed ones left goes away.
     bench.run(&compress_args(0))?;
     let left = std::fs::read_dir(bench.folder.path())?.count();
     ensure!(left == 3, "{left} files are left");
-    Ok(ended)
+    Ok(())
 }
 
 /// Checks a file that was appended to: the arrays of `before`, in order, and then at most those of
@@ -83,30 +84,29 @@ fn check_series(bench: &Bench, before: &mut Vec<usize>, perhaps: &[usize]) -> Re
 }
 
 /// Frames that were there stay, and one whose append succeeded is there.
-fn append(bench: &mut Bench, count: usize) -> Result<usize> {
+fn append(bench: &mut Bench, count: usize) -> Result<()> {
     (0..4).try_for_each(|number| bench.array(number))?;
     bench.run(&append_args(0))?;
     let longest = bench.run(&append_args(1))?;
-    let (mut ended, mut expected) = (0, vec![0, 1]);
-    for round in 0..count {
-        let mut child = bench.start(&append_args(round % 4))?;
-        let done = bench.kill(&mut child, longest)?;
-        if done {
-            expected.push(round % 4);
-            ended += 1;
+    let mut expected = vec![0, 1];
+    while bench.killed < count {
+        let new = (bench.killed + bench.ended) % 4;
+        let mut child = bench.start(&append_args(new))?;
+        if bench.kill(&mut child, longest)? {
+            expected.push(new);
         }
-        check_series(bench, &mut expected, &[round % 4])?;
+        check_series(bench, &mut expected, &[new])?;
     }
-    Ok(ended)
+    Ok(())
 }
 
 /// The same with another writer at the same time: its frame is there if it succeeded.
-fn two_appends(bench: &mut Bench, count: usize) -> Result<usize> {
+fn two_appends(bench: &mut Bench, count: usize) -> Result<()> {
     (0..4).try_for_each(|number| bench.array(number))?;
     bench.run(&append_args(0))?;
     let longest = bench.run(&append_args(1))? * 2;
-    let (mut ended, mut before) = (0, vec![0, 1]);
-    for _ in 0..count {
+    let mut before = vec![0, 1];
+    while bench.killed < count {
         let mut killed = bench.start(&append_args(2))?;
         let mut other = bench.start(&append_args(3))?;
         let done = [bench.kill(&mut killed, longest)?, other.wait()?.success()];
@@ -118,24 +118,22 @@ fn two_appends(bench: &mut Bench, count: usize) -> Result<usize> {
                 "{number} is lost: {added:?}"
             );
         }
-        ended += usize::from(done[0]);
         check_series(bench, &mut before, &[2, 3])?;
     }
-    Ok(ended)
+    Ok(())
 }
 
 /// Of a killed forward pass, every frame but the last can be recovered, with the values of every
 /// other run.
-fn rtm(bench: &mut Bench, count: usize) -> Result<usize> {
+fn rtm(bench: &mut Bench, count: usize) -> Result<()> {
     let args =
         "sim rtm --grid 40x40x40 --steps 240 --every 2 --policy compressed-disk --dir . --quiet";
     let longest = bench.run(args)?;
     let mut known = BTreeMap::<u32, Vec<u8>>::new();
-    let mut ended = 0;
-    for _ in 0..count {
+    while bench.killed < count {
         let mut child = bench.start(args)?;
         let path = bench.path(&format!("ebz-rtm-{}.ebz", child.id()));
-        ended += usize::from(bench.kill(&mut child, longest)?);
+        bench.kill(&mut child, longest)?;
         let Ok(file) = std::fs::read(&path) else {
             continue;
         };
@@ -162,20 +160,19 @@ fn rtm(bench: &mut Bench, count: usize) -> Result<usize> {
         }
     }
     ensure!(known.len() > 3, "no frames were recovered");
-    Ok(ended)
+    Ok(())
 }
 
 /// A killed run continues from its last complete pass, and ends with the same bytes.
-fn stencil(bench: &mut Bench, count: usize) -> Result<usize> {
+fn stencil(bench: &mut Bench, count: usize) -> Result<()> {
     std::fs::create_dir(bench.path("whole"))?;
     let longest = bench.run(&stencil_args("whole"))?;
     let whole = contents(&bench.path("whole").join(GRID))?;
-    let mut ended = 0;
-    for _ in 0..count {
+    while bench.killed < count {
         let folder = bench.path("killed");
         std::fs::create_dir(&folder)?;
         let mut child = bench.start(&stencil_args("killed"))?;
-        ended += usize::from(bench.kill(&mut child, longest)?);
+        bench.kill(&mut child, longest)?;
         let grid = folder.join(GRID);
         let complete = ["grid-0.index", "grid-1.index"].map(|name| grid.join(name).exists());
         let again = stencil_args("killed");
@@ -188,5 +185,5 @@ fn stencil(bench: &mut Bench, count: usize) -> Result<usize> {
         }
         std::fs::remove_dir_all(folder)?;
     }
-    Ok(ended)
+    Ok(())
 }
