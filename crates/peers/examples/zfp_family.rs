@@ -179,10 +179,20 @@ fn range<T: Element>(values: &[T]) -> f64 {
     finite().fold(f64::MIN, f64::max) - finite().fold(f64::MAX, f64::min)
 }
 
-fn ratios<T: Element>(field: &Field<T>, peers: Peers<'_, T>) -> [f64; CODECS.len()] {
+/// Rows of the two tables of ratios.
+#[derive(Default)]
+struct Rows {
+    bounds: Vec<String>,
+    planes: Vec<String>,
+    /// Logarithms of our ratio over zfp's, at the same bound.
+    gains: Vec<[f64; CODECS.len()]>,
+}
+
+fn ratios<T: Element>(field: &Field<T>, peers: Peers<'_, T>, rows: &mut Rows) {
     let raw = size_of_val(&field.values[..]) as f64;
-    let mut gain = [0.0; CODECS.len()];
     let mut context = Context::default();
+    let mut size =
+        |codec, tolerance| compress(codec, field, tolerance, &mut context, &mut Vec::new()) as f64;
     for bound in [1e-2, 1e-3, 1e-4] {
         let e = bound * range(&field.values);
         let (zfp, back, ..) = peers(&ebz_peers::ZfpC, Goal::Abs(e));
@@ -192,53 +202,61 @@ fn ratios<T: Element>(field: &Field<T>, peers: Peers<'_, T>) -> [f64; CODECS.len
             .zip(&back)
             .map(|(x, y)| (x.to_f64() - y.to_f64()).abs())
             .fold(0.0, f64::max);
-        print!(
-            "| {} | {bound:e} | {:.2} | {:.2} |",
+        let zfp = zfp as f64;
+        let sizes = CODECS.map(|codec| size(codec, Tolerance::Abs(e)));
+        let row = format!(
+            "| {} | {} | {bound:e} | {:.2} | {:.2} |",
             field.name,
-            raw / zfp as f64,
+            field.shape.len(),
+            raw / zfp,
             worst / e
         );
-        for (codec, gain) in CODECS.into_iter().zip(&mut gain) {
-            let size = compress(
-                codec,
-                field,
-                Tolerance::Abs(e),
-                &mut context,
-                &mut Vec::new(),
-            );
-            print!(
-                " {:.2} | {:.2} |",
-                raw / size as f64,
-                zfp as f64 / size as f64
-            );
-            *gain += (zfp as f64 / size as f64).ln() / 3.0;
-        }
-        println!();
+        rows.bounds.push(with_ratios(row, &sizes, raw, zfp));
+        rows.gains.push(sizes.map(|size| (zfp / size).ln()));
     }
     for planes in [8, 12, 16] {
         let (zfp, ..) = peers(&ebz_peers::ZfpC, Goal::Planes(planes));
-        print!(
-            "| {} | {planes} planes | {:.2} | |",
+        let zfp = zfp as f64;
+        let sizes = [CODECS[0], CODECS[1]].map(|codec| size(codec, Tolerance::Precision(planes)));
+        let row = format!(
+            "| {} | {} | {planes} | {:.2} |",
             field.name,
-            raw / zfp as f64
+            field.shape.len(),
+            raw / zfp
         );
-        for codec in CODECS {
-            let size = compress(
-                codec,
-                field,
-                Tolerance::Precision(planes),
-                &mut context,
-                &mut Vec::new(),
-            );
-            print!(
-                " {:.2} | {:.2} |",
-                raw / size as f64,
-                zfp as f64 / size as f64
-            );
-        }
-        println!();
+        rows.planes.push(with_ratios(row, &sizes, raw, zfp));
     }
-    gain
+}
+
+/// A row with two more columns per codec: its ratio, and this over zfp's.
+fn with_ratios(mut row: String, sizes: &[f64], raw: f64, zfp: f64) -> String {
+    for size in sizes {
+        row += &format!(" {:.2} | {:.2} |", raw / size, zfp / size);
+    }
+    row
+}
+
+fn print_ratios(rows: &Rows) {
+    println!("At the same bound:\n");
+    println!(
+        "| field | axes | bound | zfp | its error | de-zfp | / zfp | zfp-v | / zfp | coefficients | / zfp |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("{}\n", rows.bounds.join("\n"));
+    let mean = |i: usize| {
+        let sum: f64 = rows.gains.iter().map(|gain| gain[i]).sum();
+        (sum / rows.gains.len() as f64).exp()
+    };
+    println!(
+        "Geometric means over zfp: de-zfp {:.3}, zfp-v {:.3}, coefficients {:.3}.\n",
+        mean(0),
+        mean(1),
+        mean(2)
+    );
+    println!("With the same number of planes (`precision`):\n");
+    println!("| field | axes | planes | zfp | de-zfp | / zfp | zfp-v | / zfp |");
+    println!("|---|---|---|---|---|---|---|---|");
+    println!("{}", rows.planes.join("\n"));
 }
 
 /// CPU time of this thread: other programs on the machine do not count.
@@ -269,17 +287,20 @@ fn speeds<T: Element>(field: &Field<T>, peers: Peers<'_, T>) {
         out.copy_from_slice(&field.values);
         std::hint::black_box(&mut out);
     });
+    println!("{}:\n", field.name);
     println!(
-        "| {} | memcpy | | {:.2} | {:.2} | 1 | 1 |",
-        field.name,
-        gigabytes / copy,
+        "| codec | bound | ratio | compress GB/s | decompress GB/s | compress × memcpy | decompress × memcpy |"
+    );
+    println!("|---|---|---|---|---|---|---|");
+    println!(
+        "| memcpy | | 1 | {0:.2} | {0:.2} | 1 | 1 |",
         gigabytes / copy
     );
     for bound in [1e-2, 1e-3, 1e-4] {
         let e = bound * range(&field.values);
         for peer in ebz_peers::all() {
             let (size, _, c, d) = peers(&*peer, Goal::Abs(e));
-            row(&field.name, peer.name(), bound, gigabytes, size, c, d, copy);
+            row(peer.name(), bound, gigabytes, size, [c, d, copy]);
         }
         for codec in CODECS {
             let mut context = Context::default();
@@ -289,30 +310,21 @@ fn speeds<T: Element>(field: &Field<T>, peers: Peers<'_, T>) {
                 size = compress(codec, field, Tolerance::Abs(e), &mut context, &mut streams)
             });
             let d = fastest(|| decompress(codec.0, field, &streams, &mut context, &mut out));
-            let name = format!("{} {}", codec.0, codec.1);
-            row(&field.name, &name, bound, gigabytes, size, c, d, copy);
+            let name = format!("{}, {}", codec.0, codec.1);
+            row(&name, bound, gigabytes, size, [c, d, copy]);
         }
     }
 }
 
-#[allow(clippy::too_many_arguments, reason = "one row of a table")]
-fn row(
-    field: &str,
-    codec: &str,
-    bound: f64,
-    gigabytes: f64,
-    size: usize,
-    c: f64,
-    d: f64,
-    copy: f64,
-) {
+/// Seconds of compression, decompression and memcpy as speeds.
+fn row(codec: &str, bound: f64, gigabytes: f64, size: usize, [c, d, copy]: [f64; 3]) {
     println!(
-        "| {field} | {codec} | {bound:e} | {:.2} | {:.2} | {:.3} | {:.3} | ratio {:.2}",
+        "| {codec} | {bound:e} | {:.2} | {:.2} | {:.2} | {:.3} | {:.3} |",
+        gigabytes * 1e9 / size as f64,
         gigabytes / c,
         gigabytes / d,
         copy / c,
-        copy / d,
-        gigabytes * 1e9 / size as f64
+        copy / d
     );
 }
 
@@ -323,7 +335,7 @@ fn main() {
     if fields.is_empty() {
         fields.push(AnyField::Single(waves()));
     }
-    let mut gains = vec![[0.0; CODECS.len()]; 0];
+    let mut rows = Rows::default();
     for field in &fields {
         let repeat = |work: &mut dyn FnMut()| {
             if timed {
@@ -344,7 +356,7 @@ fn main() {
                 if timed {
                     speeds(f, &peers)
                 } else {
-                    gains.push(ratios(f, &peers))
+                    ratios(f, &peers, &mut rows)
                 }
             }
             AnyField::Double(f) => {
@@ -357,16 +369,12 @@ fn main() {
                 if timed {
                     speeds(f, &peers)
                 } else {
-                    gains.push(ratios(f, &peers))
+                    ratios(f, &peers, &mut rows)
                 }
             }
         }
     }
-    for (i, (codec, layout)) in CODECS.iter().enumerate().filter(|_| !timed) {
-        let mean = gains.iter().map(|g| g[i]).sum::<f64>() / gains.len() as f64;
-        println!(
-            "{codec} {layout}: {:.3} × zfp's ratio at the same bound (geometric mean)",
-            mean.exp()
-        );
+    if !timed {
+        print_ratios(&rows);
     }
 }

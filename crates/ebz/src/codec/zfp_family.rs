@@ -50,8 +50,8 @@ const LAYOUTS: [&str; 2] = ["blocks", "coefficients"];
 pub const LAYOUT_PARAM: Param = Param {
     name: "layout",
     default: LAYOUTS[0],
-    help: "blocks, as in the papers, or coefficients: one coefficient of many blocks together, which is several \
-           times as fast; for abs and range, others use blocks",
+    help: "blocks, as in the papers, or coefficients: one coefficient of many blocks together, which is up to \
+           twice as fast; for abs and range, others use blocks",
 };
 
 /// The requested size of segments.
