@@ -1,5 +1,5 @@
 // Opens reports in a headless Chromium and uses them as a person would; fails on the first thing that does
-// not work. In: the folder with solid.html, masked.html and line.html. Out: screenshots beside them.
+// not work. In: the folder with solid.html, masked.html, tall.html and line.html. Out: screenshots beside them.
 const { chromium } = require("playwright-core");
 const assert = require("node:assert");
 const path = require("node:path");
@@ -31,6 +31,17 @@ async function check(browser, name, expected) {
     const original = await pixels(page, "#both");
     await move(page, "#split", 50);
     assert(new Set([decoded, original, await pixels(page, "#both")]).size >= (expected.lines ? 3 : 2), `${name}: the slider does nothing`);
+
+    // A border shows where it is, except at the ends; and every picture fits on a screen.
+    const isBorder = () => page.$eval("#border", (border) => border.offsetWidth > 0);
+    assert(await isBorder(), `${name}: no border`);
+    await move(page, "#split", 100);
+    assert(!(await isBorder()), `${name}: a border beside the picture`);
+    await move(page, "#split", 50);
+    for (const id of ["#both", "#errors"]) {
+      const { width, height } = await page.locator(id).boundingBox();
+      assert(height < 1.5 * width, `${name} ${look}: ${id} is ${width} by ${height} pixels`);
+    }
 
     // Slices can be chosen, and play.
     assert.equal(await page.$eval("#slice", (input) => +input.max + 1), expected.slices);
@@ -72,6 +83,7 @@ async function check(browser, name, expected) {
   try {
     await check(browser, "solid", { slices: 16, spectra: 3 });
     await check(browser, "masked", { slices: 1, spectra: 3, missing: true });
+    await check(browser, "tall", { slices: 1, spectra: 3 });
     await check(browser, "line", { slices: 4, spectra: 3, lines: true });
   } finally {
     await browser.close();

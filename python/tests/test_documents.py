@@ -1,4 +1,4 @@
-"""The Python blocks of the README and the guide are run, page by page, so that they cannot rot."""
+"""The Python blocks of the README, the first page and the guide are run, page by page, so that they cannot rot."""
 
 import pathlib
 import re
@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PAGES = [
     page
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+    for page in [ROOT / "README.md", ROOT / "docs" / "start.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
     if BLOCK.search(page.read_text())
 ]
 

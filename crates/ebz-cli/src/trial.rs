@@ -76,11 +76,21 @@ impl<T: Element> Bench<T> {
         entry: &Entry,
         bound: Bound,
     ) -> Result<(Trial, Metrics)> {
-        let mut options = Options::new(self.resolve(bound))
-            .codec(entry.info.name)
-            .threads(1);
-        options.fill = self.fill;
+        let mut options = Options::new(self.resolve(bound));
         options.clip = options.clip.resolve(self.range);
+        self.run_with(sample, entry, bound, options)
+    }
+
+    /// The same with options, in which `bound` may be resolved already.
+    pub fn run_with(
+        &mut self,
+        sample: &Sample<'_, T>,
+        entry: &Entry,
+        bound: Bound,
+        options: Options,
+    ) -> Result<(Trial, Metrics)> {
+        let mut options = options.codec(entry.info.name).threads(1);
+        options.fill = self.fill;
         let clock = ThreadTime::now();
         let view = View::new(sample.values, &sample.shape)?;
         let stats = ebz::compress_into(&view, &options, &mut self.coded)?;

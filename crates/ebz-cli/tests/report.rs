@@ -45,6 +45,45 @@ fn a_page_holds_slices_errors_spectra_and_trials() {
 }
 
 #[test]
+fn all_options_count() {
+    let sandbox = Sandbox::new();
+    let wave = |i: usize| ((i as f32 / 30.0).sin()).max(0.0);
+    let values: Vec<f32> = (0..64 * 64).map(wave).collect();
+    let zeros = values.iter().filter(|&&x| x == 0.0).count() as u64;
+    sandbox.write("half_64x64.f32", &bytes_of(&values));
+    let exact = |options: &[&str]| {
+        let report = [
+            "report",
+            "half_64x64.f32",
+            "-f",
+            "--codec",
+            "interp",
+            "--range",
+            "1%",
+        ];
+        sandbox.ok(&[&report[..], options].concat());
+        data(&sandbox, "half_64x64.f32.html")["exact"]
+            .as_u64()
+            .unwrap()
+    };
+    assert!(exact(&["--clip", "none"]) < zeros);
+    assert!(exact(&["--clip", "none", "--keep-zeros"]) >= zeros);
+}
+
+#[test]
+fn pages_of_few_values_do_not_boast() {
+    let sandbox = Sandbox::new();
+    sandbox.write("few_3.f32", &bytes_of(&[1.0, 2.0, 3.0]));
+    sandbox.ok(&["report", "few_3.f32"]);
+    let data = data(&sandbox, "few_3.f32.html");
+    let words = data["summary"]["words"].as_str().unwrap();
+    assert!(
+        words.contains("times more space") && !words.contains("inf"),
+        "{words}"
+    );
+}
+
+#[test]
 fn unusual_arrays_have_pages_too() {
     let sandbox = Sandbox::new();
     let nan = vec![f32::NAN; 40];

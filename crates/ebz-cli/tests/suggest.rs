@@ -102,6 +102,25 @@ fn digits_that_are_there_are_seen() {
 }
 
 #[test]
+fn the_command_can_be_run_as_it_is() {
+    let sandbox = Sandbox::new();
+    let wave = |i: usize| ((i % 64) as f32 / 9.0).sin() * ((i / 64) as f32 / 13.0).cos();
+    let mut values: Vec<f32> = (0..64 * 96).map(wave).collect();
+    values[100..200].fill(-77.0);
+    sandbox.write("my wave.bin", &bytes_of(&values));
+    let layout = ["my wave.bin", "-t", "f32", "-s", "96x64", "--fill", "-77"];
+    let text = sandbox.ok(&[&["suggest"], &layout[..]].concat());
+    assert!(text.contains("without missing values (-77)"), "{text}");
+    assert!(
+        text.contains("  ebz compress 'my wave.bin' -t f32 -s 96x64 --fill=-77 --range "),
+        "{text}"
+    );
+    // What no bound gives is named.
+    let text = sandbox.ok(&[&["suggest"], &layout[..], &["--keep", "psnr=400"]].concat());
+    assert!(text.contains("at 1e-7, not psnr"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     let sandbox = prepared();
     sandbox.write("same_40.f32", &bytes_of(&[2.5; 40]));

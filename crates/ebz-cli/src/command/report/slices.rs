@@ -28,11 +28,12 @@ pub fn take<T: Element>(
     let plane = ny * nx;
     let planes = values.len() / plane;
     let count = planes.min(MAX_SLICES);
+    // One in how many rows and columns is kept; each axis on its own, so that a long array keeps its short one.
     let reduce = match ny {
-        1 => 1,
-        _ => ny.max(nx).div_ceil(MAX_SIDE),
+        1 => [1, 1],
+        _ => [ny, nx].map(|extent| extent.div_ceil(MAX_SIDE)),
     };
-    let (rows, columns) = (ny.div_ceil(reduce), nx.div_ceil(reduce));
+    let (rows, columns) = (ny.div_ceil(reduce[0]), nx.div_ceil(reduce[1]));
     let mut slices = Vec::new();
     for i in 0..count {
         let number = if count > 1 {
@@ -43,7 +44,7 @@ pub fn take<T: Element>(
         let mut steps = Vec::with_capacity(rows * columns * 2);
         let mut errors = Vec::with_capacity(rows * columns);
         for at in 0..rows * columns {
-            let (row, column) = (at / columns * reduce, at % columns * reduce);
+            let (row, column) = (at / columns * reduce[0], at % columns * reduce[1]);
             let at = number * plane + row * nx + column;
             let (x, y) = (values[at], decoded[at]);
             let (mut step, mut error) = (MISSING, 0);

@@ -20,6 +20,9 @@ pub struct Suggestion {
     pub why: String,
 }
 
+/// Minimum number of neighbours: less say nothing about noise.
+const MIN_RUN_VALUES: usize = 8;
+
 /// Runs of neighbours without missing values, spread over an array.
 pub fn runs<T: Element>(values: &[T], is_missing: impl Fn(T) -> bool) -> Vec<&[T]> {
     let count = values.len().div_ceil(RUN_VALUES);
@@ -27,7 +30,8 @@ pub fn runs<T: Element>(values: &[T], is_missing: impl Fn(T) -> bool) -> Vec<&[T
     values
         .chunks(RUN_VALUES)
         .step_by(step)
-        .filter(|run| run.len() >= 8 && !run.iter().any(|&x| is_missing(x)))
+        .flat_map(|run| run.split(|&x| is_missing(x)))
+        .filter(|run| run.len() >= MIN_RUN_VALUES)
         .collect()
 }
 
@@ -36,9 +40,11 @@ pub fn suggestions<T: Element>(runs: &[&[T]]) -> Vec<Suggestion> {
     let mut all = Vec::new();
     all.extend(digits(runs));
     all.extend(noise(runs));
-    for share in [0.99, 0.999] {
-        all.extend(information(runs, share));
-    }
+    // Where the same bits hold both shares, the larger one says it all.
+    let [most, nearly_all] = [0.99, 0.999].map(|share| information(runs, share));
+    let same = |a: &Suggestion, b: &Suggestion| a.tolerance == b.tolerance;
+    all.extend(most.filter(|a| !nearly_all.as_ref().is_some_and(|b| same(a, b))));
+    all.extend(nearly_all);
     all
 }
 
@@ -150,7 +156,8 @@ fn information<T: Element>(runs: &[&[T]], share: f64) -> Option<Suggestion> {
     Some(Suggestion {
         tolerance: Tolerance::Pointwise(bound),
         why: format!(
-            "{kept} of {mantissa} mantissa bits hold {:.1} % of the information that neighbours share",
+            "{kept} of {mantissa} mantissa bits {} {:.1} % of the information that neighbours share",
+            if kept == 1 { "holds" } else { "hold" },
             100.0 * share
         ),
     })
@@ -202,6 +209,30 @@ mod tests {
         }
         assert_eq!(suggested::<f64>(|i| (i as f64 / 500.0).sin())[0], None);
         assert_eq!(suggested::<f32>(|i| (i as f64 / 500.0).sin())[0], None);
+    }
+
+    #[test]
+    fn neighbours_between_missing_values_count() {
+        let values: Vec<f32> = (0..20_000)
+            .map(|i| match i % 100 {
+                0..30 => 1e20,
+                _ => (i as f32 / 50.0).sin() + 0.01 * noise_at(i) as f32,
+            })
+            .collect();
+        let runs = runs(&values, |x| x == 1e20);
+        assert!(runs.len() >= 200 && runs.iter().all(|run| !run.contains(&1e20)));
+        let found = suggestions(&runs);
+        assert!(found.iter().any(|s| s.why.contains("noise")), "{found:?}");
+    }
+
+    #[test]
+    fn the_same_bound_is_suggested_once() {
+        let values: Vec<f64> = (0..100_000).map(|i| noise_at(i / 2) * 1e3).collect();
+        let found = suggestions(&runs(&values, |_| false));
+        for (i, one) in found.iter().enumerate() {
+            let same = |other: &Suggestion| other.tolerance == one.tolerance;
+            assert!(!found[i + 1..].iter().any(same), "{found:?}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::report;
 use crate::table::table;
 use crate::trial::{Bench, Sample, Trial};
 use anyhow::{Context, Result, ensure};
-use ebz::{Bound, Element, ElementType, Fill, ValueScan, codec, with_type};
+use ebz::{Bound, Element, ElementType, Fill, FillValues, ValueScan, codec, with_type};
 use serde_json::{Value, json};
 
 /// Size of the sample that bounds are tried on.
@@ -35,9 +35,32 @@ pub fn run(args: &Suggest) -> Result<Outcome> {
     })?;
     match args.talk.json {
         true => report::say_json(&found.json(&field.name))?,
-        false => report::say(&found.text(&field.name))?,
+        false => report::say(&found.text(&field.name, &command(args)))?,
     }
     Ok(Outcome::Fine)
+}
+
+/// The command that compresses the input, up to the bound.
+fn command(args: &Suggest) -> String {
+    let name = args.input.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./+=:,@%".contains(c);
+    let mut text = match name.chars().all(is_plain) {
+        true => format!("ebz compress {name}"),
+        false => format!("ebz compress '{}'", name.replace('\'', r"'\''")),
+    };
+    if let Some(element) = args.layout.element {
+        text += &format!(" -t {element}");
+    }
+    if let Some(extents) = &args.layout.shape {
+        text += &format!(" -s {}", report::shape(&extents.0));
+    }
+    if args.layout.raw {
+        text += " --raw";
+    }
+    for fill in &args.fill {
+        text += &format!(" --fill={fill}");
+    }
+    text
 }
 
 /// The JSON output of `ebz suggest` for an array, without a name.
@@ -81,6 +104,7 @@ impl Step {
 struct Suggested {
     element: ElementType,
     shape: Vec<usize>,
+    fill: FillValues,
     /// The criteria, and whether the user gave them.
     criteria: Vec<Criterion>,
     asked: bool,
@@ -166,6 +190,7 @@ impl Suggested {
         Ok(Self {
             element: T::TYPE,
             shape: shape.to_vec(),
+            fill: missing,
             criteria,
             asked: !keep.is_empty(),
             said,
@@ -179,9 +204,22 @@ impl Suggested {
         self.steps.iter().find(|step| step.holds())
     }
 
-    /// 4. The table.
-    fn text(&self, name: &str) -> String {
+    /// The criteria that the smallest bound does not meet.
+    fn failed(&self) -> Vec<&'static str> {
+        let Some(step) = self.steps.last() else {
+            return Vec::new();
+        };
+        let kept = &step.kept[step.shown()];
+        let failed = self.criteria.iter().filter(|c| !kept.holds(c));
+        failed.map(|criterion| criterion.kind.name()).collect()
+    }
+
+    /// 4. The table, and `command` with the bound.
+    fn text(&self, name: &str, command: &str) -> String {
         let mut text = format!("{name}: {} {}", self.element, report::shape(&self.shape));
+        if !self.fill.is_empty() {
+            text += &format!(", without missing values ({})", self.fill);
+        }
         if !self.said.is_empty() {
             let rows = self.said.iter().map(|said| {
                 let bound = Bound::from(said.tolerance);
@@ -226,16 +264,21 @@ impl Suggested {
             },
             table(1, &header, rows)
         );
+        text += "\nGB/s: compression on one thread. Below each criterion is its threshold; `ebz suggest --help` explains \
+                 them. They are those of the best codec, or of interp if none meets all.";
         text += &match self.chosen() {
             Some(step) => {
                 let best = &step.trials[step.shown()];
                 format!(
-                    "\n\nAll criteria are met with\n  ebz compress {name} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
+                    "\n\nAll criteria are met with\n  {command} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
                     step.bound, best.codec, best.ratio, best.compress
                 )
             }
-            None => "\n\nNo bound from 0.1 to 1e-7 of the range meets all criteria: use --lossless"
-                .into(),
+            None => format!(
+                "\n\nNo bound from 0.1 to 1e-7 of the range meets all criteria (at 1e-7, not {}): use --lossless, or \
+                 name the criteria that matter with --keep",
+                self.failed().join(" and ")
+            ),
         };
         text
     }
