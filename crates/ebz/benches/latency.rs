@@ -1,7 +1,7 @@
 //! Latency of one call on small arrays: a one-shot call, and a coder that reuses its buffers.
 //!
 //! ```sh
-//! cargo bench -p ebz --bench latency
+//! cargo bench -p ebz --bench latency [-- CODEC …]
 //! ```
 
 use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
@@ -12,9 +12,11 @@ use std::time::Instant;
 const REPEATS: usize = 3000;
 
 fn main() {
+    let only: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     println!("codec,KB,compress_us,decompress_us,kept_encode_us,kept_decode_us,ratio");
     for entry in ebz::codec::TABLE {
-        if !entry.offers(ebz::BoundKind::Abs) {
+        let listed = only.is_empty() || only.iter().any(|name| name == entry.info.name);
+        if !listed || !entry.offers(ebz::BoundKind::Abs) {
             continue;
         }
         for kilobytes in [1, 4, 16, 64] {

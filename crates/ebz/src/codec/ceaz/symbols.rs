@@ -88,7 +88,7 @@ pub(super) fn split<W: Word>(
                 },
             );
             fields::pack(symbols, shift, simd, out);
-        } else {
+        } else if shift > 0 {
             // All pieces but the last end at a byte boundary.
             fields::wide::pack(values.iter().map(|v| v.unsigned()), shift, out);
         }
