@@ -12,7 +12,10 @@ use std::time::Instant;
 const REPEATS: usize = 3000;
 
 fn main() {
-    let only: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let only: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| a != "--bench")
+        .collect();
     println!("codec,KB,compress_us,decompress_us,kept_encode_us,kept_decode_us,ratio");
     for entry in ebz::codec::TABLE {
         let listed = only.is_empty() || only.iter().any(|name| name == entry.info.name);

@@ -140,6 +140,16 @@ impl FillValues {
         Ok(self)
     }
 
+    /// The values of at most this magnitude.
+    pub(crate) fn within(&self, most: f64) -> Self {
+        let mut near = Self::NONE;
+        for &value in self.as_slice().iter().filter(|v| v.abs() <= most) {
+            near.values[near.count] = value;
+            near.count += 1;
+        }
+        near
+    }
+
     /// Adds a value unless it is listed already.
     pub fn push(&mut self, value: f64) -> Result<()> {
         if !value.is_finite() || self.as_slice().contains(&value) {

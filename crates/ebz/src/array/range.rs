@@ -22,6 +22,7 @@ impl FiniteRange {
     };
 
     /// The range of these values, fill values excluded.
+    #[inline(always)]
     pub fn of<T: Element>(values: &[T], fill: &FillValues) -> Self {
         let fill = fill.typed(T::from_f64);
         match fill.len() {
@@ -31,11 +32,14 @@ impl FiniteRange {
         }
     }
 
-    /// [`FiniteRange::of`], at memory bandwidth if there are no fill values.
+    /// [`FiniteRange::of`] with this instruction set; at memory bandwidth if there are no fill values.
     pub(crate) fn at_level<T: Element>(level: Level, values: &[T], fill: &FillValues) -> Self {
         match fill.is_empty() {
             true => Self::of_all(level, values),
-            false => Self::of(values, fill),
+            false => level.run(
+                #[inline(always)]
+                || Self::of(values, fill),
+            ),
         }
     }
 
@@ -55,6 +59,7 @@ impl FiniteRange {
         }
     }
 
+    #[inline(always)]
     fn without<T: Element>(values: &[T], missing: impl Fn(T) -> bool) -> Self {
         const LANES: usize = 16;
         // 16-bit values are compared faster after widening.

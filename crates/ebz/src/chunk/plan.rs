@@ -200,7 +200,8 @@ impl FramePlan {
     /// Detects fill values in a chunk, if enabled.
     fn detect_fill<T: Element>(&self, level: Level, values: &[T]) -> FoundFill {
         let (fill, tolerance) = (self.header.fill, self.header.tolerance);
-        match fill.is_auto() && tolerance != Tolerance::Lossless {
+        let exact = tolerance == Tolerance::Lossless || self.entry.info.id == codec::RAW;
+        match fill.is_auto() && !exact {
             true => chunk_fill(level, values, &fill.values()),
             false => FoundFill::default(),
         }

@@ -68,15 +68,21 @@ impl Exceptions {
         self.same = (word, 1);
     }
 
-    /// Adds the values of a unit that `is_exception` marks.
+    /// Adds the values of a unit that `is_exception` marks, each as `stored` returns it.
     pub fn push_unit<T: Element>(
         &mut self,
         unit: usize,
         values: &[T; UNIT],
         is_exception: &[bool; UNIT],
+        stored: impl Fn(T) -> T,
     ) {
+        // Equal values, such as fill values, come in runs.
+        let (mut last, mut last_stored) = (values[0], stored(values[0]));
         for i in (0..UNIT).filter(|&i| is_exception[i]) {
-            self.push(unit * UNIT + i, values[i]);
+            if values[i].to_word() != last.to_word() {
+                (last, last_stored) = (values[i], stored(values[i]));
+            }
+            self.push(unit * UNIT + i, last_stored);
         }
     }
 

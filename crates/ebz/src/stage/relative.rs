@@ -13,7 +13,7 @@
 
 use super::UNIT;
 use super::proof::RelativeProof;
-use super::quantize::{Scale, quantize_unit};
+use super::quantize::{Scale, accepted, quantize_unit};
 use crate::element::Float;
 use crate::element::log_lattice::LogLattice;
 use crate::element::real::{Real, Via};
@@ -203,8 +203,12 @@ impl<T: Float + Via<F>, F: LogLattice> Scale<T> for Relative<T, F> {
     }
 
     #[inline(always)]
-    fn accepts<W: Word>(&self, x: T) -> bool {
-        self.one::<W, true>(x).1
+    fn accepted<W: Word>(&self, values: &[T; UNIT]) -> [bool; UNIT] {
+        accepted(
+            values,
+            #[inline(always)]
+            |x| self.one::<W, true>(x).1,
+        )
     }
 }
 

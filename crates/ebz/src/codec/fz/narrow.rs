@@ -90,18 +90,12 @@ impl Narrow {
             0 => self.near.forward(unit, &mut q),
             _ => self.far.forward(unit, &mut q),
         };
-        let accepts = |x| match self.base {
-            0 => self.near.accepts::<u16>(x),
-            _ => self.far.accepts::<u16>(x),
+        let accepted = match self.base {
+            _ if good => [true; UNIT],
+            0 => self.near.accepted::<u16>(unit),
+            _ => self.far.accepted::<u16>(unit),
         };
-        (
-            q,
-            if good {
-                [true; UNIT]
-            } else {
-                unit.map(accepts)
-            },
-        )
+        (q, accepted)
     }
 
     /// The side list of a chunk, from the indices and values of its units with exceptions, in order.
@@ -117,10 +111,10 @@ impl Narrow {
             let unit = dualquant::padded(values);
             let (_, good) = self.quantize(&unit);
             let excepted = std::array::from_fn(|i| !good[i] && i < values.len());
-            let exact = unit.map(|x| self.whole.snap(x));
-            list.push_unit(number, &exact, &excepted);
+            let stored = |x| self.whole.snap(x);
+            list.push_unit(number, &unit, &excepted, stored);
             for i in (0..UNIT).filter(|&i| excepted[i]) {
-                take(number * UNIT + i, exact[i]);
+                take(number * UNIT + i, stored(unit[i]));
             }
             if list.bytes() > most {
                 return None;

@@ -20,7 +20,7 @@ use crate::element::word::Word;
 use crate::error::{Error, Result};
 use crate::fill::FillValues;
 use crate::stage::UNIT;
-use crate::stage::dualquant::relative;
+use crate::stage::dualquant::{padded, relative};
 use crate::stage::exceptions::{self, Exceptions};
 use crate::stage::quantize::Scale;
 use crate::stage::relative::Lattice;
@@ -118,8 +118,9 @@ fn encode_on<T: Number, C: Number, W: Word>(
         if good {
             continue;
         }
-        for (i, &value) in unit.iter().enumerate() {
-            if !lattice.accepts::<W>(value) {
+        let accepted = lattice.accepted::<W>(&padded(unit));
+        for (i, (&value, accepted)) in unit.iter().zip(accepted).enumerate() {
+            if !accepted {
                 // A coordinate that is cheap to predict.
                 let at: usize = start + i;
                 coordinates[at] = match at {

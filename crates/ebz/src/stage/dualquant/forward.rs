@@ -217,10 +217,10 @@ where
                 return true;
             }
             range = PointRange::UNKNOWN;
-            let good = accepted::<T, W>(&lattice, unit);
+            let good = lattice.accepted::<W>(unit);
             repeat_over_exceptions(&good, before, q);
             let excepted = std::array::from_fn(|i| !good[i] && i < valid);
-            exceptions.push_unit(index, &unit.map(&snap), &excepted);
+            exceptions.push_unit(index, unit, &excepted, &snap);
             exceptions.bytes() <= most
         },
     );
@@ -283,20 +283,10 @@ where
 #[inline(always)]
 fn sampled<T: Float, W: Word>(lattice: &impl Scale<T>, unit: &[T; UNIT], q: &mut [W; UNIT]) {
     if !lattice.forward(unit, q) {
-        let good = accepted::<T, W>(lattice, unit);
+        let good = lattice.accepted::<W>(unit);
         let first = good.iter().position(|&good| good);
         repeat_over_exceptions(&good, first.map_or(W::default(), |i| q[i]), q);
     }
-}
-
-/// Which values of a unit have coordinates.
-#[inline(always)]
-fn accepted<T: Float, W: Word>(lattice: &impl Scale<T>, unit: &[T; UNIT]) -> [bool; UNIT] {
-    let mut good = [false; UNIT];
-    for (good, &x) in good.iter_mut().zip(unit) {
-        *good = lattice.accepts::<W>(x);
-    }
-    good
 }
 
 /// Replaces the coordinates of exceptions by the previous coordinate.

@@ -226,8 +226,8 @@ pub(crate) fn forward<T: Float, R: Steps<T>, S: Sink>(
                     if !lattice.residuals(unit, near, &mut residuals.0) {
                         let excepted = lattice.except(unit, near, valid, &mut residuals.0);
                         if excepted.contains(&true) {
-                            let exact = unit.map(|x| R::exact(x, lattice.bound));
-                            exceptions.push_unit(index, &exact, &excepted);
+                            let stored = |x| R::exact(x, lattice.bound);
+                            exceptions.push_unit(index, unit, &excepted, stored);
                         }
                         if exceptions.bytes() > most {
                             return false;

@@ -58,8 +58,8 @@ pub(crate) trait Scale<T> {
         memory::prefetch(values, PREFETCH_BYTES);
         self.forward(values, q)
     }
-    /// Whether one value can be quantized.
-    fn accepts<W: Word>(&self, x: T) -> bool;
+    /// Which values of a unit can be quantized.
+    fn accepted<W: Word>(&self, values: &[T; UNIT]) -> [bool; UNIT];
     /// The quantizer for 16-bit coordinates in the arithmetic of the values, if it needs neither base nor fill values.
     fn plain(&self) -> Option<Plain<T>>
     where
@@ -128,6 +128,16 @@ pub(super) fn quantize_unit<T: Float, W: Word>(
     bad == T::Order::default()
 }
 
+/// Which values of a unit pass a test.
+#[inline(always)]
+pub(super) fn accepted<T: Float>(values: &[T; UNIT], passes: impl Fn(T) -> bool) -> [bool; UNIT] {
+    let mut good = [false; UNIT];
+    for (good, &x) in good.iter_mut().zip(values) {
+        *good = passes(x);
+    }
+    good
+}
+
 /// Quantizer of a chunk, for elements `T` with arithmetic `F`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quantizer<T, F> {
@@ -170,6 +180,8 @@ impl<T: Float + Via<F>, F: Real> Quantizer<T, F> {
     /// x′ quantizes to itself: it differs from k · step by a rounding error, and so does its quotient;
     /// up to `FARTHEST` the sum of both is less than half a step.
     pub fn new(step: f64, base: i64, most: i64, bound: f64, fill: &FillValues) -> Self {
+        // Values beyond the lattice have no coordinate, and nothing decodes to them.
+        let fill = &fill.within(1.001 * step * (base.unsigned_abs() as f64 + most as f64 + 1.0));
         Self {
             step: F::from_f64(step),
             inverse: inverse(step),
@@ -406,8 +418,21 @@ impl<T: Float + Via<F>, F: Real> Scale<T> for Quantizer<T, F> {
     }
 
     #[inline(always)]
-    fn accepts<W: Word>(&self, x: T) -> bool {
-        self.one::<W, MANY_FILLS>(x).1
+    fn accepted<W: Word>(&self, values: &[T; UNIT]) -> [bool; UNIT] {
+        macro_rules! unit {
+            ($work:ident) => {
+                accepted(
+                    values,
+                    #[inline(always)]
+                    |x| self.one::<W, $work>(x).1,
+                )
+            };
+        }
+        match self.work {
+            Work::Plain => unit!(PLAIN),
+            Work::OneFill => unit!(ONE_FILL),
+            Work::ManyFills => unit!(MANY_FILLS),
+        }
     }
 
     #[inline(always)]
