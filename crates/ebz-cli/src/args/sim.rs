@@ -55,6 +55,7 @@ pub struct Moving {
   ebz sim rtm --grid 256x256x256 --steps 2400 --compare --disk-rate 500MB/s --dir /scratch
   ebz sim rtm --velocity model.npy --spacing 12.5 --policy disk --image image.npy
   ebz sim rtm --policy memory --policy compressed-disk-servants:frames --codec fre --precision 6
+  ebz sim rtm --policy memory --policy compressed-memory --rounds 9
 
 Grids are given slowest axis first; the first axis is depth. --range is relative to the range of
 the previously stored frame (of the frame itself with --hand-over frames).")]
@@ -93,6 +94,10 @@ pub struct Rtm {
     /// Run every policy, one after the other
     #[arg(long, conflicts_with = "policy")]
     pub compare: bool,
+    /// Run the policies in turn this many times, and report medians: of the times, and of their ratios to memory in the
+    /// same round
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub rounds: u16,
     /// How frames get to the store: as slabs, encoded by the compute threads, or as whole frames, encoded by servants
     #[arg(long, value_name = "slabs|frames", default_value = "slabs")]
     pub hand_over: String,

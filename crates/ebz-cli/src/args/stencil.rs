@@ -28,6 +28,11 @@ pub struct Sweep {
     /// Also run the raw state, and report the errors of the compressed one
     #[arg(long)]
     pub compare: bool,
+    /// Run the states in turn this many times, and report medians: of the times, and of their ratios to the first state
+    /// in the same round
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "resume",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub rounds: u16,
     /// Planes (3-D) or rows (2-D) per slab, which are compressed together [default: about 2 MiB]
     #[arg(long, value_name = "N")]
     pub slab: Option<usize>,
@@ -93,6 +98,7 @@ impl From<State> for ebz_store::grid::State {
 #[derive(Debug, Group)]
 #[command(after_help = "Examples:
   ebz sim heat --grid 256x256x256 --steps 200 --compare -o heat.png
+  ebz sim heat --state raw-memory,compressed-memory --per-pass 1 --rounds 9
   ebz sim heat --grid 1024x512x512 --state compressed-disk --memory 500MB --dir /scratch --keep
   ebz sim heat --grid 1024x512x512 --state compressed-disk --memory 500MB --dir /scratch --keep --resume")]
 pub struct Heat {

@@ -16,6 +16,13 @@ pub fn run(args: &Sim) -> Result<Outcome> {
     }
 }
 
+/// Index of the median, the upper one of two; there is at least one value.
+fn median(values: &[f64]) -> usize {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    order[order.len() / 2]
+}
+
 /// Available memory in bytes, if the system reports it.
 fn memory_available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;

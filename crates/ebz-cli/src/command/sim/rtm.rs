@@ -103,24 +103,28 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
         options: &options,
         engine,
     };
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rounds: Vec<Vec<Row>> = Vec::new();
     let mut reference: Option<Vec<f32>> = None;
     let mut last = None;
-    for (policy, hand_over) in policies {
-        if policy == Policy::Memory && memory.check_frames().is_err() {
-            rows.push(job.shortened(&memory)?);
-            continue;
+    for _ in 0..args.rounds {
+        let mut rows = Vec::new();
+        for &(policy, hand_over) in &policies {
+            if policy == Policy::Memory && memory.check_frames().is_err() {
+                rows.push(job.shortened(&memory)?);
+                continue;
+            }
+            let run = job.run(policy, hand_over, &shot, &recorded)?;
+            let mut row = Row::new(&run, hand_over, &case.coding[1]);
+            // 5. Exact frames give the reference image.
+            match &reference {
+                Some(reference) => row.closeness = Some(closeness(reference, &run.image)?),
+                None if policy.is_exact() => reference = Some(run.image.clone()),
+                None => {}
+            }
+            rows.push(row);
+            last = Some(run.image);
         }
-        let run = job.run(policy, hand_over, &shot, &recorded)?;
-        let mut row = Row::new(&run, hand_over, &case.coding[1]);
-        // 5. Exact frames give the reference image.
-        match &reference {
-            Some(reference) => row.closeness = Some(closeness(reference, &run.image)?),
-            None if policy.is_exact() => reference = Some(run.image.clone()),
-            None => {}
-        }
-        rows.push(row);
-        last = Some(run.image);
+        rounds.push(rows);
     }
 
     // 6. Results.
@@ -157,7 +161,7 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
         picture::draw(path, &heading, &[vec![panel]], &mut output)?;
         output.commit()?;
     }
-    table::print(&case, &rows)?;
+    table::print(&case, &table::medians(rounds))?;
     Ok(Outcome::Fine)
 }
 

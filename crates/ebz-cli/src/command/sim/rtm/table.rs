@@ -1,5 +1,6 @@
 //! Output: a header for the case, and one row per run.
 
+use super::super::median;
 use crate::args::Rtm;
 use crate::report;
 use anyhow::Result;
@@ -22,7 +23,7 @@ pub struct Case<'a> {
 }
 
 /// A run. Times are in seconds and do not overlap.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct Row {
     policy: &'static str,
     hand_over: HandOver,
@@ -40,6 +41,29 @@ pub struct Row {
     /// Number of frames computed, if not all: times are extrapolated.
     scaled_from_frames: Option<usize>,
     pub closeness: Option<Closeness>,
+    /// Total ÷ total of policy memory in the same round, median over the rounds.
+    against_memory: Option<f64>,
+}
+
+/// For each policy the round with the median time.
+pub fn medians(rounds: Vec<Vec<Row>>) -> Vec<Row> {
+    let Some(first) = rounds.first() else {
+        return Vec::new();
+    };
+    let memory = first.iter().position(|row| row.policy == "memory");
+    let row = |policy: usize| {
+        let totals: Vec<f64> = rounds.iter().map(|round| round[policy].total).collect();
+        let against = memory.map(|memory| {
+            let ratio = |round: &Vec<Row>| round[policy].total / round[memory].total;
+            let ratios: Vec<f64> = rounds.iter().map(ratio).collect();
+            ratios[median(&ratios)]
+        });
+        Row {
+            against_memory: against,
+            ..rounds[median(&totals)][policy].clone()
+        }
+    };
+    (0..first.len()).map(row).collect()
 }
 
 impl Row {
@@ -70,6 +94,7 @@ impl Row {
             decode: report.decode.as_secs_f64(),
             scaled_from_frames: None,
             closeness: None,
+            against_memory: None,
         }
     }
 
@@ -109,6 +134,7 @@ pub fn print(case: &Case<'_>, rows: &[Row]) -> Result<()> {
             "grid": shot.setup.extents,
             "steps": shot.setup.steps,
             "every": args.every,
+            "rounds": args.rounds,
             "frames": case.frames,
             "time_step": shot.time_step,
             "frequency": shot.frequency,
@@ -173,7 +199,6 @@ fn histogram(rows: &[Row]) -> String {
 }
 
 fn table(rows: &[Row]) -> String {
-    let memory = rows.iter().find(|row| row.policy == "memory");
     let mut lines = vec![
         format!(
             "{:<32} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>10} {:>8} {:>7}",
@@ -195,8 +220,8 @@ fn table(rows: &[Row]) -> String {
         ),
     ];
     for row in rows {
-        let against = memory.map_or("-".into(), |memory| {
-            format!("{:+.1} %", 100.0 * (row.total / memory.total - 1.0))
+        let against = row.against_memory.map_or("-".into(), |ratio| {
+            format!("{:+.1} %", 100.0 * (ratio - 1.0))
         });
         let close = row.closeness;
         let number = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:.1}"));

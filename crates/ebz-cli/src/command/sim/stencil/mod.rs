@@ -2,6 +2,7 @@
 
 mod table;
 
+use super::median;
 use crate::Outcome;
 use crate::args::{Extents, Heat, Layout, Lbm, Precision, Scene, Srad, Sweep};
 use crate::foreign;
@@ -21,6 +22,7 @@ use ebz_store::grid::{Grid, State};
 use ebz_store::io::Rate;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Maximum pixels along the longer side of a picture.
 const MAX_PIXELS: usize = 1200;
@@ -92,7 +94,23 @@ struct Done<T> {
     run: Run<T>,
     errors: Option<Errors>,
     predicted: Option<f64>,
+    /// Time ÷ time of the first state in the same round, median over the rounds.
+    against_first: f64,
     folder: PathBuf,
+}
+
+impl<T> Done<T> {
+    /// Removes the grid from the disk.
+    fn remove(self) -> Result<()> {
+        let Self {
+            state, run, folder, ..
+        } = self;
+        drop(run);
+        if state.on_disk() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        Ok(())
+    }
 }
 
 /// Runs the requested states in the requested precision, and reports.
@@ -130,31 +148,34 @@ fn simulate_as<T: Value>(kernel: &dyn Kernel<T>, args: &Sweep) -> Result<Outcome
     };
     let plans: Vec<Plan> = states.into_iter().map(plan).collect();
     let machine = machine(kernel, &plans, args)?;
+    let mut times = vec![Vec::new(); plans.len()];
     let mut done: Vec<Done<T>> = Vec::new();
-    for plan in &plans {
-        let cells = (kernel.cells() * kernel.shape()[0]) as u64;
-        let bar = progress::bar(plan.steps * cells, plan.state.name(), args.talk.quiet);
-        let mut run = run(kernel, plan, |step| bar.set_position(step * cells))?;
-        bar.finish_and_clear();
-        run.grid.forget_previous();
-        if let Some(warning) = run.warning() {
-            report::note(
-                args.talk.quiet,
-                &format!("{}: {warning}", plan.state.name()),
-            );
+    for _ in 0..args.rounds {
+        for previous in std::mem::take(&mut done) {
+            previous.remove()?;
         }
-        let reference = done.iter().find(|done| !done.state.is_compressed());
-        let errors = reference.map(|reference| compare(kernel, &reference.run.grid, &run.grid));
-        let predicted = machine
-            .as_ref()
-            .and_then(|m| m.predict(plan.state, args.per_pass));
-        done.push(Done {
-            state: plan.state,
-            run,
-            errors: errors.transpose()?,
-            predicted,
-            folder: plan.folder.clone(),
-        });
+        for (plan, times) in plans.iter().zip(&mut times) {
+            let run = run_state(kernel, plan, args)?;
+            times.push(run.time.as_secs_f64());
+            let reference = done.iter().find(|done| !done.state.is_compressed());
+            let errors = reference.map(|reference| compare(kernel, &reference.run.grid, &run.grid));
+            let predicted = machine
+                .as_ref()
+                .and_then(|m| m.predict(plan.state, args.per_pass));
+            done.push(Done {
+                state: plan.state,
+                run,
+                errors: errors.transpose()?,
+                predicted,
+                against_first: 1.0,
+                folder: plan.folder.clone(),
+            });
+        }
+    }
+    for (done, all) in done.iter_mut().zip(&times) {
+        done.run.time = Duration::from_secs_f64(all[median(all)]);
+        let ratios: Vec<f64> = all.iter().zip(&times[0]).map(|(a, b)| a / b).collect();
+        done.against_first = ratios[median(&ratios)];
     }
     if let (Some(mut output), Some(last)) = (output, done.last()) {
         draw(kernel, &last.run.grid, args, &mut output)?;
@@ -165,14 +186,26 @@ fn simulate_as<T: Value>(kernel: &dyn Kernel<T>, args: &Sweep) -> Result<Outcome
     } else {
         report::say(&table::text(kernel, args, machine.as_ref(), &done))?;
     }
-    for done in done.into_iter().filter(|done| done.state.on_disk()) {
-        let Done { run, folder, .. } = done;
-        drop(run);
-        if !args.keep {
-            std::fs::remove_dir_all(&folder)?;
-        }
+    if !args.keep {
+        done.into_iter().try_for_each(Done::remove)?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Runs one state.
+fn run_state<T: Value>(kernel: &dyn Kernel<T>, plan: &Plan, args: &Sweep) -> Result<Run<T>> {
+    let cells = (kernel.cells() * kernel.shape()[0]) as u64;
+    let bar = progress::bar(plan.steps * cells, plan.state.name(), args.talk.quiet);
+    let mut run = run(kernel, plan, |step| bar.set_position(step * cells))?;
+    bar.finish_and_clear();
+    run.grid.forget_previous();
+    if let Some(warning) = run.warning() {
+        report::note(
+            args.talk.quiet,
+            &format!("{}: {warning}", plan.state.name()),
+        );
+    }
+    Ok(run)
 }
 
 /// The states to run; raw ones first if they are the reference.

@@ -70,9 +70,10 @@ pub fn text<T: Value>(
     }
     let _ = writeln!(
         text,
-        "{:<18} {:>9} {:>9} {:>8} {:>7} {:>8} {:>9} {:>8} {:>8} {:>9} {:>9} {:>9}",
+        "{:<18} {:>9} {:>8} {:>9} {:>8} {:>7} {:>8} {:>9} {:>8} {:>8} {:>9} {:>9} {:>9}",
         "state",
         "Mcells/s",
+        "x first",
         "at most",
         "GB/s",
         "ratio",
@@ -89,6 +90,7 @@ pub fn text<T: Value>(
         run,
         errors,
         predicted,
+        against_first,
         ..
     } in done
     {
@@ -98,9 +100,10 @@ pub fn text<T: Value>(
         };
         let _ = writeln!(
             text,
-            "{:<18} {:>9.1} {:>9} {:>8.2} {:>7.2} {:>8.3} {:>9.3} {:>8.2} {:>8.2} {:>9} {:>9} {:>9}",
+            "{:<18} {:>9.1} {:>8.3} {:>9} {:>8.2} {:>7.2} {:>8.3} {:>9.3} {:>8.2} {:>8.2} {:>9} {:>9} {:>9}",
             state.name(),
             run.updates_per_second(kernel) / 1e6,
+            1.0 / against_first,
             predicted.map_or("-".into(), |p| format!("{:.1}", p / 1e6)),
             giga(run.effective_bandwidth()),
             run.ratio(),
@@ -141,6 +144,7 @@ pub fn json<T: Value>(
                 "state": done.state.name(),
                 "steps": run.steps,
                 "seconds": run.time.as_secs_f64(),
+                "time_over_first": done.against_first,
                 "cells_per_second": run.updates_per_second(kernel),
                 "predicted_cells_per_second": done.predicted,
                 "bytes_per_second": run.effective_bandwidth(),
@@ -166,6 +170,7 @@ pub fn json<T: Value>(
         "raw_bytes": layout.map(Layout::bytes),
         "slab": layout.map(Layout::slab_planes),
         "steps_per_pass": args.per_pass,
+        "rounds": args.rounds,
         "machine": serde_json::to_value(machine)?,
         "predicted_best": layout.and_then(|layout| best(layout, args, machine)),
         "states": states?,
