@@ -25,11 +25,35 @@ def span(values, digits=1):
     return least if least == most else f"{least} to {most}"
 
 
-def conditions():
-    """Prints the machine, and how busy it was before."""
+@contextlib.contextmanager
+def priority(timed=True):
+    """Real-time priority for what is timed, if the system permits it, so that other programs do not interrupt it."""
+    permitted = timed and set_scheduler("SCHED_FIFO", 10)
+    try:
+        yield permitted
+    finally:
+        if permitted:
+            set_scheduler("SCHED_OTHER", 0)
+
+
+def set_scheduler(name, level):
+    """Whether the system permits this scheduler for this process and those that it starts."""
+    try:
+        os.sched_setscheduler(0, getattr(os, name), os.sched_param(level))
+    except (AttributeError, PermissionError):
+        return False
+    return True
+
+
+def conditions(prioritized=False):
+    """Prints the machine, how busy it was before, and whether what was timed had priority."""
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
-    print(f"{os.cpu_count()} cores of a machine ({model}); load average before: {os.getloadavg()[0]:.1f}.\n")
+    kept = ""
+    if prioritized:
+        with priority() as permitted:
+            kept = "; timed with real-time priority" if permitted else "; timed without priority"
+    print(f"{os.cpu_count()} cores of a machine ({model}); load average before: {os.getloadavg()[0]:.1f}{kept}.\n")
 
 
 def has_peers(ebz):
