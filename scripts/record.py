@@ -71,21 +71,22 @@ class Tee(io.StringIO):
         return super().write(text)
 
 
-def run(name, work, document=None):
-    """Calls `work`, which prints; what it printed, and its figures, replace those in the document, if there is one."""
+def run(name, work, *documents):
+    """Calls `work`, which prints; what it printed, and its figures, replace those in the documents."""
     FIGURES.clear()
     with contextlib.redirect_stdout(Tee()) as printed:
         work()
     for key, text in FIGURES.items():
         print(f"{key}: {text}")
-    if document is None:
+    if not documents:
         return
     found = {(f"<!-- {name} -->", f"<!-- end {name} -->"): f"\n\n{printed.getvalue().strip()}\n\n"}
     found |= {(f"<!--={key}-->", "<!--/-->"): text for key, text in FIGURES.items()}
-    text = document.read_text()
+    texts = {document: document.read_text() for document in documents}
     for (start, end), new in found.items():
         pattern = re.compile(f"(?<={re.escape(start)}).*?(?={re.escape(end)})", re.DOTALL)
-        text, count = pattern.subn(lambda _: new, text)
-        if count == 0:
-            sys.exit(f"{document} has no mark {start}")
-    document.write_text(text)
+        if not any(pattern.search(text) for text in texts.values()):
+            sys.exit(f"no mark {start} in {', '.join(map(str, documents))}")
+        texts = {document: pattern.sub(lambda _: new, text) for document, text in texts.items()}
+    for document, text in texts.items():
+        document.write_text(text)
