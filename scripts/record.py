@@ -84,9 +84,9 @@ def run(name, work, *documents):
     found |= {(f"<!--={key}-->", "<!--/-->"): text for key, text in FIGURES.items()}
     texts = {document: document.read_text() for document in documents}
     for (start, end), new in found.items():
-        pattern = re.compile(f"(?<={re.escape(start)}).*?(?={re.escape(end)})", re.DOTALL)
+        pattern = re.compile(f"({re.escape(start)}).*?({re.escape(end)})", re.DOTALL)
         if not any(pattern.search(text) for text in texts.values()):
             sys.exit(f"no mark {start} in {', '.join(map(str, documents))}")
-        texts = {document: pattern.sub(lambda _: new, text) for document, text in texts.items()}
+        texts = {document: pattern.sub(lambda mark: mark[1] + new + mark[2], text) for document, text in texts.items()}
     for document, text in texts.items():
         document.write_text(text)
