@@ -25,11 +25,35 @@ def span(values, digits=1):
     return least if least == most else f"{least} to {most}"
 
 
-def conditions():
-    """Prints the machine, and how busy it was before."""
+@contextlib.contextmanager
+def priority(timed=True):
+    """Real-time priority for what is timed, if the system permits it, so that other programs do not interrupt it."""
+    permitted = timed and set_scheduler("SCHED_FIFO", 10)
+    try:
+        yield permitted
+    finally:
+        if permitted:
+            set_scheduler("SCHED_OTHER", 0)
+
+
+def set_scheduler(name, level):
+    """Whether the system permits this scheduler for this process and those that it starts."""
+    try:
+        os.sched_setscheduler(0, getattr(os, name), os.sched_param(level))
+    except (AttributeError, PermissionError):
+        return False
+    return True
+
+
+def conditions(prioritized=False):
+    """Prints the machine, how busy it was before, and whether what was timed had priority."""
     with open("/proc/cpuinfo") as file:
         model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
-    print(f"{os.cpu_count()} cores of a machine ({model}); load average before: {os.getloadavg()[0]:.1f}.\n")
+    kept = ""
+    if prioritized:
+        with priority() as permitted:
+            kept = "; timed with real-time priority" if permitted else "; timed without priority"
+    print(f"{os.cpu_count()} cores of a machine ({model}); load average before: {os.getloadavg()[0]:.1f}{kept}.\n")
 
 
 def has_peers(ebz):
@@ -47,21 +71,22 @@ class Tee(io.StringIO):
         return super().write(text)
 
 
-def run(name, work, document=None):
-    """Calls `work`, which prints; what it printed, and its figures, replace those in the document, if there is one."""
+def run(name, work, *documents):
+    """Calls `work`, which prints; what it printed, and its figures, replace those in the documents."""
     FIGURES.clear()
     with contextlib.redirect_stdout(Tee()) as printed:
         work()
     for key, text in FIGURES.items():
         print(f"{key}: {text}")
-    if document is None:
+    if not documents:
         return
     found = {(f"<!-- {name} -->", f"<!-- end {name} -->"): f"\n\n{printed.getvalue().strip()}\n\n"}
     found |= {(f"<!--={key}-->", "<!--/-->"): text for key, text in FIGURES.items()}
-    text = document.read_text()
+    texts = {document: document.read_text() for document in documents}
     for (start, end), new in found.items():
-        pattern = re.compile(f"(?<={re.escape(start)}).*?(?={re.escape(end)})", re.DOTALL)
-        text, count = pattern.subn(lambda _: new, text)
-        if count == 0:
-            sys.exit(f"{document} has no mark {start}")
-    document.write_text(text)
+        pattern = re.compile(f"({re.escape(start)}).*?({re.escape(end)})", re.DOTALL)
+        if not any(pattern.search(text) for text in texts.values()):
+            sys.exit(f"no mark {start} in {', '.join(map(str, documents))}")
+        texts = {document: pattern.sub(lambda mark: mark[1] + new + mark[2], text) for document, text in texts.items()}
+    for document, text in texts.items():
+        document.write_text(text)
