@@ -174,9 +174,27 @@ def compare(
     return _core.compare(original, decoded, chosen, ssim, count("threads", threads))
 
 
+class Suggestion(dict[str, Any]):
+    """What `suggest` found: a dictionary that is shown as a short table."""
+
+    def __repr__(self) -> str:
+        lines = ["no bound keeps all wishes"]
+        if self["range"] is not None:
+            lines = [f"range={self['range']:g}, codec={self['codec']!r}"]
+        for found in self["from_values"]:
+            bound = ", ".join(f"{kind}={value:.2g}" for kind, value in found["bound"].items())
+            lines.append(f"{bound}: {found['why']}")
+        for step in self["steps"]:
+            ratios = ", ".join(f"{trial['codec']} {trial['ratio']:.1f}" for trial in step["trials"])
+            broken = [name for name, wish in step["wishes"].items() if not wish["holds"]]
+            kept = f"not kept: {', '.join(broken)}" if broken else "keeps all wishes"
+            lines.append(f"range={step['range']:g}: ratios {ratios}; {kept}")
+        return "\n".join(lines)
+
+
 def suggest(
     a: ArrayLike, *, keep: Mapping[str, float] | None = None, fill: Fill = "auto"
-) -> dict[str, Any]:
+) -> Suggestion:
     """Bounds for an array, from what its values say and from what is to be kept of them.
 
     `keep` names wishes and their thresholds, such as `{"ssim": 0.995, "gradient": 0.01}`; without it, those of
@@ -189,8 +207,7 @@ def suggest(
     """
     wishes = [f"{name}={float(threshold)!r}" for name, threshold in (keep or {}).items()]
     chosen = fill_text(plain({"fill": fill}).get("fill", "auto"))
-    found: dict[str, Any] = json.loads(_core.suggest(readable(a), wishes, chosen))
-    return found
+    return Suggestion(json.loads(_core.suggest(readable(a), wishes, chosen)))
 
 
 def codecs() -> list[Codec]:

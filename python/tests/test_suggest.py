@@ -17,6 +17,7 @@ def test_wishes_hold_at_the_bound_that_is_suggested():
     back = ebz.decompress(ebz.compress(a, range=found["range"], codec=found["codec"]))
     assert ebz.compare(a, back)["error_stat:psnr"] >= 70
     assert all(name in found["steps"][0] for name in ("range", "codec", "trials", "wishes"))
+    assert repr(found).startswith(f"range={found['range']:g}, codec='{found['codec']}'\n")
     assert ebz.suggest(a, keep={"psnr": 100})["range"] < found["range"]
     with pytest.raises(ebz.InvalidArgument, match="taste"):
         ebz.suggest(a, keep={"taste": 1})

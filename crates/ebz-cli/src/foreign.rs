@@ -96,7 +96,7 @@ pub fn check_compressed(name: &str, file: &mut File) -> Result<()> {
     let same = start.iter().zip(EBZ).filter(|(a, b)| a == b).count();
     ensure!(
         2 * same >= start.len().min(EBZ.len()),
-        "{name} is not an .ebz file"
+        "{name} is not an .ebz file; if it holds raw values, `ebz compress` makes one of it"
     );
     Ok(())
 }

@@ -133,7 +133,8 @@ impl Panel {
         let mut chart = ChartBuilder::on(&slice)
             .caption(&self.title, ("sans-serif", 15))
             .margin_left(MARGIN)
-            .x_label_area_size(BOTTOM)
+            .margin_bottom(MARGIN)
+            .x_label_area_size(BOTTOM - MARGIN)
             .y_label_area_size(LEFT - MARGIN)
             .build_cartesian_2d(0.0..right, down..0.0)?;
         chart
@@ -175,7 +176,10 @@ impl Panel {
         chart
             .configure_secondary_axes()
             .y_labels(7)
-            .y_label_formatter(&|y| report::number(*y))
+            .y_label_formatter(&|&y| match y.abs() < 1e-9 * (top - bottom) {
+                true => "0".into(),
+                false => report::number(y),
+            })
             .label_style(("sans-serif", 12))
             .draw()?;
         let plotted = chart.plotting_area();

@@ -524,6 +524,10 @@ fn every_codec_is_listed_and_measured() {
     let isotropic = ratio(&["--codec", "interp", "--param", "mode=isotropic"]);
     let none = ratio(&["--codec", "interp", "--param", "mode=lorenzo-0"]);
     assert!(isotropic != none, "{isotropic}");
+    let favor = ["--codec", "auto", "--favor", "ratio"];
+    let json = sandbox.json(&[&bench[..], &favor].concat());
+    let chosen = json[0]["rows"][0]["compressor"].as_str().unwrap();
+    assert!(chosen.starts_with("auto ("), "{chosen}");
     let wrong = [&bench[..], &["--codec", "fz", "--param", "mode=isotropic"]].concat();
     sandbox.fails(2, &wrong, &["mode"]);
     let wrong = [&bench[..], &["--codec", "interp", "--param", "isotropic"]].concat();

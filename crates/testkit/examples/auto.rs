@@ -129,13 +129,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("|---|---|---|---|---|---|---|");
     for ((favor, tally), shares) in Favor::ALL.into_iter().zip(tallies).zip(&mut shares) {
         shares.sort_by(f64::total_cmp);
+        let median = (shares[(shares.len() - 1) / 2] + shares[shares.len() / 2]) / 2.0;
         println!(
             "| `{favor}` | {} | {:.1} % | {:.0} % | {} | {:.1} % | {:.1} % |",
             tally.all,
             100.0 * tally.good as f64 / tally.all as f64,
             100.0 * tally.worst,
             tally.below_default,
-            100.0 * shares[shares.len() / 2],
+            100.0 * median,
             100.0 * shares[shares.len() - 1]
         );
     }

@@ -3,6 +3,7 @@
 use super::{Layout, OnDevice, Talk};
 use crate::quantity;
 use clap::Args as Group;
+use ebz::Favor;
 use std::path::PathBuf;
 
 /// Measure ratio, speed and error of codecs on your data
@@ -24,9 +25,17 @@ pub struct Bench {
     pub inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub layout: Layout,
-    /// Comma-separated codecs, or all; may be repeated
+    /// Comma-separated codecs, auto or all; may be repeated
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = ebz::codec::DEFAULT)]
     pub codec: Vec<String>,
+    /// What --codec auto favors, as in `ebz compress`
+    #[arg(
+        long,
+        value_name = "speed|balanced|ratio",
+        default_value = "balanced",
+        hide_default_value = true
+    )]
+    pub favor: Favor,
     /// A parameter that all of the codecs have; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub param: Vec<String>,

@@ -19,7 +19,7 @@ use ebz::codec::{self, Entry, Params};
 use ebz::engine::Engine;
 use ebz::metrics::{Comparison, Metrics, Setup};
 use ebz::{
-    Bound, BoundKind, Element, Fill, FillValues, FiniteRange, Options, Reader, Tolerance,
+    Bound, BoundKind, Element, Favor, Fill, FillValues, FiniteRange, Options, Reader, Tolerance,
     ValueScan, View, ViewMut, Writer, with_type,
 };
 use serde_json::json;
@@ -61,7 +61,7 @@ impl Row {
 pub fn run(args: &Bench) -> Result<Outcome> {
     let codecs = codecs(args)?;
     let params = args::params(&args.param)?;
-    for codec in &codecs {
+    for codec in codecs.iter().flatten() {
         codec.validate(&params)?;
     }
     let bounds = bounds(args)?;
@@ -98,18 +98,22 @@ pub fn run(args: &Bench) -> Result<Outcome> {
 
 /// Measurement settings of an input.
 struct What {
-    codecs: Vec<&'static Entry>,
+    /// None is `auto`.
+    codecs: Vec<Option<&'static Entry>>,
     params: Params,
     bounds: Vec<Bound>,
     device: Opened,
     links: Vec<u64>,
 }
 
-fn codecs(args: &Bench) -> Result<Vec<&'static Entry>> {
+fn codecs(args: &Bench) -> Result<Vec<Option<&'static Entry>>> {
     if args.codec.iter().any(|name| name == "all") {
-        return Ok(codec::TABLE.iter().collect());
+        return Ok(codec::TABLE.iter().map(Some).collect());
     }
-    let named = args.codec.iter().map(|name| codec::by_name(name));
+    let named = args.codec.iter().map(|name| match name.as_str() {
+        codec::AUTO => Ok(None),
+        name => codec::by_name(name).map(Some),
+    });
     Ok(named.collect::<ebz::Result<_>>()?)
 }
 
@@ -156,6 +160,7 @@ fn measure_input<T: Element>(
     let mut bench = Buffers {
         threads: args.threads.into(),
         repeats: args.repeats,
+        favor: args.favor,
         fill,
         missing: scan.fill().values(),
         params: params.clone(),
@@ -178,8 +183,14 @@ fn measure_input<T: Element>(
             other => other,
         };
         // 4. Codecs that support it.
-        for entry in codecs.iter().filter(|entry| entry.offers(bound.kind())) {
-            let row = bench.measure(entry.info.name, bound, resolved)?;
+        let kind = bound.kind();
+        let able = |codec: &&Option<&Entry>| match codec {
+            Some(entry) => entry.offers(kind),
+            None => kind != BoundKind::Precision,
+        };
+        for codec in codecs.iter().filter(able) {
+            let name = codec.map_or(codec::AUTO, |entry| entry.info.name);
+            let row = bench.measure(name, bound, resolved)?;
             rows.push(row.over(links, bytes));
         }
         #[cfg(feature = "gpu")]
@@ -281,6 +292,7 @@ fn load<T: Element>(field: &mut Field, least: usize) -> Result<(Vec<T>, Vec<usiz
 struct Buffers<T> {
     threads: usize,
     repeats: u32,
+    favor: Favor,
     fill: Fill,
     missing: FillValues,
     params: Params,
@@ -306,21 +318,25 @@ impl<T: Element> Buffers<T> {
 
     fn measure(&mut self, name: &str, bound: Bound, resolved: Bound) -> Result<Row> {
         let mut options = Options::new(resolved).codec(name).threads(self.threads);
+        options.favor = self.favor;
         options.fill = self.fill;
         options.params = self.params.clone();
         let view = View::new(&self.values, &self.shape)?;
         // The CPU time of this thread does not include the device.
         let single = self.threads == 1 && self.engine.is_none();
         let mut tolerance = Tolerance::Lossless;
+        let mut chosen = None;
         let coded = &mut self.coded;
         let compress = least(self.repeats, single, || {
             let Some(engine) = &self.engine else {
-                tolerance = ebz::compress_into(&view, &options, coded)?.tolerance;
+                let stats = ebz::compress_into(&view, &options, coded)?;
+                (tolerance, chosen) = (stats.tolerance, stats.choice);
                 return Ok(());
             };
             coded.clear();
             let mut writer = Writer::new(&mut *coded, options.clone())?.engine(engine.clone());
-            tolerance = writer.frame(&view)?.tolerance;
+            let stats = writer.frame(&view)?;
+            (tolerance, chosen) = (stats.tolerance, stats.choice);
             writer.finish()?;
             Ok(())
         })?;
@@ -338,7 +354,10 @@ impl<T: Element> Buffers<T> {
             bail!("{name} breaks {bound} at {} values", metrics.violations);
         }
         Ok(Row {
-            compressor: name.into(),
+            compressor: match chosen {
+                Some(choice) => format!("{name} ({})", choice.codec),
+                None => name.into(),
+            },
             bound: bound.to_string(),
             ratio: size_of_val(&self.values[..]) as f64 / self.coded.len() as f64,
             compress,

@@ -36,7 +36,7 @@ impl Plot {
     pub fn new(shape: &[usize]) -> Result<Self> {
         ensure!(
             shape.len() >= 2 && !shape.contains(&0),
-            "an array of shape {} has no slices to plot: leave out --plot",
+            "an array of shape {} has no slices to plot: `ebz report` draws lines",
             report::shape(shape)
         );
         let [.., ny, nx] = *shape else {

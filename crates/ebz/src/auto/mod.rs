@@ -20,27 +20,32 @@ use crate::options::Options;
 struct Stage {
     /// Maximum number of values of a box.
     values: usize,
-    /// Slower codecs ([`crate::codec::Codec::QUARTERS`]) are not tried.
-    max_quarters: u32,
     /// A candidate whose weighted size exceeds the best by this factor is dropped.
     clearly_worse: f64,
+    /// Whether `interp` has a fixed mode: choosing one takes longer than coding a small box.
+    fixed_mode: bool,
 }
 
-/// A first look if time matters most. In small boxes, codebooks and headers count too much, and
-/// `interp` takes longer than for a large one.
+/// A first look, which is often enough.
 const SCREENING: Stage = Stage {
-    values: 1 << 14,
-    max_quarters: 8,
-    clearly_worse: 1.8,
+    values: 1 << 15,
+    clearly_worse: 1.1,
+    fixed_mode: true,
 };
 /// Boxes in which codecs compare as on whole chunks.
 const COMPARISON: Stage = Stage {
     values: 1 << 16,
-    max_quarters: u32::MAX,
-    clearly_worse: 1.1,
+    clearly_worse: 1.05,
+    fixed_mode: false,
 };
 /// Maximum number of boxes of the comparison.
 const MAX_BOXES: usize = 3;
+/// The fastest codec is dropped later than others: to be worse than the default is the worst error.
+const MARGIN_OF_FASTEST: f64 = 1.2;
+/// The codec whose mode is fixed, and the parameter.
+const FIXED_MODE: (&str, &str, &str) = ("interp", "mode", "isotropic");
+/// Its size on whole chunks, relative to a small box with this mode and to other codecs, is about this.
+const FIXED_MODE_SIZE: f64 = 0.85;
 
 /// A codec that would have to be this many times smaller than the smallest one so far is not tried.
 /// The maximum observed, on 20 fields with six bounds each, was 4.4.
@@ -125,7 +130,7 @@ pub(crate) fn choose<T: Element>(
     };
     let count: usize = view.shape().iter().product();
     let many = count > COMPARISON.values;
-    if many && options.favor == Favor::Speed {
+    if many {
         trials.run(&SCREENING, view, 0, tolerance)?;
     }
     for number in 0..if many { MAX_BOXES } else { 1 } {
@@ -150,6 +155,17 @@ pub(crate) fn choose<T: Element>(
             .map(|next| (next.entry.info.name, next.ratio())),
         sampled: (trials.sampled as f64 / count.max(1) as f64).min(1.0),
     })
+}
+
+/// Whether a codec of this weight would have to be smaller than any was observed to be, compared with faster ones on
+/// the same box.
+fn hopeless(faster: &[Candidate], weight: f64, values: usize) -> bool {
+    let tried = || faster.iter().filter(|c| !c.dropped && c.raw > 0.0);
+    let least = |bytes: fn(&Candidate) -> f64| tried().map(bytes).fold(f64::INFINITY, f64::min);
+    let (smallest, best) = (least(|c| c.bytes), least(|c| c.bytes * c.weight));
+    let saved = tried().map(|c| 8.0 * c.bytes * (1.0 - c.weight / weight));
+    smallest * weight > MAX_TIMES_SMALLER * best
+        || saved.fold(0.0, f64::max) > MAX_BITS_SAVED * values as f64
 }
 
 /// Trials of candidates on boxes of an array.
@@ -201,37 +217,32 @@ impl<'a> Trials<'a> {
         let raw = (values * T::SIZE) as f64;
         self.sampled += values;
         for at in 0..self.candidates.len() {
-            let candidate = &self.candidates[at];
-            if candidate.dropped || candidate.quarters > stage.max_quarters {
-                continue;
-            }
             // Results of another kind of box do not count.
             if number == 0 {
-                let faster = self.candidates[..at].iter().filter(|c| !c.dropped);
-                let saved = faster.map(|c| 8.0 * (c.bytes - c.bytes * c.weight / candidate.weight));
-                if saved.fold(0.0, f64::max) > MAX_BITS_SAVED * values as f64 {
-                    self.candidates[at].dropped = true;
-                    continue;
-                }
-            }
-            let bytes = self.bytes(candidate.entry, &part, tolerance)?;
-            let candidate = &mut self.candidates[at];
-            if number == 0 {
+                let candidate = &mut self.candidates[at];
                 (candidate.bytes, candidate.raw) = (0.0, 0.0);
+                let (faster, candidate) = self.candidates.split_at_mut(at);
+                candidate[0].dropped |= hopeless(faster, candidate[0].weight, values);
             }
-            candidate.bytes += bytes as f64;
+            let candidate = &self.candidates[at];
+            if candidate.dropped {
+                continue;
+            }
+            let bytes = self.bytes(candidate.entry, &part, tolerance, stage)?;
+            let candidate = &mut self.candidates[at];
+            candidate.bytes += bytes;
             candidate.raw += raw;
         }
-        let tried = || self.open().filter(|c| c.quarters <= stage.max_quarters);
-        let best = tried().map(Candidate::cost).fold(f64::INFINITY, f64::min);
-        let least = tried()
-            .map(|c| c.bytes / c.raw)
+        let best = self
+            .open()
+            .map(Candidate::cost)
             .fold(f64::INFINITY, f64::min);
         for candidate in &mut self.candidates {
-            candidate.dropped |= match candidate.quarters <= stage.max_quarters {
-                true => candidate.cost() > stage.clearly_worse * best,
-                false => least * candidate.weight > MAX_TIMES_SMALLER * best,
+            let margin = match candidate.quarters {
+                0 => MARGIN_OF_FASTEST,
+                _ => 1.0,
             };
+            candidate.dropped |= candidate.cost() > margin * stage.clearly_worse * best;
         }
         Ok(())
     }
@@ -242,17 +253,24 @@ impl<'a> Trials<'a> {
         entry: &Entry,
         part: &View<'_, T>,
         tolerance: Tolerance,
-    ) -> Result<u64> {
+        stage: &Stage,
+    ) -> Result<f64> {
         if part.shape().contains(&0) {
-            return Ok(0);
+            return Ok(0.0);
         }
         let mut options = self.options.clone().codec(entry.info.name);
+        let (codec, key, mode) = FIXED_MODE;
+        let fixed = stage.fixed_mode && entry.info.name == codec;
+        if fixed {
+            options = options.param(key, mode);
+        }
         options.chunk = Some(part.shape().to_vec());
         let plan = FramePlan::new::<T>(part.shape(), tolerance, &options)?;
         let (coder, out) = self.pool.coder(options.simd);
         out.restart(0);
         coder.encode(&Cpu, &plan, 0..1, |_| Ok(part.clone()), out)?;
-        Ok(out.bodies().map(|body| body.bytes.len() as u64).sum())
+        let bytes: usize = out.bodies().map(|body| body.bytes.len()).sum();
+        Ok(bytes as f64 * if fixed { FIXED_MODE_SIZE } else { 1.0 })
     }
 
     /// A tolerance near the one that a search for the `psnr` or `ratio` will find.
@@ -280,11 +298,11 @@ impl<'a> Trials<'a> {
         let (mut coarse, mut fine) = (0, 64);
         while fine - coarse > 1 {
             let middle = (coarse + fine) / 2;
-            let mut bytes = 0;
+            let mut bytes = 0.0;
             for part in &parts {
-                bytes += self.bytes(fastest, part, bound(middle))?;
+                bytes += self.bytes(fastest, part, bound(middle), &COMPARISON)?;
             }
-            match bytes as f64 > most {
+            match bytes > most {
                 true => fine = middle,
                 false => coarse = middle,
             }
