@@ -76,7 +76,12 @@ fn abandoned(servants: usize, buffers: usize) {
     assert_eq!(out, frame(0));
 }
 
-fn run(scheduler: impl Scheduler + 'static, test: fn(usize, usize), servants: usize, buffers: usize) {
+fn run(
+    scheduler: impl Scheduler + 'static,
+    test: fn(usize, usize),
+    servants: usize,
+    buffers: usize,
+) {
     let mut config = Config::new();
     config.stack_size = 1 << 20;
     Runner::new(scheduler, config).run(move || test(servants, buffers));
