@@ -5,8 +5,6 @@
 //! RUSTFLAGS="--cfg shuttle" cargo test -p ebz-store --lib schedules
 //! ```
 
-pub(crate) mod channel;
-
 use crate::{FrameStore, Plan, Policy, StoreOptions};
 use ebz::{Bound, Options, View};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};

@@ -1,5 +1,8 @@
 //! Channels and threads of the servants. Tests with `--cfg shuttle` replace them by ones whose schedule
-//! they control ([`crate::schedules`]).
+//! they control (`schedules.rs`).
+
+#[cfg(all(test, shuttle))]
+mod channel;
 
 #[cfg(not(all(test, shuttle)))]
 pub(crate) use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -7,6 +10,6 @@ pub(crate) use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 pub(crate) use std::thread::{Builder, JoinHandle};
 
 #[cfg(all(test, shuttle))]
-pub(crate) use crate::schedules::channel::{Receiver, Sender, bounded, unbounded};
+pub(crate) use channel::{Receiver, Sender, bounded, unbounded};
 #[cfg(all(test, shuttle))]
 pub(crate) use shuttle::thread::{Builder, JoinHandle};
