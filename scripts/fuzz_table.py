@@ -12,11 +12,14 @@ def table():
     with open(ROOT / "fuzz/runs.csv") as file:
         runs = list(csv.DictReader(file))
     names = list(dict.fromkeys(run["target"] for run in runs))
-    print("| target | libFuzzer: CPU minutes | executions | edges | without a sanitizer: executions | crashes |")
-    print("|---|---|---|---|---|---|")
+    print("| target | libFuzzer: CPU minutes | executions | edges | without a sanitizer: CPU minutes | executions | crashes |")
+    print("|---|---|---|---|---|---|---|")
 
     def total(rows, key):
         return sum(int(run[key]) for run in rows)
+
+    def minutes(rows):
+        return f"{total(rows, 'cpu_seconds') / 60:.1f}"
 
     for name in [*names, None]:
         rows = [run for run in runs if name in (None, run["target"])]
@@ -24,8 +27,8 @@ def table():
         stable = [run for run in rows if run["engine"] == "stable"]
         edges = max((int(run["edges"]) for run in guided), default=0) if name else ""
         print(
-            f"| {name or 'all'} | {total(guided, 'seconds') / 60:.0f} | {total(guided, 'executions'):,} | {edges} "
-            f"| {total(stable, 'executions'):,} | {total(rows, 'crashes')} |"
+            f"| {name or 'all'} | {minutes(guided)} | {total(guided, 'executions'):,} | {edges} "
+            f"| {minutes(stable)} | {total(stable, 'executions'):,} | {total(rows, 'crashes')} |"
         )
 
 

@@ -18,8 +18,11 @@ mod options;
 mod pieces;
 mod prefetch;
 mod report;
+#[cfg(all(test, shuttle))]
+mod schedules;
 mod servants;
 mod store;
+mod sync;
 
 pub use frames::{Frames, OpenFrame};
 pub use options::{Plan, Policy, StoreOptions};

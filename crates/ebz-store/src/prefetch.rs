@@ -15,11 +15,10 @@ use crate::frame_storage::{Fetched, StoredFrames};
 use crate::io::AlignedBuffer;
 use crate::options::StoreOptions;
 use crate::servants::{gone, pin, spawn};
-use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use crate::sync::{JoinHandle, Receiver, Sender, bounded, unbounded};
 use ebz::{Element, Result};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 /// A prefetched frame.
 pub(crate) enum Ready<T> {

@@ -18,12 +18,11 @@ use crate::failure::Failure;
 use crate::frame_storage::{FrameSink, StoredFrames};
 use crate::options::StoreOptions;
 use crate::pieces::Coded;
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crate::sync::{Builder, JoinHandle, Receiver, Sender, unbounded};
 use ebz::{Element, Error, Result};
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 
 /// A whole frame to compress.
 struct Whole<T> {
@@ -209,7 +208,7 @@ pub(crate) fn spawn<R: Send + 'static>(
     core: Option<core_affinity::CoreId>,
     work: impl FnOnce() -> R + Send + 'static,
 ) -> Result<JoinHandle<R>> {
-    let builder = thread::Builder::new().name(format!("ebz-{name}"));
+    let builder = Builder::new().name(format!("ebz-{name}"));
     Ok(builder.spawn(move || {
         if let Some(core) = core {
             // Pinning is best effort.

@@ -175,7 +175,7 @@ fn a_file_without_index_is_recovered_up_to_the_last_chunk() {
 #[test]
 fn the_maximum_size_is_exact_for_noise() {
     let mut state = 1u64;
-    let noise: Vec<f32> = (0..5000)
+    let noise: Vec<f32> = (0..20_000)
         .map(|_| {
             state = state
                 .wrapping_mul(6364136223846793005)
@@ -183,16 +183,40 @@ fn the_maximum_size_is_exact_for_noise() {
             f32::from_bits((state >> 32) as u32)
         })
         .collect();
-    for shape in [vec![5000], vec![50, 100], vec![0, 7], vec![10, 20, 25]] {
+    let cases: [(&[usize], &[usize]); 7] = [
+        (&[5000], &[]),
+        (&[50, 100], &[]),
+        (&[0, 7], &[]),
+        (&[10, 20, 25], &[]),
+        (&[10, 20, 25], &[4, 5, 7]),
+        (&[130], &[1]),
+        (&[20_000], &[1]),
+    ];
+    for (shape, chunk) in cases {
         let count = shape.iter().product();
-        let options = options()
+        let mut options = options()
             .codec("raw")
             .metadata(serde_json::json!({"name": "noise"}));
-        let view = View::new(&noise[..count], &shape).unwrap();
+        if !chunk.is_empty() {
+            options = options.chunk(chunk);
+        }
+        let view = View::new(&noise[..count], shape).unwrap();
         let bytes = ebz::compress(&view, &options).unwrap();
-        let most = ebz::max_compressed_size(&shape, ebz::ElementType::F32, &options).unwrap();
-        assert_eq!(bytes.len(), most);
+        let most = ebz::max_compressed_size(shape, ebz::ElementType::F32, &options).unwrap();
+        assert_eq!(bytes.len(), most, "{shape:?} {chunk:?}");
     }
+}
+
+/// Billions of chunks: none of them is looked at alone.
+#[test]
+fn the_maximum_size_of_many_chunks() {
+    let shape = [(1 << 30) - 1, 7, 9];
+    let options = options().codec("raw").chunk(&[1, 7, 6]);
+    let most = ebz::max_compressed_size(&shape, ebz::ElementType::F64, &options).unwrap();
+    let chunks = 2 * shape[0];
+    let values = shape.iter().product::<usize>();
+    // A header of 19 to 22 bytes, and a length of 2.
+    assert!((8 * values + 21 * chunks..8 * values + 24 * chunks).contains(&most));
 }
 
 /// An output that fails like a full disk.

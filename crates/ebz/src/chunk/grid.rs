@@ -4,6 +4,7 @@ use crate::array::{PerAxis, contiguous_strides, display, element_count};
 use crate::codec::Dims;
 use crate::error::{Error, Result};
 use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Raw size of automatically chosen chunks.
@@ -211,6 +212,27 @@ impl Grid {
     /// Number of values in a chunk.
     pub fn chunk_len(&self, chunk: usize) -> usize {
         self.chunk_box(chunk).iter().map(Range::len).product()
+    }
+
+    /// Numbers of values that chunks have, each with how many chunks have it: a few of them, even if
+    /// there are billions of chunks.
+    pub(crate) fn chunk_lens(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let mut lens = BTreeMap::from([(1, 1)]);
+        for (&extent, &chunk) in self.shape.iter().zip(&self.chunk) {
+            let mut longer = BTreeMap::new();
+            for (len, count) in lens {
+                for (len, count) in [
+                    (len * chunk, count * (extent / chunk)),
+                    (len * (extent % chunk), count),
+                ] {
+                    if len * count > 0 {
+                        *longer.entry(len).or_insert(0) += count;
+                    }
+                }
+            }
+            lens = longer;
+        }
+        lens.into_iter()
     }
 }
 

@@ -18,6 +18,7 @@ mod memory;
 mod reader;
 mod record;
 mod recover;
+mod size;
 mod slab;
 mod source;
 mod stream;
@@ -28,10 +29,11 @@ pub use append::LockedFile;
 pub use limits::Limits;
 pub use reader::{Frame, Reader};
 pub use recover::{Recovered, recover, recover_within};
+pub use size::max_compressed_size;
 pub use slab::{EncodedSlab, SlabCoder};
 pub use source::Source;
 pub use stream::StreamReader;
-pub use writer::{FrameStats, FrameWriter, Writer, choose, max_compressed_size};
+pub use writer::{FrameStats, FrameWriter, Writer, choose};
 
 /// First bytes of every file. The line ends and the high bit reveal damage by text-mode transfers.
 pub(crate) const SIGNATURE: [u8; 8] = *b"\x89EBZ\r\n\x1a\n";

@@ -7,20 +7,19 @@ use super::append::{LockedFile, Session};
 use super::file_header::FILE_HEADER_BYTES;
 use super::index::{self, FramePlace, FramePlaces, Place, Places, frame_number};
 use super::record::{Kind, Record};
+use super::size::size_of;
 use super::slab::{EncodedSlab, seal};
 use super::{FORMAT_VERSION, SIGNATURE};
 use crate::array::{FoundFill, ValueScan, View};
 use crate::auto::{self, Choice};
-use crate::bits::varint;
 use crate::bound::{Bound, Tolerance};
 use crate::chunk::{
     EncodedChunks, EncodedFrame, Engine, Form, FrameHeader, FramePlan, Input, Pool, Stream,
 };
-use crate::clip::Clip;
 use crate::codec;
-use crate::element::{Element, ElementType, with_type};
+use crate::element::Element;
 use crate::error::{Error, Result};
-use crate::fill::{Fill, FillValues};
+use crate::fill::Fill;
 use crate::options::Options;
 use crate::parallel;
 use crate::search::{self, SearchStats};
@@ -495,76 +494,13 @@ impl<W: Write + Seek + Send> FrameWriter<'_, W> {
     }
 }
 
-/// Maximum size of the stream of an array: the size with all chunks stored raw.
-pub fn max_compressed_size(
-    shape: &[usize],
-    element: ElementType,
-    options: &Options,
-) -> Result<usize> {
-    // A tolerance that depends on the values is an absolute bound or lossless.
-    let unknown = || Err(Error::invalid("the range is not known"));
-    let tolerances = match options.tolerance(unknown) {
-        Ok(tolerance) => vec![tolerance],
-        Err(_) => vec![Tolerance::Abs(1.0), Tolerance::Lossless],
-    };
-    if options.is_auto() {
-        let mut sizes = options.candidates().map(|(entry, _)| {
-            max_compressed_size(shape, element, &options.clone().codec(entry.info.name))
-        });
-        return sizes.try_fold(0, |most, size| Ok(most.max(size?)));
-    }
-    let plan = |tolerance| with_type!(element, T => FramePlan::new::<T>(shape, tolerance, options));
-    let max_fill = FillValues::new(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])?;
-    let mut max_header = 0;
-    let mut frame = Vec::new();
-    for tolerance in tolerances {
-        frame.clear();
-        let mut plan = plan(tolerance)?;
-        if options.fill.is_auto() && options.scans() {
-            plan = plan.with_fill(Fill::Found(max_fill));
-        }
-        if options.clip != Clip::None {
-            plan = plan.with_clip(Clip::Between(0.0, 1.0));
-        }
-        plan.header().write_to(&mut frame);
-        max_header = max_header.max(frame.len());
-    }
-    let plan = plan(Tolerance::Lossless)?;
-    let grid = &plan.header().grid;
-    let raw = (0..grid.chunks()).map(|chunk| (grid.chunk_len(chunk) * element.size()) as u64);
-    Ok(size_of(max_header, raw) as usize)
-}
-
 /// Size of a file with only this frame.
 fn file_size(frame: &EncodedFrame) -> usize {
     let bodies = frame.runs.iter().flat_map(EncodedChunks::bodies);
     let mut header = Vec::new();
     frame.plan.header().write_to(&mut header);
-    size_of(header.len(), bodies.map(|body| body.bytes.len() as u64)) as usize
-}
-
-/// Size of a file with one frame, from the body lengths of its header and its chunks.
-fn size_of(header: usize, bodies: impl Iterator<Item = u64>) -> u64 {
-    let header = Record::other(Kind::Frame, 0, header as u64);
-    let header = Place::new(FILE_HEADER_BYTES as u64, &header);
-    let (mut at, mut count, mut lengths) = (header.end(), 0, 0);
-    for (number, length) in bodies.enumerate() {
-        at = Place::new(at, &Record::of_chunk(0, number, Form::Raw, length)).end();
-        lengths += varint::length(length) as u64;
-        count += 1;
-    }
-    let mut frame = FramePlace {
-        header,
-        chunks: at - header.end(),
-        end: None,
-    };
-    if count > 1 {
-        frame.end = Some(Place::new(at, &Record::other(Kind::End, 0, lengths)));
-    }
-    let mut index = Vec::new();
-    index::write_frames(&[frame], frame.end(), &mut index);
-    let index = Record::other(Kind::Index, 1, index.len() as u64);
-    Place::new(frame.end(), &index).end()
+    let bodies = bodies.map(|body| (body.bytes.len() as u64, 1));
+    size_of(header.len(), bodies) as usize
 }
 
 /// The codec that `auto` chooses for an array with these options.
