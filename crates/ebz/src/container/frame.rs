@@ -111,7 +111,11 @@ impl FrameHeader {
                 .collect::<Result<PerAxis<_>>>()
         };
         let shape = sizes()?;
-        element_count(&shape).map_err(as_corrupt)?;
+        // No 64-bit machine has arrays that it cannot address; others may read a file of one.
+        element_count(&shape).map_err(|error| match usize::BITS {
+            64 => as_corrupt(error),
+            _ => Error::LimitExceeded(error.to_string()),
+        })?;
         let chunk = match has(HAS_CHUNK) {
             true => sizes()?,
             false => whole(&shape),

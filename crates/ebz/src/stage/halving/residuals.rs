@@ -162,7 +162,7 @@ impl<T: Float, S: Steps<T>> Lattice<T, S> {
         let near = self.proof.holds(value, decoded);
         let small = Real::abs(residual) <= T::from_f64(MAX_STEPS);
         (
-            u16::truncate(rounded.to_word()).zigzag(),
+            <u16 as Word>::truncate(rounded.to_word()).zigzag(),
             near & small & good,
         )
     }
