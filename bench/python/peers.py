@@ -37,6 +37,35 @@ def sz3(algorithm):
     return make
 
 
+def sperr(bound):
+    """As a filter of HDF5, on a file in memory."""
+    import h5py
+    import hdf5plugin
+
+    filters = hdf5plugin.Sperr(absolute=bound)
+
+    def dataset(dtype, shape):
+        if not 2 <= len(shape) <= 3:
+            raise ValueError("two or three axes are needed")
+        file = h5py.File("peer", "w", driver="core", backing_store=False)
+        return file.create_dataset("a", shape, dtype, chunks=shape, **filters)
+
+    def encode(a):
+        made = dataset(a.dtype, a.shape)
+        with made.file:
+            made[...] = a
+            made.file.flush()
+            return a.dtype, a.shape, made.id.read_direct_chunk((0,) * a.ndim)[1]
+
+    def decode(data):
+        made = dataset(*data[:2])
+        with made.file:
+            made.id.write_direct_chunk((0,) * len(data[1]), data[2])
+            return made[...]
+
+    return encode, decode
+
+
 def blosc(codec):
     def make(bound):
         import blosc2
@@ -85,6 +114,7 @@ PEERS = {
     # Its default, which may also choose Lorenzo, and Lorenzo with regression.
     "SZ3 interp. (pysz)": sz3("INTERP_LORENZO"),
     "SZ3 Lorenzo (pysz)": sz3("LORENZO_REG"),
+    "SPERR (hdf5plugin)": sperr,
     "blosc2 lz4, lossless": blosc("LZ4"),
     "blosc2 zstd, lossless": blosc("ZSTD"),
     "pcodec, lossless": pcodec,
