@@ -178,7 +178,7 @@ class Suggestion(dict[str, Any]):
     """What `suggest` found: a dictionary that is shown as a short table."""
 
     def __repr__(self) -> str:
-        lines = ["no bound keeps all wishes"]
+        lines = ["no bound meets all criteria"]
         if self["range"] is not None:
             lines = [f"range={self['range']:g}, codec={self['codec']!r}"]
         for found in self["from_values"]:
@@ -186,9 +186,9 @@ class Suggestion(dict[str, Any]):
             lines.append(f"{bound}: {found['why']}")
         for step in self["steps"]:
             ratios = ", ".join(f"{trial['codec']} {trial['ratio']:.1f}" for trial in step["trials"])
-            broken = [name for name, wish in step["wishes"].items() if not wish["holds"]]
-            kept = f"not kept: {', '.join(broken)}" if broken else "keeps all wishes"
-            lines.append(f"range={step['range']:g}: ratios {ratios}; {kept}")
+            broken = [name for name, found in step["criteria"].items() if not found["holds"]]
+            met = f"not met: {', '.join(broken)}" if broken else "meets all criteria"
+            lines.append(f"range={step['range']:g}: ratios {ratios}; {met}")
         return "\n".join(lines)
 
 
@@ -197,17 +197,17 @@ def suggest(
 ) -> Suggestion:
     """Bounds for an array, from what its values say and from what is to be kept of them.
 
-    `keep` names wishes and their thresholds, such as `{"ssim": 0.995, "gradient": 0.01}`; without it, those of
+    `keep` names criteria and their thresholds, such as `{"ssim": 0.995, "gradient": 0.01}`; without it, those of
     climate scientists are taken. The result is what `ebz suggest --json` prints: `range` and `codec` are the largest
-    bound relative to the range that keeps all wishes and the codec with the best ratio there (`None` if there is no such
+    bound relative to the range that meets all criteria and the codec with the best ratio there (`None` if there is no such
     bound), `from_values` what the values say themselves, and `steps` all that was tried:
 
         found = ebz.suggest(a)
         data = ebz.compress(a, range=found["range"], codec=found["codec"])
     """
-    wishes = [f"{name}={float(threshold)!r}" for name, threshold in (keep or {}).items()]
+    criteria = [f"{name}={float(threshold)!r}" for name, threshold in (keep or {}).items()]
     chosen = fill_text(plain({"fill": fill}).get("fill", "auto"))
-    return Suggestion(json.loads(_core.suggest(readable(a), wishes, chosen)))
+    return Suggestion(json.loads(_core.suggest(readable(a), criteria, chosen)))
 
 
 def codecs() -> list[Codec]:

@@ -11,12 +11,12 @@ def smooth(shape):
     return np.sin(sum(grid)).astype(np.float32)
 
 
-def test_wishes_hold_at_the_bound_that_is_suggested():
+def test_criteria_hold_at_the_bound_that_is_suggested():
     a = smooth((20, 40, 60))
     found = ebz.suggest(a, keep={"psnr": 70})
     back = ebz.decompress(ebz.compress(a, range=found["range"], codec=found["codec"]))
     assert ebz.compare(a, back)["error_stat:psnr"] >= 70
-    assert all(name in found["steps"][0] for name in ("range", "codec", "trials", "wishes"))
+    assert all(name in found["steps"][0] for name in ("range", "codec", "trials", "criteria"))
     assert repr(found).startswith(f"range={found['range']:g}, codec='{found['codec']}'\n")
     assert ebz.suggest(a, keep={"psnr": 100})["range"] < found["range"]
     with pytest.raises(ebz.InvalidArgument, match="taste"):

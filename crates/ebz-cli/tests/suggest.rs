@@ -36,7 +36,7 @@ fn wishes_hold_at_the_bound_that_is_suggested() {
         .find(chosen)
         .unwrap();
     assert!(
-        step["wishes"]["psnr"]["value"].as_f64().unwrap() >= 60.0,
+        step["criteria"]["psnr"]["value"].as_f64().unwrap() >= 60.0,
         "{step}"
     );
     // The array is so small that all of it was tried.
@@ -57,7 +57,7 @@ fn wishes_hold_at_the_bound_that_is_suggested() {
         stats["metrics"]["ssim:ssim"].as_f64().unwrap() >= 0.999,
         "{stats}"
     );
-    // So do wishes that are checked on slices and on neighbours.
+    // So do criteria that are checked on slices and on neighbours.
     let found = sandbox.json(&[
         "suggest",
         "smooth_96x64.f32",
@@ -67,14 +67,14 @@ fn wishes_hold_at_the_bound_that_is_suggested() {
         "gradient=1%",
     ]);
     assert!(found["range"].as_f64().unwrap() > 1e-6, "{found}");
-    let wishes = &found["steps"].as_array().unwrap().last().unwrap()["wishes"];
+    let criteria = &found["steps"].as_array().unwrap().last().unwrap()["criteria"];
     assert!(
-        wishes["dssim"]["value"].as_f64().unwrap() >= 0.9995,
-        "{wishes}"
+        criteria["dssim"]["value"].as_f64().unwrap() >= 0.9995,
+        "{criteria}"
     );
     assert!(
-        wishes["gradient"]["value"].as_f64().unwrap() <= 0.01,
-        "{wishes}"
+        criteria["gradient"]["value"].as_f64().unwrap() <= 0.01,
+        "{criteria}"
     );
     // A stricter wish asks for a smaller bound.
     let stricter = sandbox.json(&["suggest", "smooth_96x64.f32", "--keep", "psnr=100"]);

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wishes_are_read() {
+    fn criteria_are_read() {
         assert_eq!(
             "ssim=0.995".parse::<Criterion>().unwrap(),
             criterion(Kind::Ssim, 0.995)

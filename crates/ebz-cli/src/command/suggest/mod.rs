@@ -303,7 +303,7 @@ impl Suggested {
                 "range": step.bound,
                 "codec": step.best.map(|i| CODECS[i]),
                 "trials": step.trials,
-                "wishes": criteria.collect::<serde_json::Map<_, _>>(),
+                "criteria": criteria.collect::<serde_json::Map<_, _>>(),
             })
         });
         let chosen = self.chosen();
