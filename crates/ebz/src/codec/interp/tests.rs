@@ -311,3 +311,26 @@ fn a_constant_chunk_takes_a_few_dozen_bytes() {
         assert!(size <= 64, "{mode}: {size} bytes");
     }
 }
+
+#[test]
+fn values_far_from_zero_are_not_left_to_lorenzo() {
+    // Few steps from each other, but too many steps from zero for a coordinate.
+    let dims = dims(32, 32, 32);
+    let value = |i: usize| {
+        let [z, y, x] = [i / 1024, i / 32 % 32, i % 32].map(|a| a as f64);
+        1.0 + 1e-9 * ((z * 0.21).sin() + (y * 0.17).cos() * (x * 0.13).sin())
+    };
+    let values: Vec<f64> = (0..dims.len()).map(value).collect();
+    let size = |mode| {
+        let case = Case {
+            dims,
+            bound: 1e-11,
+            fill: FillValues::NONE,
+            mode,
+        };
+        case.check(&values)
+    };
+    let (chosen, isotropic) = (size("auto"), size("isotropic"));
+    assert!(chosen <= isotropic, "{chosen} {isotropic}");
+    assert!(size("lorenzo-zyx") > 4 * isotropic);
+}

@@ -493,8 +493,10 @@ impl<T: Number> Sampler<'_, '_, T> {
         });
         reach[2].inside = (self.extents[2] - 1).saturating_sub(WIDTH - 1).max(1);
         let mut totals = [0.0f32; 8];
+        let mut exact = 0;
         for number in 0..LORENZO_WINDOWS {
             let place = self.place(&reach, number);
+            exact += self.without_coordinate(place);
             // The corners of the cube that ends at each value, indexed by the axes along which they
             // precede it; then differences along one axis after the other.
             let mut sums = [[0i32; WIDTH]; 8];
@@ -530,10 +532,21 @@ impl<T: Number> Sampler<'_, '_, T> {
             }
         }
         let count: usize = self.extents.iter().product();
-        (
-            totals[best] / LORENZO_WINDOWS as f32 * count as f32,
-            best as u8,
-        )
+        let bits = totals[best] + (exact * 8 * T::SIZE / WIDTH) as f32;
+        (bits / LORENZO_WINDOWS as f32 * count as f32, best as u8)
+    }
+
+    /// Number of values in a window that only Lorenzo mode must store exactly: they are too many
+    /// steps from zero.
+    #[inline(always)]
+    fn without_coordinate(&self, place: Place) -> usize {
+        let window = self.window(place);
+        let far = |v: &&T| self.step.quantize(**v).is_none();
+        let regular = |v: &&T| v.is_finite() && !self.source.fill.contains(**v);
+        match window.iter().any(|v| far(&v)) {
+            true => window.iter().filter(far).filter(regular).count(),
+            false => 0,
+        }
     }
 }
 
