@@ -9,7 +9,7 @@
 use super::target::Target;
 
 /// Width of a bracket (relative to the bound) within which the curve is assumed to have no detail.
-pub(super) const MIN_WIDTH: f64 = 0.02;
+const MIN_WIDTH: f64 = 0.02;
 
 /// The trials so far, and the model that predicts the next one.
 #[derive(Debug, Clone)]
@@ -148,12 +148,6 @@ impl Bracketing {
         };
         crossings.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
         crossings
-    }
-
-    /// Middle of the closest crossing.
-    pub fn middle(&self) -> Option<f64> {
-        let (from, to) = *self.crossings().first()?;
-        Some(0.5 * (from.position + to.position))
     }
 
     /// Whether the curve jumps between two trials.

@@ -3,14 +3,13 @@
 //!
 //! Input: an array and a target. Output: the array encoded with a bound that meets it. The search
 //! encodes the array with a sequence of bounds and keeps the best result. It starts from a sample,
-//! or in a series from the previous frame. If the curve jumps, a sample suggests further bounds.
+//! or in a series from the previous frame. If the curve jumps, it tries bounds beside the jump.
 
 mod bracketing;
 mod one_pass;
 mod outcome;
 mod psnr;
 mod sample;
-mod scan;
 mod target;
 
 use crate::array::{FoundFill, ValueScan, View};
@@ -25,8 +24,10 @@ use outcome::Trial;
 pub use outcome::{SearchOutcome, SearchStats};
 use target::Target;
 
-/// Maximum number of trials on the whole array before the scan of a sample.
+/// Maximum number of trials on the whole array until the curve turns out to jump.
 const MAX_TRIALS: usize = 16;
+/// Maximum number of trials beside a jump.
+const MAX_TRIALS_AT_A_JUMP: usize = 8;
 /// Maximum number of trials on a sample to find a starting bound.
 const SAMPLE_TRIALS: usize = 8;
 /// Smallest bound to try, as a fraction of the range, which huge fill values may inflate.
@@ -140,7 +141,7 @@ pub(crate) fn frame<T: Element>(
     let mut bracketing = whole.search_from(&starts, slope, MAX_TRIALS)?;
     let mut open = false;
     if !whole.is_close() && !whole.is_met_exactly()? {
-        open = whole.scan(&mut bracketing)?;
+        open = whole.try_beside_jump(&mut bracketing)?;
     }
     whole.end(Some(bracketing.slope()), open)
 }
@@ -203,6 +204,24 @@ impl<T: Element> Search<'_, T> {
         let found = self.measure(Tolerance::Abs(bound))?;
         bracketing.note(bound, found);
         Ok(self.target.is_close(found))
+    }
+
+    /// Tries bounds where the curve jumps over the target: ratios may jump back, and a PSNR is
+    /// continuous except for stairs. Returns whether promising bounds are left.
+    fn try_beside_jump(&mut self, bracketing: &mut Bracketing) -> Result<bool> {
+        for _ in 0..MAX_TRIALS_AT_A_JUMP {
+            let next = match self.target {
+                Target::Ratio { .. } => bracketing.nearby(),
+                Target::Psnr(_) => bracketing.halfway(),
+            };
+            let Some(bound) = next else {
+                return Ok(false);
+            };
+            if self.step(bracketing, bound)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Encodes the array; returns its ratio or PSNR.

@@ -105,15 +105,6 @@ impl Target {
         above - self.aim()
     }
 
-    /// Largest distance from the aim at which a result is close.
-    pub fn width(self) -> f64 {
-        let above = self.level(match self {
-            Self::Ratio { ratio, .. } => ratio * 1.05,
-            Self::Psnr(decibels) => decibels + 1.0,
-        });
-        above - self.aim()
-    }
-
     /// Whether so many bits per value remain that bounds are close to the last digits of the
     /// values.
     pub fn is_fine(self) -> bool {

@@ -7,7 +7,7 @@ use super::plan::{Mode, Plan};
 use super::predict::Predictor;
 use super::quantize::Prediction;
 use super::rearrange::{join_chunk, join_level};
-use super::residual::ResidualRow;
+use super::residual::ResidualRows;
 use super::stream::StreamReader;
 use super::walk::{
     ClassJob, Coder, Fields, MIN_VALUES_TO_CHOOSE_PREDICTOR, Pass, Scratch, part, passes,
@@ -129,19 +129,19 @@ impl<T: Number> Coder<T> for RowDecoder<'_, '_, T> {
         scratch: &mut Scratch<T>,
     ) -> Result<()> {
         let Scratch { rows, contexts } = scratch;
-        // 2. Residuals. Contexts depend on those of the previous row.
-        let width = prediction.width();
-        let mut around = None;
-        let residuals = rows.residuals.chunks_exact_mut(width);
-        for (row, residuals) in residuals.take(prediction.rows).enumerate() {
-            job.classify(fields, (z, y + row), &mut around, contexts);
-            let start = prediction.start + row * prediction.pitch;
-            let row = ResidualRow {
-                residuals,
-                magnitudes: &mut fields.magnitudes[start..start + width],
-            };
-            self.streams.residuals.pull(self.isa, contexts, row)?;
-        }
+        // 2. Residuals.
+        let coded = ResidualRows {
+            around: job.rows_around(fields, (z, y)),
+            rows: prediction.rows,
+            start: prediction.start,
+            pitch: prediction.pitch,
+            count: prediction.count,
+            magnitudes: &mut fields.magnitudes,
+            residuals: &mut rows.residuals,
+        };
+        self.streams
+            .residuals
+            .pull_rows(self.isa, contexts, coded)?;
         // 1. Reconstruct; escapes are exact.
         let mut buffers = fields.buffers(job.pass.planes.is_some());
         prediction.dequantize(self.isa, job.step.size, &mut buffers, &rows.residuals);

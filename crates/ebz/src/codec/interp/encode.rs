@@ -1,6 +1,6 @@
 //! Encoder. [`super::decode`] mirrors the steps.
 
-use super::context::Magnitudes;
+use super::context::{Magnitudes, classify};
 use super::escape::Escape;
 use super::geometry::Pyramid;
 use super::kernel::launch;
@@ -117,7 +117,7 @@ impl<T: Number> Coder<T> for RowEncoder<'_, T> {
     fn rows(
         &mut self,
         job: &ClassJob<'_, T>,
-        (z, y): (usize, usize),
+        at: (usize, usize),
         prediction: &Prediction<T>,
         fields: &mut Fields<T>,
         scratch: &mut Scratch<T>,
@@ -131,10 +131,11 @@ impl<T: Number> Coder<T> for RowEncoder<'_, T> {
         }
         self.streams.position += prediction.rows * prediction.count;
         // 2. Residuals.
-        let mut around = None;
+        let mut around = job.rows_around(fields, at);
         let residuals = rows.residuals.chunks_exact(prediction.width());
-        for (row, residuals) in residuals.take(prediction.rows).enumerate() {
-            job.classify(fields, (z, y + row), &mut around, contexts);
+        for residuals in residuals.take(prediction.rows) {
+            let (magnitudes, count) = (&fields.magnitudes, prediction.count);
+            classify(self.isa, magnitudes, around.next_row(), count, contexts);
             self.streams.residuals.push(self.isa, contexts, residuals);
         }
         Ok(())

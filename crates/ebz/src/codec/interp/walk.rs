@@ -4,7 +4,7 @@
 //! From the coarsest level to the finest: classes with one odd axis, then two, then three; rows in
 //! order. A [`Coder`] encodes or decodes each row; everything else is common.
 
-use super::context::{Around, Contexts, classify};
+use super::context::{Around, Contexts};
 use super::geometry::{Block, Extents, Pyramid, lanes};
 use super::number::{Number, Step};
 use super::pack::Taps;
@@ -329,29 +329,15 @@ impl<T: Number> ClassJob<'_, T> {
         }
     }
 
-    /// Computes the contexts of the row at (z, y) from known magnitudes. `around` is that of the
-    /// previous row, if there is one, and becomes that of this row.
-    #[inline(always)]
-    pub(super) fn classify(
-        &self,
-        fields: &Fields<T>,
-        at: (usize, usize),
-        around: &mut Option<Around>,
-        contexts: &mut Contexts,
-    ) {
-        let (ny, y) = (self.block.extents[1], at.1);
-        // Next to the first and the last row, some rows around do not exist.
-        let inside =
-            y > 1 && y + 1 < ny && (self.class & 2 == 0 || y + 1 < self.neighbours(1).extents[1]);
-        let around = match around {
-            Some(around) if inside => {
-                around.advance();
-                around
-            }
-            _ => around.insert(self.around(fields.zeros, at)),
-        };
-        let count = self.block.extents[2];
-        classify(self.pass.isa, &fields.magnitudes, around, count, contexts);
+    /// The magnitudes around rows, the first one at `at`.
+    pub(super) fn rows_around(&self, fields: &Fields<T>, at: (usize, usize)) -> RowsAround<'_, T> {
+        RowsAround {
+            job: self,
+            zeros: fields.zeros,
+            at,
+            around: self.around(fields.zeros, at),
+            begun: false,
+        }
     }
 
     /// Coordinates of the first value of a row in the chunk, and the distance between its values.
@@ -430,5 +416,40 @@ impl<T: Number> ClassJob<'_, T> {
             }
         }
         around
+    }
+}
+
+/// The magnitudes around one row after the other.
+pub(super) struct RowsAround<'a, T> {
+    job: &'a ClassJob<'a, T>,
+    zeros: usize,
+    at: (usize, usize),
+    around: Around,
+    begun: bool,
+}
+
+impl<T: Number> RowsAround<'_, T> {
+    /// [`Around::side_count`] of all rows.
+    pub(super) fn side_count(&self) -> usize {
+        self.around.side_count
+    }
+
+    /// Those around the next row.
+    #[inline(always)]
+    pub(super) fn next_row(&mut self) -> &Around {
+        if self.begun {
+            let job = self.job;
+            self.at.1 += 1;
+            let (y, ny) = (self.at.1, job.block.extents[1]);
+            // Next to the first and the last row, some rows around do not exist.
+            let odd = job.class & 2 != 0;
+            if y > 1 && y + 1 < ny && !(odd && y + 1 >= job.neighbours(1).extents[1]) {
+                self.around.advance();
+            } else {
+                self.around = job.around(self.zeros, self.at);
+            }
+        }
+        self.begun = true;
+        &self.around
     }
 }

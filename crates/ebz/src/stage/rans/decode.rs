@@ -12,7 +12,7 @@ use crate::simd::Level;
 #[derive(Default)]
 pub struct Decoder {
     level: Option<Level>,
-    state: DecoderState,
+    pub(super) state: DecoderState,
     /// Current distribution of each context: most tables are the same as in the previous chunk.
     filled: Vec<Option<Distribution>>,
     rare: Vec<u8>,
@@ -89,14 +89,20 @@ impl Decoder {
             contexts,
             symbols,
         )?;
-        if escaped {
-            for symbol in symbols.iter_mut().filter(|s| **s == ESCAPE) {
-                *symbol = *self
-                    .rare
-                    .get(self.rare_position)
-                    .ok_or_else(|| Error::truncated("the list of rare symbols is cut off"))?;
-                self.rare_position += 1;
-            }
+        match escaped {
+            true => self.replace_escapes(symbols),
+            false => Ok(()),
+        }
+    }
+
+    /// Replaces escapes by rare symbols.
+    pub(super) fn replace_escapes(&mut self, symbols: &mut [u8]) -> Result<()> {
+        for symbol in symbols.iter_mut().filter(|s| **s == ESCAPE) {
+            *symbol = *self
+                .rare
+                .get(self.rare_position)
+                .ok_or_else(|| Error::truncated("the list of rare symbols is cut off"))?;
+            self.rare_position += 1;
         }
         Ok(())
     }

@@ -23,6 +23,8 @@ pub(crate) mod symbol;
 
 pub use decode::Decoder;
 pub use encode::{Encoder, place};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use kernels::WideDecoder;
 
 /// Values per segment.
 pub const LANES: usize = 32;

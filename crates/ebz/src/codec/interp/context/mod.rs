@@ -4,7 +4,7 @@
 //! derived from. Nothing depends on the same row, so a whole row is coded at once.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(super) mod avx2;
 
 use crate::codec::interp::kernel::Kernel;
 use crate::codec::interp::pack::{each, load, store};
@@ -12,7 +12,7 @@ use crate::simd::Level as Isa;
 use crate::stage::rans::LANES;
 
 /// Bins of the sum of neighbouring magnitudes.
-const BINS: usize = 16;
+pub(super) const BINS: usize = 16;
 /// Kinds of rows with contexts of their own.
 pub(super) const KINDS: usize = 6;
 /// Number of contexts; also the context index of idle lanes.

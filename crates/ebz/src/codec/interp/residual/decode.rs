@@ -14,7 +14,7 @@ use crate::stage::rans::{self, LANES};
 /// Scratch buffers of a decoder, reused between chunks.
 #[derive(Default)]
 pub(in crate::codec::interp) struct Memory {
-    rans: rans::Decoder,
+    pub(super) rans: rans::Decoder,
     indices: Vec<u8>,
     symbols: Vec<u8>,
     /// Indices of the coded segments of the row.
@@ -23,12 +23,12 @@ pub(in crate::codec::interp) struct Memory {
 
 /// Decodes residuals.
 pub(in crate::codec::interp) struct Decoder<'a> {
-    memory: &'a mut Memory,
-    gap: u32,
-    gaps: BitReader<'a>,
-    low: BitReader<'a>,
-    extra: BitReader<'a>,
-    words: &'a [u8],
+    pub(super) memory: &'a mut Memory,
+    pub(super) gap: u32,
+    pub(super) gaps: BitReader<'a>,
+    pub(super) low: BitReader<'a>,
+    pub(super) extra: BitReader<'a>,
+    pub(super) words: &'a [u8],
 }
 
 /// A row to decode (whole segments).

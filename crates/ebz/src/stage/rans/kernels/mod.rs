@@ -6,6 +6,9 @@ mod avx2;
 mod avx512;
 mod portable;
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::WideDecoder;
+
 use super::LANES;
 use super::state::{DecoderState, EncoderState};
 use crate::error::Result;

@@ -18,10 +18,9 @@ fn store(residuals: &mut [i16; LANES], value: __m512i) {
 }
 
 /// For each low bit, the lanes that store it; the number w of low bits of each lane; and 2ʷ / 2.
+#[inline]
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl")]
-fn lanes_with_bits(sums: &[u8; LANES], thresholds: &Thresholds) -> ([u32; 6], __m512i, __m512i) {
-    // SAFETY: the reference is to 32 readable bytes.
-    let sums = unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) };
+fn lanes_with_bits(sums: __m256i, thresholds: &Thresholds) -> ([u32; 6], __m512i, __m512i) {
     let mut masks = [0; 6];
     let mut widths = _mm256_setzero_si256();
     let one = _mm256_set1_epi8(1);
@@ -43,6 +42,8 @@ pub(super) fn split(
     thresholds: &Thresholds,
     out: &mut BitWriter,
 ) {
+    // SAFETY: the reference is to 32 readable bytes.
+    let sums = unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) };
     let (masks, widths, halves) = lanes_with_bits(sums, thresholds);
     let shifted = _mm512_add_epi16(load(residuals), halves);
     let low = _mm512_cvtepi16_epi8(shifted);
@@ -65,6 +66,20 @@ pub(super) fn merge(
     thresholds: &Thresholds,
     bits: &mut BitReader<'_>,
 ) {
+    // SAFETY: the reference is to 32 readable bytes.
+    let sums = unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) };
+    store(residuals, merged(load(residuals), sums, thresholds, bits));
+}
+
+/// The same with vectors.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+pub(in crate::codec::interp::residual) fn merged(
+    residuals: __m512i,
+    sums: __m256i,
+    thresholds: &Thresholds,
+    bits: &mut BitReader<'_>,
+) -> __m512i {
     let (masks, widths, halves) = lanes_with_bits(sums, thresholds);
     let mut low = _mm256_setzero_si256();
     for (bit, mask) in masks.into_iter().enumerate() {
@@ -74,9 +89,9 @@ pub(super) fn merge(
         let number = _pdep_u32(bits.get(mask.count_ones()), mask);
         low = _mm256_mask_add_epi8(low, number, low, _mm256_set1_epi8(1 << bit));
     }
-    let quotients = _mm512_sllv_epi16(load(residuals), widths);
+    let quotients = _mm512_sllv_epi16(residuals, widths);
     let remainders = _mm512_sub_epi16(_mm512_cvtepu8_epi16(low), halves);
-    store(residuals, _mm512_add_epi16(quotients, remainders));
+    _mm512_add_epi16(quotients, remainders)
 }
 
 /// See [`super::lanes_above`].

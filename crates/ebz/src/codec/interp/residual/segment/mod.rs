@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx512;
+pub(super) mod avx512;
 mod portable;
 
 use crate::bits::{BitReader, BitWriter};
