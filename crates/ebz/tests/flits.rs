@@ -25,7 +25,7 @@ fn values() -> Vec<f32> {
 /// A chunk, and the same one as a function of the bytes after its last stream.
 fn chunk(codec: &str, keys: &[[&str; 2]], length: usize) -> (Vec<u8>, impl Fn(&[u8]) -> Vec<u8>) {
     let mut params = Params::default();
-    keys.iter().for_each(|[key, value]| params.set(key, value));
+    keys.iter().for_each(|&[key, value]| params.set(key, value));
     let task = Task {
         dims: DIMS,
         tolerance: Tolerance::Precision(9),
