@@ -68,6 +68,8 @@ DIAGRAMS = {
 
 TRACES = ["fre_compress_6", "fre_decompress_6", "zfp_compress_2", "zfp_decompress_2"]
 CYCLES = 60
+# Cycles beside each other in a picture.
+PANEL = 20
 
 
 def block_diagram(nodes, edges, out):
@@ -86,35 +88,41 @@ def block_diagram(nodes, edges, out):
 
 
 def timing_diagram(core, rows):
-    """Waves of the ports, and the low words of flits in the cycles in which they are handed over."""
-    step, height, left = 30, 30, 74
+    """Waves of the ports, and the low words of flits in the cycles in which they are handed over; long ones go on below."""
+    step, height, left = 48, 26, 66
     signals = ["clk", "i_valid", "i_ready", "i_data", "o_valid", "o_ready", "o_last", "o_data"]
-    width = left + step * len(rows) + 10
-    svg = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(signals) + 30}" '
-           'font-family="monospace" font-size="11"><rect width="100%" height="100%" fill="white"/>',
+    panels = [rows[start:start + PANEL] for start in range(0, len(rows), PANEL)]
+    width, tall = left + step * PANEL + 10, height * len(signals) + 22
+    svg = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{tall * len(panels) + 20}" '
+           'font-family="monospace" font-size="12"><rect width="100%" height="100%" fill="white"/>',
            f'<text x="4" y="14">{core}: low words of flits, where they are handed over</text>']
-    for line, signal in enumerate(signals):
-        top = 24 + height * line
-        low, high = top + 20, top + 4
-        svg.append(f'<text x="4" y="{low - 4}">{signal}</text>')
-        points = []
-        for cycle, row in enumerate(rows):
-            x = left + step * cycle
-            if signal == "clk":
-                points += [(x, low), (x, high), (x + step / 2, high), (x + step / 2, low)]
-            elif signal.endswith("_data"):
-                port = signal[0]
-                taken = row[f"{port}_valid"] == row[f"{port}_ready"] == "1"
-                fill = "#cfe3cf" if taken else "#eeeeee"
-                svg.append(f'<rect x="{x}" y="{high}" width="{step}" height="{low - high}" fill="{fill}" stroke="#888"/>')
-                if taken:
-                    svg.append(f'<text x="{x + 2}" y="{low - 5}" font-size="5.8">{row[signal]}</text>')
-            else:
-                y = high if row[signal] == "1" else low
-                points += [(x, y), (x + step, y)]
-        if points:
-            path = " ".join(f"{x:g},{y:g}" for x, y in points)
-            svg.append(f'<polyline points="{path}" fill="none" stroke="#34557a" stroke-width="1.3"/>')
+    for panel, part in enumerate(panels):
+        start = 20 + tall * panel
+        svg += [f'<text x="{left + step * cycle + 2}" y="{start + 12}" font-size="9" fill="#777">{PANEL * panel + cycle}</text>'
+                for cycle in range(0, len(part), 5)]
+        for line, signal in enumerate(signals):
+            low = start + height * line + 35
+            high = low - 16
+            svg.append(f'<text x="4" y="{low - 4}">{signal}</text>')
+            points = []
+            for cycle, row in enumerate(part):
+                x = left + step * cycle
+                if signal == "clk":
+                    points += [(x, low), (x, high), (x + step / 2, high), (x + step / 2, low)]
+                elif signal.endswith("_data"):
+                    port = signal[0]
+                    taken = row[f"{port}_valid"] == row[f"{port}_ready"] == "1"
+                    fill = "#cfe3cf" if taken else "#eeeeee"
+                    svg.append(f'<rect x="{x}" y="{high}" width="{step}" height="{low - high}" fill="{fill}" stroke="#888"/>')
+                    if taken:
+                        svg.append(f'<text x="{x + step / 2:g}" y="{low - 5}" font-size="9" text-anchor="middle">'
+                                   f'{row[signal]}</text>')
+                else:
+                    y = high if row[signal] == "1" else low
+                    points += [(x, y), (x + step, y)]
+            if points:
+                path = " ".join(f"{x:g},{y:g}" for x, y in points)
+                svg.append(f'<polyline points="{path}" fill="none" stroke="#34557a" stroke-width="1.3"/>')
     return "\n".join(svg + ["</svg>"]) + "\n"
 
 

@@ -185,8 +185,8 @@ fn zfp_compresses_frames_if_it_is_there() {
     }
     sandbox.fails(
         2,
-        &zfp(&["--policy", "compressed-memory:frames"]),
-        &["--hand-over slabs"],
+        &zfp(&["--policy", "memory", "--policy", "compressed-memory:frames"]),
+        &["zfp compresses slabs", "--hand-over slabs"],
     );
 }
 

@@ -11,7 +11,7 @@ use ebz::{FillValues, Tolerance};
 use ebz_testkit::random::Random;
 
 /// Streams of a segment.
-const STREAMS: usize = 4;
+pub const STREAMS: usize = 4;
 
 /// How many planes of each block are kept.
 #[derive(Debug, Clone, Copy)]
@@ -161,6 +161,17 @@ impl Blocks {
         let mut chunk = flits(&self.header(stream, mode));
         chunk.extend(byte_flits(&stream.bytes));
         chunk
+    }
+
+    /// The uncompressed chunk for one of the four cores that write a segment: its header flit, and every fourth block
+    /// from `first` on.
+    pub fn every_fourth(&self, first: usize, mode: Mode) -> Vec<Flit> {
+        let blocks = first..self.values.len() / self.block_size();
+        let stream = Stream {
+            blocks: blocks.step_by(STREAMS).collect(),
+            bytes: Vec::new(),
+        };
+        self.plain(&stream, mode, &self.values)
     }
 
     fn header(&self, stream: &Stream, mode: Mode) -> Vec<u32> {

@@ -5,7 +5,7 @@ mod transpose;
 pub(crate) mod varint;
 mod writer;
 
-pub(crate) use reader::BitReader;
+pub(crate) use reader::{BitReader, fills_flit};
 pub(crate) use transpose::transpose8;
 pub(crate) use writer::BitWriter;
 

@@ -3,6 +3,9 @@
 use super::low_mask;
 use crate::error::{Error, Result};
 
+/// Bytes of a flit: what a hardware core outputs in one cycle.
+const FLIT_BYTES: usize = 16;
+
 /// Reads the output of [`BitWriter`](super::BitWriter). Reads beyond the end return zeros, so that
 /// inner loops need no checks; [`BitReader::finish`] and [`BitReader::rest`] report them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -84,6 +87,20 @@ impl<'a> BitReader<'a> {
             Err(Error::corrupt("a bit stream has trailing bytes"))
         }
     }
+
+    /// As [`Self::finish`], but zeros may follow that fill up a flit of a hardware core.
+    pub fn finish_flit(&self) -> Result<()> {
+        match fills_flit(self.rest()?) {
+            true => Ok(()),
+            false => self.finish(),
+        }
+    }
+}
+
+/// Whether these bytes after a stream only fill up the last flit of a hardware core, which does not tell how many
+/// bytes of it are in use.
+pub(crate) fn fills_flit(rest: &[u8]) -> bool {
+    rest.len() < FLIT_BYTES && rest.iter().all(|&byte| byte == 0)
 }
 
 /// The last bytes, padded with zeros.

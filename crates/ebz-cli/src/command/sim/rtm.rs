@@ -39,6 +39,10 @@ pub fn run(args: &Rtm) -> Result<Outcome> {
     let options = args.coding.options_or(DEFAULT_BOUND)?;
     let policies = policies(args)?;
     let engine = args.zfp_rate.map(zfp).transpose()?;
+    let whole = |(policy, how): &(Policy, HandOver)| !policy.is_exact() && *how == HandOver::Frames;
+    if engine.is_some() && policies.iter().any(whole) {
+        bail!("zfp compresses slabs: pass frames as slabs (--hand-over slabs)");
+    }
     let shot = shot(args)?;
     let manner = Manner {
         threads: args.threads.count(),

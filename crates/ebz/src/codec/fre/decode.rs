@@ -5,6 +5,7 @@ use super::grid::Pattern;
 use super::kernels::Tiles;
 use super::kernels::dispatch::Kernels;
 use super::lanes::{self, Layout};
+use crate::bits::fills_flit;
 use crate::codec::Context;
 use crate::error::{Error, Result};
 use crate::simd::Level;
@@ -35,7 +36,9 @@ where
         for value in &mut out[starts[lane] + done..starts[lane + 1]] {
             *value = cursor.next(layout.streams, layout.kept);
         }
-        if cursor.at.div_ceil(8) != ends[lane + 1] {
+        let rest = layout.streams.get(cursor.at.div_ceil(8)..ends[lane + 1]);
+        let ended = |rest: &[u8]| rest.is_empty() || layout.one_lane && fills_flit(rest);
+        if !rest.is_some_and(ended) {
             return Err(Error::corrupt(
                 "the words of a fre lane do not match its length",
             ));

@@ -79,9 +79,9 @@ pub struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    /// Checks that the streams were consumed completely.
+    /// Checks that the streams were consumed completely, up to whole flits.
     pub fn end(&self) -> Result<()> {
-        self.readers.iter().try_for_each(BitReader::finish)
+        self.readers.iter().try_for_each(BitReader::finish_flit)
     }
 }
 
