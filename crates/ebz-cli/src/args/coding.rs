@@ -7,7 +7,7 @@ use ebz::codec::Params;
 use ebz::{Bound, BoundKind, Clip, Favor, Fill, Options};
 
 #[derive(Debug, Group)]
-#[command(group = ArgGroup::new("bound").multiple(false))]
+#[command(group = ArgGroup::new("bound").multiple(false), next_help_heading = "Bound, one of these")]
 pub struct OneBound {
     /// |x - x'| <= E
     #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true, value_parser = quantity::bound)]
@@ -58,6 +58,7 @@ impl OneBound {
 
 /// How to encode values, in memory or in a filter.
 #[derive(Debug, Group)]
+#[command(next_help_heading = "Codec and special values")]
 pub struct Coding {
     #[command(flatten)]
     pub bound: OneBound,

@@ -62,6 +62,15 @@ pub const DEFAULT: [Criterion; 4] = [
     criterion(Kind::Ks, 0.05),
 ];
 
+/// Their names, as in `ssim and ks`.
+pub fn names(criteria: &[Criterion]) -> String {
+    let names: Vec<_> = criteria.iter().map(|one| one.kind.name()).collect();
+    match &names[..] {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        names => names.concat(),
+    }
+}
+
 const fn criterion(kind: Kind, threshold: f64) -> Criterion {
     Criterion { kind, threshold }
 }
