@@ -93,8 +93,9 @@ unsafe fn compress<T: Element>(
     Ok(capacity - rest.len())
 }
 
-/// Tells which codec "auto" chooses for an array with these options, and why: `choice` becomes a text such as
-/// "ceaz for balanced: ratio 9.71 on 2.1 % of the values, 7.59 with fz, in about 35 % of the time", to be freed with ebz_message_free.
+/// Tells which codec "auto" chooses for an array with these options, and why: `choice` becomes a
+/// text that starts with its name, such as "fz for speed: ratio 6.206 on 1.56 % of the values, 6.670
+/// with ceaz, in about 3 times the time", to be freed with ebz_message_free.
 ///
 /// # Safety
 /// `options` is valid; `shape` points to `axes` numbers, and so does `strides` or it is null;

@@ -30,9 +30,6 @@ const PLACEHOLDER: &str = "@DATA@";
 const SAMPLE_BYTES: usize = 4 << 20;
 /// The bounds to try, relative to the range.
 const BOUNDS: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
-/// Maximum number of rows averaged in a spectrum, and of values per row.
-const MAX_SPECTRUM_ROWS: usize = 256;
-const MAX_SPECTRUM_LENGTH: usize = 2048;
 
 pub fn run(args: &Report) -> Result<Outcome> {
     let started = Instant::now();
@@ -94,10 +91,7 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
         shape: field.shape.clone(),
     };
     let choice = match options.is_auto() {
-        true => Some(ebz::choose(
-            &View::new(&values, &field.shape)?,
-            &options,
-        )?),
+        true => Some(ebz::choose(&View::new(&values, &field.shape)?, &options)?),
         false => None,
     };
     let entry = match choice {
@@ -226,7 +220,7 @@ fn peer_note(requested: bool, peers: &[Trial]) -> &'static str {
     }
 }
 
-/// Rows of the fastest axis, spread over the array, without those with missing values.
+/// Pieces of rows of the fastest axis, spread over the array, without those with missing values.
 fn rows<T: Element>(
     shape: &[usize],
     values: &[T],
@@ -234,13 +228,11 @@ fn rows<T: Element>(
     pick: &dyn Fn(T, T) -> f64,
     is_missing: impl Fn(T) -> bool,
 ) -> Vec<Vec<f64>> {
-    let row = shape.last().copied().unwrap_or(1).max(1);
-    let length = 1 << row.min(MAX_SPECTRUM_LENGTH).ilog2();
-    let step = (values.len() / row).div_ceil(MAX_SPECTRUM_ROWS).max(1);
-    let pairs = values.chunks_exact(row).zip(decoded.chunks_exact(row));
-    pairs
-        .step_by(step)
-        .map(|(x, y)| (&x[..length], &y[..length]))
+    let (starts, length) = spectrum::pieces(shape, values.len());
+    starts
+        .into_iter()
+        .map(|start| start..start + length)
+        .map(|piece| (&values[piece.clone()], &decoded[piece]))
         .filter(|(x, _)| !x.iter().any(|&x| is_missing(x)))
         .map(|(x, y)| x.iter().zip(y).map(|(&x, &y)| pick(x, y)).collect())
         .collect()
