@@ -81,10 +81,12 @@ class Ebz(_FilterReference):  # type: ignore[misc]
         favor: str = "balanced",
         params: Params | None = None,
         fill: Fill = "auto",
+        clip: str = "auto",
+        keep_zeros: bool = False,
     ) -> None:
         self._settings = plain(dict(
             abs=abs, range=range, pointwise=pointwise, psnr=psnr, ratio=ratio, precision=precision,
-            lossless=lossless, codec=codec, favor=favor, params=params, fill=fill))
+            lossless=lossless, codec=codec, favor=favor, params=params, fill=fill, clip=clip, keep_zeros=keep_zeros))
         given: list[Any] = [
             name if name == "lossless" else {name: value}
             for name, value in self._settings.items() if name in BOUNDS]
@@ -97,6 +99,8 @@ class Ebz(_FilterReference):  # type: ignore[misc]
             "favor": favor,
             "params": {key: _text(v) for key, v in self._settings.get("params", {}).items()},
             "fill": fill_text(self._settings.get("fill", "auto")),
+            "clip": self._settings.get("clip", "auto"),
+            "keep_zeros": self._settings.get("keep_zeros", False),
         }
         try:
             text = json.dumps(request, allow_nan=False).encode()
