@@ -134,21 +134,21 @@ def test_codec_settings(tmp_path, field):
 
 
 def test_limits_and_zeros(tmp_path):
-    wave = np.sin(np.linspace(0, 60, 4000)).reshape(40, 100)
-    values = np.maximum(wave, 0).astype("f4")
+    wave = numpy.sin(numpy.linspace(0, 60, 4000)).reshape(40, 100)
+    values = numpy.maximum(wave, 0).astype("f4")
 
     def stored(**settings):
         with h5py.File(tmp_path / "a.h5", "w") as file:
-            made = file.create_dataset("t", data=values, chunks=(20, 100), **Ebz(abs=0.1, codec="interp", **settings))
+            made = file.create_dataset("t", data=values, chunks=(20, 100), **ebz.hdf5.Ebz(abs=0.1, codec="interp", **settings))
             found = ebz.hdf5.codec_settings(made)
-            assert Ebz(**found).words == Ebz(abs=0.1, codec="interp", **settings).words
+            assert ebz.hdf5.Ebz(**found).words == ebz.hdf5.Ebz(abs=0.1, codec="interp", **settings).words
             return made[...]
 
     assert stored().min() < 0
     assert stored(clip="0..").min() == 0 and stored(clip="data").min() == 0
-    assert np.all(stored(keep_zeros=True)[values == 0] == 0)
+    assert numpy.all(stored(keep_zeros=True)[values == 0] == 0)
     with pytest.raises(ebz.InvalidArgument, match="1..0"):
-        Ebz(abs=0.1, clip="1..0")
+        ebz.hdf5.Ebz(abs=0.1, clip="1..0")
 
 
 def test_shuffle_before_the_filter_is_rejected(tmp_path, field):
