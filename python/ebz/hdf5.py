@@ -18,7 +18,7 @@ import os
 import pathlib
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -29,7 +29,7 @@ from .errors import Error, InvalidArgument, InvalidType, UnsupportedError
 from .settings import BOUNDS, Fill, Params, fill_text, plain
 
 __all__ = [
-    "FILTER_ID", "PLUGIN_PATH", "Ebz", "codec_settings", "compress_variable", "write_parallel"]
+    "FILTER_ID", "PLUGIN_PATH", "Ebz", "codec_settings", "compress_variable", "settings_of", "write_parallel"]
 
 FILTER_ID = 60192
 """The filter id."""
@@ -153,9 +153,14 @@ def codec_settings(dataset: Any) -> dict[str, Any] | None:
     for place in range(properties.get_nfilters()):
         number, _, words, _ = properties.get_filter(place)
         if number == FILTER_ID:
-            settings: dict[str, Any] = json.loads(_core.hdf5_settings(list(words)))
-            return settings
+            return settings_of(words)
     return None
+
+
+def settings_of(words: Sequence[int]) -> dict[str, Any]:
+    """The settings in the parameters of the filter (`cd_values`), for readers that only have these."""
+    settings: dict[str, Any] = json.loads(_core.hdf5_settings(list(words)))
+    return settings
 
 
 def compress_variable(variable: Any, **settings: Any) -> None:
