@@ -12,6 +12,7 @@ async function check(browser, name, expected) {
   for (const [look, options] of Object.entries({
     light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
     dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
+    laptop: { colorScheme: "light", viewport: { width: 1024, height: 640 } },
     narrow: { colorScheme: "light", viewport: { width: 480, height: 900 } },
   })) {
     const context = await browser.newContext({ ...options, offline: true });
@@ -22,6 +23,7 @@ async function check(browser, name, expected) {
     page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) problems.push(request.url()); });
     await page.goto("file://" + path.join(folder, name + ".html"));
     assert.match(await page.textContent("#words"), /times less space/);
+    assert.match(await page.textContent("#advice"), /^This meets .* (Recommended|No bound)/);
     for (const id of ["#both", "#errors"]) assert((await pixels(page, id)).length > 1000, `${name}: ${id} is empty`);
 
     // The slider moves the border between both.
@@ -69,6 +71,10 @@ async function check(browser, name, expected) {
     assert((await page.locator("#table tr").count()) > 20);
     const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
     assert(wide <= room, `${name} ${look}: ${wide} pixels wide in ${room}`);
+    if (!expected.lines) {
+      const scale = await page.$$eval("#low, #high", (ends) => ends.map((end) => Number(end.textContent.replace(/[≤≥ ]/g, "").replace("−", "-"))));
+      assert(scale[0] < scale[1], `${name}: colours from ${scale}`);
+    }
     if (expected.missing) assert.match(await page.textContent("#facts"), /missing/);
     assert.deepEqual(problems, [], `${name} ${look}`);
     await page.screenshot({ path: path.join(folder, `${name}-${look}.png`), fullPage: true });

@@ -34,6 +34,10 @@ def bound_of(row):
     return row["bound"].removeprefix("range ")
 
 
+def title(bound):
+    return bound.capitalize() if bound == "lossless" else f"Range {bound}"
+
+
 def number(text):
     return float(text) if text not in ("", None) else math.nan
 
@@ -63,7 +67,7 @@ def ratios(ours, peers, bounds):
             rows.append([short(field), *(mark(row.get(name), best) for name in names)])
         means = [mean([row[name] for row in cells.values() if name in row]) for name in names]
         rows.append(["*geometric mean*", *(f"*{value:.2f}*" for value in means)])
-        text.append(f"### Range {bound}\n\n{table(['field', *names], rows)}")
+        text.append(f"### {title(bound)}\n\n{table(['field', *names], rows)}")
     return "\n\n".join(text)
 
 
@@ -90,6 +94,11 @@ def speeds(ours, peers):
     return table(["", "compress GB/s", "decompress GB/s"], rows)
 
 
+def over(point):
+    """The largest error, in bounds; nothing for a lossless compressor."""
+    return "" if point["bound"] == "lossless" else f"{number(point['error_over_bound']):.3g}"
+
+
 def dominated(point, others, keys):
     return any(all(number(other[key]) >= number(point[key]) for key in keys) for other in others)
 
@@ -98,15 +107,13 @@ def open_points(ours, peers):
     """Points of peers that no ebz codec matches in ratio and both speeds."""
     rows, counts = [], collections.Counter()
     for point in peers:
-        if point["bound"] == "lossless":
-            continue
         counts[point["peer"], "all"] += 1
         same = [row for row in ours if row["field"] == point["field"] and float_equal(bound_of(row), bound_of(point))]
         if not dominated(point, same, ("ratio", *SPEEDS)):
             counts[point["peer"], "open"] += 1
             best = max(same, key=lambda row: number(row["ratio"]), default=None)
             rows.append([point["peer"], short(point["field"]), bound_of(point), f"{number(point['ratio']):.2f}",
-                         *(f"{number(point[speed]):.2f}" for speed in SPEEDS), f"{number(point['error_over_bound']):.3g}",
+                         *(f"{number(point[speed]):.2f}" for speed in SPEEDS), over(point),
                          f"{best['codec']} {number(best['ratio']):.2f}" if best else ""])
     peers_named = dict.fromkeys(name for name, _ in counts)
     total = [[name, counts[name, "open"], counts[name, "all"]] for name in peers_named]
@@ -118,7 +125,9 @@ def recorded_points(ours, files, skipped):
     """Ratios measured elsewhere that exceed those of every ebz codec."""
     best = {}
     for row in ours:
-        key = row["field"], float(bound_of(row)) if is_number(bound_of(row)) else None
+        if not is_number(bound_of(row)):
+            continue
+        key = row["field"], float(bound_of(row))
         best[key] = max(best.get(key, ("", 0)), (row["codec"], number(row["ratio"])), key=lambda pair: pair[1])
     counts, above = collections.Counter(), []
     for path in files:
@@ -207,18 +216,19 @@ def main():
     parser.add_argument("--unlike", action="append", default=[])
     given = parser.parse_args()
     ours, peers = read(given.folder / "results.csv"), read(given.folder / "peers.csv")
-    ours = [row for row in ours if row["bound"].startswith("range")]
     bounds = list(dict.fromkeys(bound_of(row) for row in ours))
+    lossy = [bound for bound in bounds if bound != "lossless"]
     text = ["# Results", "This page is the output of `bench/run`. Speeds are from the minimum CPU time of one thread, on each "
             "field in its original size. They depend on the machine and its load: compare them only with each other. "
             "Ratios are the same on every machine.",
-            "## Ratios", ratios(ours, [row for row in peers if row["bound"] != "lossless"], bounds),
-            "## Speeds", "Geometric means over all fields and bounds:", speeds(ours, peers)]
+            "## Ratios", ratios(ours, peers, bounds),
+            "## Speeds", "Geometric means over all fields and bounds, lossless ones apart:",
+            speeds([row for row in ours if row["bound"] != "lossless"], peers)]
     pictures = given.docs / "pictures"
     plotted = []
     for field in pick(ours):
         path = pictures / f"pareto_{short(field)}.svg"
-        pareto(ours, peers, field, bounds[len(bounds) // 2], path)
+        pareto(ours, peers, field, lossy[len(lossy) // 2], path)
         plotted.append(f"![{short(field)}: ratio over speed](pictures/{path.name})")
     text += ["## Ratio over speed", "Circles are ebz, triangles peers.", "\n\n".join(plotted)]
     if peers:

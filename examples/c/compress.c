@@ -60,6 +60,12 @@ int main(int argc, char **argv)
     if (largest > bound)
         return 1;
 
+    /* Which codec "auto" would choose, and why. */
+    char *choice;
+    check(ebz_choose(options, EBZ_F32, 3, shape, NULL, field, &choice, &message), message);
+    printf("auto: %s\n", choice);
+    ebz_message_free(choice);
+
     /* A file: one frame per time step. */
     ebz_writer *writer;
     check(ebz_writer_create(path, options, &writer, &message), message);

@@ -10,7 +10,7 @@
 """
 
 from ._core import __version__
-from .coding import codecs, compare, compress, decompress, decompress_into, suggest
+from .coding import choose, codecs, compare, compress, decompress, decompress_into, suggest
 from .errors import (
     CorruptError,
     Error,
@@ -32,6 +32,7 @@ __all__ = [
     "TruncatedError",
     "UnsupportedError",
     "__version__",
+    "choose",
     "codecs",
     "compare",
     "compress",

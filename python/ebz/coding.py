@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from .arrays import is_compressed, readable, stream
 from .errors import InvalidArgument
-from .settings import Fill, Params, count, fill_text, limit, options, plain
+from .settings import Fill, Params, Settings, count, fill_text, limit, options, plain
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from typing_extensions import Buffer, Unpack
 
 
 class Codec(TypedDict):
@@ -73,9 +73,11 @@ def compress(
     and the bound needs a scan of all values. `keep_zeros=True` keeps exact zeros. Neither violates
     the bound.
 
-    `codec` is one of `ebz.codecs()`, with its own `params`, or `"auto"`, which samples the array: with
-    `favor="speed"` a codec that takes twice the time must halve the size, with `"balanced"` save a tenth of
-    it, with `"ratio"` time does not count. `threads=0` uses all cores; the output does not depend on it. `chunk` sets the chunk extents, the granularity of region reads.
+    `codec` is one of `ebz.codecs()`, with its own `params`; or `"fast"`, `"balanced"` or `"small"`; or `"auto"`,
+    which samples the array: with `favor="speed"` a codec that takes twice the time must halve the size, with
+    `"balanced"` save a tenth of it, with `"ratio"` time does not count; `choose` tells which and why.
+    `threads=0` uses all cores; the output does not depend on it. `chunk` sets the chunk extents, the granularity of
+    region reads.
     `metadata` is any JSON value, stored with the array. `device="gpu"` runs codec `fz` on a GPU,
     `"gpu:NAME"` on the first whose name contains NAME, with the same output; what the GPU does not
     support runs on the CPU. This needs a package built with the feature `gpu`.
@@ -179,6 +181,9 @@ class Suggestion(dict[str, Any]):
 
     def __repr__(self) -> str:
         lines = ["no bound meets all criteria"]
+        if nearly := self["nearly"]:
+            without = ", ".join(nearly["without"])
+            lines = [f"range={nearly['range']:g}, codec={nearly['codec']!r}: all but {without}, which no bound meets"]
         if self["range"] is not None:
             lines = [f"range={self['range']:g}, codec={self['codec']!r}"]
         for found in self["from_values"]:
@@ -199,8 +204,9 @@ def suggest(
 
     `keep` names criteria and their thresholds, such as `{"ssim": 0.995, "gradient": 0.01}`; without it, those of
     climate scientists are taken. The result is what `ebz suggest --json` prints: `range` and `codec` are the largest
-    bound relative to the range that meets all criteria and the codec with the best ratio there (`None` if there is no such
-    bound), `from_values` what the values say themselves, and `steps` all that was tried:
+    bound relative to the range that meets all criteria and the codec with the best ratio there; if there is no such
+    bound, they are `None`, and `nearly` has those that meet all `without` some criteria, if any. `from_values` is what the
+    values say themselves, and `steps` all that was tried:
 
         found = ebz.suggest(a)
         data = ebz.compress(a, range=found["range"], codec=found["codec"])
@@ -208,6 +214,28 @@ def suggest(
     criteria = [f"{name}={float(threshold)!r}" for name, threshold in (keep or {}).items()]
     chosen = fill_text(plain({"fill": fill}).get("fill", "auto"))
     return Suggestion(json.loads(_core.suggest(readable(a), criteria, chosen)))
+
+
+class Choice(dict[str, Any]):
+    """What `choose` found: a dictionary that is shown as the choice and its reason."""
+
+    def __repr__(self) -> str:
+        return str(self["why"])
+
+
+def choose(a: ArrayLike, **settings: Unpack[Settings]) -> Choice:
+    """The codec that `codec="auto"` chooses for an array, and why.
+
+    The arguments are those of `compress`: one bound, and `favor`.
+
+        found = ebz.choose(a, range=1e-3, favor="ratio")
+        print(found)                    # ceaz for ratio: ratio 9.71 on 2.1 % of the values, 7.59 with fz, …
+        data = ebz.compress(a, range=1e-3, codec=found["codec"])
+
+    `ratio` is that of the samples, which are the fraction `sampled` of all values; `next` is the second best codec with
+    its ratio. Codecs of Zarr and HDF5 choose for each chunk: pass one.
+    """
+    return Choice(json.loads(_core.choose(readable(a), options({**settings, "codec": "auto"}))))
 
 
 def codecs() -> list[Codec]:

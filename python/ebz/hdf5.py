@@ -18,7 +18,7 @@ import os
 import pathlib
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -29,7 +29,7 @@ from .errors import Error, InvalidArgument, InvalidType, UnsupportedError
 from .settings import BOUNDS, Fill, Params, fill_text, plain
 
 __all__ = [
-    "FILTER_ID", "PLUGIN_PATH", "Ebz", "codec_settings", "compress_variable", "write_parallel"]
+    "FILTER_ID", "PLUGIN_PATH", "Ebz", "codec_settings", "compress_variable", "settings_of", "write_parallel"]
 
 FILTER_ID = 60192
 """The filter id."""
@@ -81,10 +81,12 @@ class Ebz(_FilterReference):  # type: ignore[misc]
         favor: str = "balanced",
         params: Params | None = None,
         fill: Fill = "auto",
+        clip: str = "auto",
+        keep_zeros: bool = False,
     ) -> None:
         self._settings = plain(dict(
             abs=abs, range=range, pointwise=pointwise, psnr=psnr, ratio=ratio, precision=precision,
-            lossless=lossless, codec=codec, favor=favor, params=params, fill=fill))
+            lossless=lossless, codec=codec, favor=favor, params=params, fill=fill, clip=clip, keep_zeros=keep_zeros))
         given: list[Any] = [
             name if name == "lossless" else {name: value}
             for name, value in self._settings.items() if name in BOUNDS]
@@ -97,6 +99,8 @@ class Ebz(_FilterReference):  # type: ignore[misc]
             "favor": favor,
             "params": {key: _text(v) for key, v in self._settings.get("params", {}).items()},
             "fill": fill_text(self._settings.get("fill", "auto")),
+            "clip": self._settings.get("clip", "auto"),
+            "keep_zeros": self._settings.get("keep_zeros", False),
         }
         try:
             text = json.dumps(request, allow_nan=False).encode()
@@ -149,9 +153,14 @@ def codec_settings(dataset: Any) -> dict[str, Any] | None:
     for place in range(properties.get_nfilters()):
         number, _, words, _ = properties.get_filter(place)
         if number == FILTER_ID:
-            settings: dict[str, Any] = json.loads(_core.hdf5_settings(list(words)))
-            return settings
+            return settings_of(words)
     return None
+
+
+def settings_of(words: Sequence[int]) -> dict[str, Any]:
+    """The settings in the parameters of the filter (`cd_values`), for readers that only have these."""
+    settings: dict[str, Any] = json.loads(_core.hdf5_settings(list(words)))
+    return settings
 
 
 def compress_variable(variable: Any, **settings: Any) -> None:

@@ -27,6 +27,18 @@ def test_advice_without_rust(backend, hook, monkeypatch, tmp_path):
         getattr(backend, hook)()
 
 
+@pytest.mark.parametrize("version, is_new", [("1.63.0", False), ("1.88.0", False), ("1.89.0", True), ("2.0.0", True)])
+def test_advice_about_an_old_rust(backend, monkeypatch, tmp_path, version, is_new):
+    cargo = tmp_path / "cargo"
+    cargo.write_text(f"#!/bin/sh\necho 'cargo {version} (d39cc9a 2022-08-01)'\n")
+    cargo.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if is_new:
+        return backend.need_cargo()
+    with pytest.raises(SystemExit, match=f"cargo {version} .* is too old. Install Rust 1.89 or newer"):
+        backend.need_cargo()
+
+
 def test_advice_names_the_version_that_is_needed(backend, monkeypatch, tmp_path):
     manifest = (ROOT / "Cargo.toml").read_text()
     needed, = [line.split('"')[1] for line in manifest.splitlines() if line.startswith("rust-version = ")]

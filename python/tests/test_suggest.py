@@ -1,5 +1,7 @@
 """Bounds that are suggested, and the codec that is chosen."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,18 @@ def test_auto_keeps_the_bound_and_is_one_of_the_codecs(favor):
     assert data in named
     if favor == "ratio":
         assert len(data) <= 1.03 * min(map(len, named))
+
+
+def test_the_choice_and_its_reason_are_told():
+    a = smooth((20, 40, 60))
+    for favor in ("speed", "balanced", "ratio"):
+        found = ebz.choose(a, abs=1e-3, favor=favor)
+        data = ebz.compress(a, abs=1e-3, codec="auto", favor=favor)
+        assert data == ebz.compress(a, abs=1e-3, codec=found["codec"])
+        assert ebz.open(io.BytesIO(data)).codec == found["codec"]
+        assert found["ratio"] > 1 and found["sampled"] == 1 and found["next"][0] != found["codec"]
+        assert repr(found).startswith(f"{found['codec']} for {favor}: ratio ")
+    assert ebz.choose(np.zeros((0, 3)), abs=1)["codec"] == "fz"
 
 
 def test_auto_is_refused_where_it_makes_no_sense():

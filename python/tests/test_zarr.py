@@ -1,9 +1,12 @@
 """The codec for Zarr format 3."""
 
 import json
+import pathlib
 import pickle
 import random
+import re
 
+import jsonschema
 import numpy as np
 import pytest
 import zarr
@@ -16,6 +19,10 @@ import ebz
 import ebz.numcodecs
 from ebz.settings import BOUNDS
 from ebz.zarr import Ebz
+
+#: What is to be submitted to the registry of Zarr's extensions.
+REGISTRY = pathlib.Path(__file__).resolve().parents[2] / "docs/registration/zarr/ebz"
+SCHEMA = jsonschema.Draft202012Validator(json.loads((REGISTRY / "schema.json").read_text()))
 
 
 def write(path, values, codec, **arguments):
@@ -218,8 +225,25 @@ def test_any_configuration():
         except ebz.Error:
             continue
         assert Ebz.from_dict(codec.to_dict()) == codec
+        SCHEMA.validate(codec.to_dict())
         valid += 1
     assert valid > 100
+
+
+def test_the_schema_and_the_examples_of_the_registry():
+    SCHEMA.check_schema(SCHEMA.schema)
+    examples = sorted((REGISTRY / "examples").iterdir())
+    assert examples
+    for path in examples:
+        stored = json.loads(path.read_text())
+        SCHEMA.validate(stored)
+        assert Ebz.from_dict(stored).to_dict() == stored
+    text = (REGISTRY / "README.md").read_text()
+    (shown,) = re.findall(r"^```json\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    for codec in json.loads(shown)["codecs"]:
+        SCHEMA.validate(codec)
+    for wrong in ({}, {"abs": 1, "range": 0.1}, {"abs": -1}, {"abs": 1, "fill": []}, {"abs": 1, "threads": 2}):
+        assert not SCHEMA.is_valid({"name": "ebz", "configuration": wrong}), wrong
 
 
 def test_damaged_chunks(field, tmp_path):

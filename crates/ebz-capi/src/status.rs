@@ -79,21 +79,26 @@ pub unsafe fn run(message: *mut *mut c_char, body: impl FnOnce() -> Result<(), F
         ),
     };
     if !message.is_null() {
-        let text = text.and_then(|text| CString::new(text.replace('\0', " ")).ok());
         // SAFETY: valid for a write, guaranteed by the caller.
-        unsafe { *message = text.map_or(std::ptr::null_mut(), CString::into_raw) };
+        unsafe { *message = text.map_or(std::ptr::null_mut(), c_text) };
     }
     status
 }
 
-/// Frees a message; null is allowed.
+/// A text for the caller, who frees it with `ebz_message_free`.
+pub fn c_text(text: String) -> *mut c_char {
+    let text = CString::new(text.replace('\0', " "));
+    text.map_or(std::ptr::null_mut(), CString::into_raw)
+}
+
+/// Frees a message, or the text of ebz_choose; null is allowed.
 ///
 /// # Safety
 /// The message is null or comes from a function of this library, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ebz_message_free(message: *mut c_char) {
     if !message.is_null() {
-        // SAFETY: made by `CString::into_raw` in `run`.
+        // SAFETY: made by `CString::into_raw` in `c_text`.
         drop(unsafe { CString::from_raw(message) });
     }
 }

@@ -3,7 +3,7 @@
 use crate::array::{Layout, element};
 use crate::options::ebz_options;
 use crate::reader::ebz_info;
-use crate::status::{Failure, required, required_mut, run};
+use crate::status::{Failure, c_text, required, required_mut, run};
 use ebz::{Element, Error, Reader, Writer, with_type};
 use std::ffi::{c_char, c_void};
 
@@ -91,6 +91,41 @@ unsafe fn compress<T: Element>(
     let mut rest = out;
     Writer::write_one(&mut rest, None, options.clone(), &view).map_err(full)?;
     Ok(capacity - rest.len())
+}
+
+/// Tells which codec "auto" chooses for an array with these options, and why: `choice` becomes a
+/// text that starts with its name, such as "fz for speed: ratio 6.206 on 1.56 % of the values, 6.670
+/// with ceaz, in about 3 times the time", to be freed with ebz_message_free.
+///
+/// # Safety
+/// `options` is valid; `shape` points to `axes` numbers, and so does `strides` or it is null;
+/// `values` points to the first element of such an array; `choice` is valid for a write, `message`
+/// for a write or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ebz_choose(
+    options: *const ebz_options,
+    r#type: i32,
+    axes: usize,
+    shape: *const usize,
+    strides: *const isize,
+    values: *const c_void,
+    choice: *mut *mut c_char,
+    message: *mut *mut c_char,
+) -> i32 {
+    // SAFETY: guaranteed by the caller.
+    unsafe {
+        run(message, || {
+            let layout = Layout::new(axes, shape, strides)?;
+            let options = required(options, "options")?.0.clone();
+            let options = options.codec(ebz::codec::AUTO);
+            let choice = required_mut(choice, "choice")?;
+            let chosen = with_type!(element(r#type)?, T => {
+                ebz::choose(&layout.view::<T>(values)?, &options)?
+            });
+            *choice = c_text(chosen.to_string());
+            Ok(())
+        })
+    }
 }
 
 /// Describes the first array of a stream in memory.

@@ -115,9 +115,25 @@ fn the_command_can_be_run_as_it_is() {
         text.contains("  ebz compress 'my wave.bin' -t f32 -s 96x64 --fill=-77 --range "),
         "{text}"
     );
-    // What no bound gives is named.
-    let text = sandbox.ok(&[&["suggest"], &layout[..], &["--keep", "psnr=400"]].concat());
-    assert!(text.contains("at 1e-7, not psnr"), "{text}");
+    // What no bound gives is named, and the bound that gives all else.
+    let keep = [&["suggest"], &layout[..], &["--keep", "psnr=400"]].concat();
+    let text = sandbox.ok(&keep);
+    assert!(text.contains("meets psnr: use --lossless"), "{text}");
+    assert!(!text.contains("ebz compress"), "{text}");
+    let keep = [&keep[..], &["--keep", "correlation=0.99"]].concat();
+    let text = sandbox.ok(&keep);
+    assert!(text.contains("All else is met"), "{text}");
+    let found = sandbox.json(&keep);
+    assert_eq!(found["range"], serde_json::Value::Null);
+    assert_eq!(found["nearly"]["without"], serde_json::json!(["psnr"]));
+    let bound = found["nearly"]["range"].as_f64().unwrap();
+    let codec = found["nearly"]["codec"].as_str().unwrap();
+    assert!(
+        text.contains(&format!("--range {bound:e} --codec {codec} ")),
+        "{text}"
+    );
+    let alone = [&["suggest"], &layout[..], &["--keep", "correlation=0.99"]].concat();
+    assert!(bound <= sandbox.json(&alone)["range"].as_f64().unwrap());
 }
 
 #[test]

@@ -17,6 +17,9 @@ struct Request {
     #[serde(default)]
     params: BTreeMap<String, String>,
     fill: Option<FillRequest>,
+    clip: Option<String>,
+    #[serde(default)]
+    keep_zeros: bool,
 }
 
 /// The fill values; detected by default.
@@ -74,6 +77,10 @@ pub unsafe extern "C" fn h5ebz_words(
         if let Some(fill) = request.fill {
             options.fill = fill.fill()?;
         }
+        if let Some(clip) = request.clip {
+            options.clip = clip.parse()?;
+        }
+        options.keep_zeros = request.keep_zeros;
         ebz::hdf5::to_words(&options)
     };
     // SAFETY: guaranteed by the caller.

@@ -133,6 +133,25 @@ def test_codec_settings(tmp_path, field):
             assert ebz.hdf5.Ebz(**ebz.hdf5.codec_settings(a)).words == words
 
 
+def test_limits_and_zeros(tmp_path):
+    wave = numpy.sin(numpy.linspace(0, 60, 4000)).reshape(40, 100)
+    values = numpy.maximum(wave, 0).astype("f4")
+
+    def stored(**settings):
+        codec = ebz.hdf5.Ebz(abs=0.1, codec="interp", params={"mode": "isotropic"}, **settings)
+        with h5py.File(tmp_path / "a.h5", "w") as file:
+            made = file.create_dataset("t", data=values, chunks=(20, 100), fillvalue=-1, **codec)
+            assert ebz.hdf5.Ebz(**ebz.hdf5.codec_settings(made)).words == codec.words
+        with h5py.File(tmp_path / "a.h5") as file:
+            return file["t"][...]
+
+    assert stored().min() < 0
+    assert stored(clip="0..").min() == 0 and stored(clip="data").min() == 0
+    assert numpy.all(stored(keep_zeros=True)[values == 0] == 0)
+    with pytest.raises(ebz.InvalidArgument, match="1..0"):
+        ebz.hdf5.Ebz(abs=0.1, clip="1..0")
+
+
 def test_shuffle_before_the_filter_is_rejected(tmp_path, field):
     with h5py.File(tmp_path / "a.h5", "w") as f:
         with pytest.raises((ValueError, OSError), match="first filter"):

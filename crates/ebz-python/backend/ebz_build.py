@@ -7,6 +7,7 @@ import base64
 import hashlib
 import io
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -18,6 +19,8 @@ import maturin
 from maturin import *  # noqa: F403
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+#: The oldest Rust, as in Cargo.toml.
+NEEDED = 1, 89
 LIBRARY = "ebz/plugins/libebz.abi3.so"
 
 
@@ -74,11 +77,16 @@ def tracked_files():
 
 
 def need_cargo():
-    """Stops with advice where Rust is missing."""
+    """Stops with advice where Rust is missing or too old."""
+    advice = (f"Install Rust {'.'.join(map(str, NEEDED))} or newer: see https://rustup.rs, or on Debian 12 "
+              "`apt install cargo-web rustc-web`, and try again.")
     if shutil.which("cargo") is None:
-        raise SystemExit(
-            "ebz is built from Rust, but there is no cargo on the PATH. Install Rust 1.89 or newer: see "
-            "https://rustup.rs, or on Debian 12 `apt install cargo-web rustc-web`, and try again.")
+        raise SystemExit(f"ebz is built from Rust, but there is no cargo on the PATH. {advice}")
+    # Away from the sources, whose manifests an old one may not understand.
+    said = subprocess.run(["cargo", "--version"], cwd=tempfile.gettempdir(), capture_output=True, text=True)
+    found = re.match(r"cargo (\d+)\.(\d+)", said.stdout)
+    if found and tuple(map(int, found.groups())) < NEEDED:
+        raise SystemExit(f"ebz is built from Rust, but {said.stdout.strip()} is too old. {advice}")
 
 
 def weaken_wheel(path):

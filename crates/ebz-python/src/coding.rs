@@ -48,6 +48,15 @@ pub fn compress<'py>(
     bytes
 }
 
+/// The codec that `auto` chooses for an array, and why, as JSON.
+#[pyfunction]
+pub fn choose(array: &Bound<'_, PyAny>, options: &Options) -> Result<String> {
+    let choice = with_array!(array, a => read(a, |view| ebz::choose(&view, &options.0)))?;
+    let mut found = serde_json::json!(choice);
+    found["why"] = choice.to_string().into();
+    Ok(found.to_string())
+}
+
 thread_local! {
     static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }

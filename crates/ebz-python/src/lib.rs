@@ -27,7 +27,7 @@ use h5ebz as _;
 #[pyo3::pymodule]
 mod libebz {
     #[pymodule_export]
-    use crate::coding::{codecs, compare, compress, decompress, decompress_into, metadata};
+    use crate::coding::{choose, codecs, compare, compress, decompress, decompress_into, metadata};
     #[pymodule_export]
     use crate::command::{command, suggest};
     #[pymodule_export]

@@ -93,6 +93,12 @@ pub fn hdf5_settings(words: Vec<u32>) -> Result<String> {
         let all: Vec<Value> = auto.into_iter().chain(values).collect();
         settings.insert("fill".into(), all.into());
     }
+    if options.clip != ebz::Clip::Auto {
+        settings.insert("clip".into(), options.clip.to_string().into());
+    }
+    if options.keep_zeros {
+        settings.insert("keep_zeros".into(), true.into());
+    }
     if !options.params.is_empty() {
         let params = serde_json::to_value(&options.params)
             .map_err(|error| Error::invalid(format!("codec parameters: {error}")))?;

@@ -6,29 +6,34 @@ use clap::{ArgGroup, Args as Group};
 use ebz::codec::Params;
 use ebz::{Bound, BoundKind, Clip, Favor, Fill, Options};
 
+// Headings of the help.
+const BOUND: &str = "Bound, one of these";
+const CODEC: &str = "Codec";
+const VALUES: &str = "Special values";
+
 #[derive(Debug, Group)]
 #[command(group = ArgGroup::new("bound").multiple(false))]
 pub struct OneBound {
     /// |x - x'| <= E
-    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true, value_parser = quantity::bound)]
+    #[arg(long, value_name = "E", group = "bound", help_heading = BOUND, allow_hyphen_values = true, value_parser = quantity::bound)]
     pub abs: Option<f64>,
     /// |x - x'| <= E (max - min) of the array
-    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true, value_parser = quantity::share)]
+    #[arg(long, value_name = "E", group = "bound", help_heading = BOUND, allow_hyphen_values = true, value_parser = quantity::share)]
     pub range: Option<f64>,
     /// |x - x'| <= E |x|
-    #[arg(long, value_name = "E", group = "bound", allow_hyphen_values = true, value_parser = quantity::share)]
+    #[arg(long, value_name = "E", group = "bound", help_heading = BOUND, allow_hyphen_values = true, value_parser = quantity::share)]
     pub pointwise: Option<f64>,
     /// PSNR of at least DB
-    #[arg(long, value_name = "DB", group = "bound", allow_hyphen_values = true)]
+    #[arg(long, value_name = "DB", group = "bound", help_heading = BOUND, allow_hyphen_values = true)]
     pub psnr: Option<f64>,
     /// Raw size / compressed size of at least R
-    #[arg(long, value_name = "R", group = "bound", allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", group = "bound", help_heading = BOUND, allow_hyphen_values = true)]
     pub ratio: Option<f64>,
     /// Bits to keep
-    #[arg(long, value_name = "N", group = "bound", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", group = "bound", help_heading = BOUND, allow_hyphen_values = true)]
     pub precision: Option<f64>,
     /// Bit-exact
-    #[arg(long, group = "bound")]
+    #[arg(long, group = "bound", help_heading = BOUND)]
     pub lossless: bool,
 }
 
@@ -62,27 +67,28 @@ pub struct Coding {
     #[command(flatten)]
     pub bound: OneBound,
     /// Meet --ratio in one pass over the array: within a few per cent, at constant speed
-    #[arg(long, requires = "ratio")]
+    #[arg(long, requires = "ratio", help_heading = BOUND)]
     pub one_pass: bool,
     /// auto (by trials on samples of the array), fast, balanced, small, or a codec that `ebz codecs` lists
-    #[arg(long, value_name = "NAME", default_value = ebz::codec::DEFAULT)]
+    #[arg(long, value_name = "NAME", help_heading = CODEC, default_value = ebz::codec::DEFAULT)]
     pub codec: String,
     /// What --codec auto favors: a codec that takes twice the time must halve the size (speed), reduce it by a
     /// tenth (balanced), or by any amount (ratio)
     #[arg(
         long,
         value_name = "speed|balanced|ratio",
+        help_heading = CODEC,
         default_value = "balanced",
         hide_default_value = true
     )]
     pub favor: Favor,
     /// A parameter of the codec; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = CODEC)]
     pub param: Vec<String>,
     /// Missing data, stored exactly and excluded from the range (NaN always is): auto (the default) detects
     /// values such as 9.96921e36, 1e20 or -999 far outside of all others; none; or values, comma-separated or
     /// repeated
-    #[arg(long, value_name = "FILL", allow_hyphen_values = true)]
+    #[arg(long, value_name = "FILL", help_heading = VALUES, allow_hyphen_values = true)]
     pub fill: Vec<String>,
     /// Limits of decompressed values, which hold wherever the original is within them, as in 0..1, 0.. or data
     /// (its own range); auto (the default) prevents negative values if the minimum is 0 and the bound needs a
@@ -90,13 +96,14 @@ pub struct Coding {
     #[arg(
         long,
         value_name = "MIN..MAX",
+        help_heading = VALUES,
         allow_hyphen_values = true,
         default_value = "auto",
         hide_default_value = true
     )]
     pub clip: Clip,
     /// Store values that are exactly zero exactly, like fill values
-    #[arg(long)]
+    #[arg(long, help_heading = VALUES)]
     pub keep_zeros: bool,
 }
 

@@ -9,8 +9,6 @@ use ebz::Element;
 
 /// Maximum number of values for comparing distributions.
 const MAX_KS_VALUES: usize = 1 << 16;
-/// Maximum number of rows for comparing spectra.
-const MAX_SPECTRUM_ROWS: usize = 256;
 
 /// A criterion with its threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,6 +59,15 @@ pub const DEFAULT: [Criterion; 4] = [
     criterion(Kind::Spectrum, 0.01),
     criterion(Kind::Ks, 0.05),
 ];
+
+/// Their names, as in `ssim and ks`.
+pub fn names(criteria: &[Criterion]) -> String {
+    let names: Vec<_> = criteria.iter().map(|one| one.kind.name()).collect();
+    match &names[..] {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        names => names.concat(),
+    }
+}
 
 const fn criterion(kind: Kind, threshold: f64) -> Criterion {
     Criterion { kind, threshold }
@@ -186,18 +193,15 @@ fn spectra<T: Element>(
     decoded: &[T],
     is_missing: &impl Fn(T) -> bool,
 ) -> Option<f64> {
-    let row = shape.last().copied().unwrap_or(1).max(1);
-    let length = 1 << row.ilog2();
-    let step = (values.len() / row).div_ceil(MAX_SPECTRUM_ROWS).max(1);
-    let whole = |row: &&[T]| !row.iter().any(|&x| is_missing(x));
+    let (mut starts, length) = spectrum::pieces(shape, values.len());
+    starts.retain(|&start| {
+        let piece = &values[start..start + length];
+        !piece.iter().any(|&x| is_missing(x))
+    });
     let rows = |of: &[T]| -> Vec<Vec<f64>> {
-        let chosen = values
-            .chunks_exact(row)
-            .zip(of.chunks_exact(row))
-            .step_by(step);
-        let chosen = chosen.filter(|(x, _)| whole(&&x[..length]));
-        chosen
-            .map(|(_, y)| y[..length].iter().map(|y| y.to_f64()).collect())
+        let pieces = starts.iter().map(|&start| &of[start..start + length]);
+        pieces
+            .map(|piece| piece.iter().map(|y| y.to_f64()).collect())
             .collect()
     };
     let (original, other) = (

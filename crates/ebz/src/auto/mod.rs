@@ -10,7 +10,7 @@ mod sample;
 use crate::array::{ValueScan, View};
 use crate::bound::{Bound, Tolerance};
 use crate::chunk::{Cpu, FramePlan, Pool};
-use crate::codec::Entry;
+use crate::codec::{self, Entry};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::favor::Favor;
@@ -73,16 +73,28 @@ pub struct Choice {
 impl std::fmt::Display for Choice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} for {}", self.codec, self.favor)?;
-        match self.next {
-            Some((next, ratio)) => write!(
+        if let Some((next, ratio)) = self.next {
+            let (kept, sampled) = (self.ratio, 100.0 * self.sampled);
+            write!(
                 f,
-                ": ratio {:.3} on {:.2} % of the values, {ratio:.3} with {next}",
-                self.ratio,
-                100.0 * self.sampled
-            ),
-            None => Ok(()),
+                ": ratio {kept:.3} on {sampled:.2} % of the values, {ratio:.3} with {next}"
+            )?;
+            if let (Some(own), Some(other)) = (quarters(self.codec), quarters(next)) {
+                let times = (f64::from(other) - f64::from(own)) / 4.0;
+                match times.exp2() {
+                    ..1.0 => write!(f, ", in about {:.0} % of the time", 100.0 * times.exp2())?,
+                    1.0 => write!(f, ", in the same time")?,
+                    times => write!(f, ", in about {times:.0} times the time")?,
+                }
+            }
         }
+        Ok(())
     }
+}
+
+/// The typical time of a codec that `auto` may choose.
+fn quarters(codec: &str) -> Option<u32> {
+    codec::by_name(codec).ok()?.quarters
 }
 
 /// A codec, and its results on the boxes that it encoded.

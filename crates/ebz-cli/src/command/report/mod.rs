@@ -5,8 +5,10 @@
 
 mod slices;
 
+use super::suggest::{Recommended, Suggested};
 use crate::Outcome;
 use crate::args::Report;
+use crate::criteria::{self, Kept};
 use crate::input::Field;
 use crate::output::Output;
 use crate::report;
@@ -28,9 +30,6 @@ const PLACEHOLDER: &str = "@DATA@";
 const SAMPLE_BYTES: usize = 4 << 20;
 /// The bounds to try, relative to the range.
 const BOUNDS: [f64; 5] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-5];
-/// Maximum number of rows averaged in a spectrum, and of values per row.
-const MAX_SPECTRUM_ROWS: usize = 256;
-const MAX_SPECTRUM_LENGTH: usize = 2048;
 
 pub fn run(args: &Report) -> Result<Outcome> {
     let started = Instant::now();
@@ -59,8 +58,12 @@ pub fn run(args: &Report) -> Result<Outcome> {
     if args.peers && cfg!(not(feature = "peers")) {
         report::note(quiet, peer_note(true, &[]));
     }
-    let words = data["summary"]["words"].as_str().unwrap_or_default();
-    report::note(quiet, words);
+    for part in ["words", "advice"] {
+        let text = data["summary"][part].as_str().unwrap_or_default();
+        if !text.is_empty() {
+            report::note(quiet, text);
+        }
+    }
     report::note(
         quiet,
         &format!("{} in {seconds:.1} s: open it in a browser", path.display()),
@@ -87,12 +90,13 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
         values: &values,
         shape: field.shape.clone(),
     };
-    let entry = match options.is_auto() {
-        true => {
-            let choice = ebz::choose(&View::new(&values, &field.shape)?, &options)?;
-            codec::by_name(choice.codec)?
-        }
-        false => options.check()?,
+    let choice = match options.is_auto() {
+        true => Some(ebz::choose(&View::new(&values, &field.shape)?, &options)?),
+        false => None,
+    };
+    let entry = match choice {
+        Some(choice) => codec::by_name(choice.codec)?,
+        None => options.check()?,
     };
     let (chosen, metrics) = bench.run_with(&whole, entry, options.bound, options)?;
     let decoded = std::mem::take(&mut bench.decoded);
@@ -142,7 +146,22 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
     });
 
     // 5. The page.
-    let words = words(field, &chosen, &metrics, &trials);
+    let mut words = words(field, &chosen, &metrics, &trials);
+    if let Some(choice) = choice {
+        words += &format!(" Chosen by auto: {choice}.");
+    }
+    let kept = Kept::of(
+        &criteria::DEFAULT,
+        &chosen,
+        &field.shape,
+        &values,
+        &decoded,
+        is_missing,
+    );
+    let advice = match scan.range().extent() > 0.0 {
+        true => advice(&kept, &Suggested::of(&values, &field.shape, &[], fill)?),
+        false => String::new(),
+    };
     Ok(json!({
         "name": field.name,
         "element": field.element,
@@ -165,7 +184,7 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
         "slices": slices,
         "spectra": spectra,
         "version": env!("CARGO_PKG_VERSION"),
-        "summary": {"words": words, "chosen": chosen, "metrics": metrics.named()},
+        "summary": {"words": words, "advice": advice, "chosen": chosen, "metrics": metrics.named()},
     }))
 }
 
@@ -201,7 +220,7 @@ fn peer_note(requested: bool, peers: &[Trial]) -> &'static str {
     }
 }
 
-/// Rows of the fastest axis, spread over the array, without those with missing values.
+/// Pieces of rows of the fastest axis, spread over the array, without those with missing values.
 fn rows<T: Element>(
     shape: &[usize],
     values: &[T],
@@ -209,16 +228,50 @@ fn rows<T: Element>(
     pick: &dyn Fn(T, T) -> f64,
     is_missing: impl Fn(T) -> bool,
 ) -> Vec<Vec<f64>> {
-    let row = shape.last().copied().unwrap_or(1).max(1);
-    let length = 1 << row.min(MAX_SPECTRUM_LENGTH).ilog2();
-    let step = (values.len() / row).div_ceil(MAX_SPECTRUM_ROWS).max(1);
-    let pairs = values.chunks_exact(row).zip(decoded.chunks_exact(row));
-    pairs
-        .step_by(step)
-        .map(|(x, y)| (&x[..length], &y[..length]))
+    let (starts, length) = spectrum::pieces(shape, values.len());
+    starts
+        .into_iter()
+        .map(|start| start..start + length)
+        .map(|piece| (&values[piece.clone()], &decoded[piece]))
         .filter(|(x, _)| !x.iter().any(|&x| is_missing(x)))
         .map(|(x, y)| x.iter().zip(y).map(|(&x, &y)| pick(x, y)).collect())
         .collect()
+}
+
+/// Whether the array as requested meets the usual criteria, and what is recommended for them.
+fn advice(kept: &Kept, suggested: &Suggested) -> String {
+    // Some are not defined, such as ssim on a line.
+    let defined = criteria::DEFAULT.iter();
+    let defined = defined.filter(|criterion| kept.get(criterion.kind).is_some());
+    let (met, missed): (Vec<_>, Vec<_>) = defined.partition(|criterion| kept.holds(criterion));
+    let mut text = match (&met[..], &missed[..]) {
+        (_, []) => format!("This meets {}", criteria::names(&met)),
+        ([], _) => format!("This meets none of {}", criteria::names(&missed)),
+        _ => format!(
+            "This meets {}, but not {}",
+            criteria::names(&met),
+            criteria::names(&missed)
+        ),
+    };
+    text += " (thresholds of ldcpy for climate data, and spectra within 1 %). ";
+    text += &match suggested.recommended() {
+        Some(Recommended { trial, without }) => format!(
+            "Recommended if these matter: --range {:e} --codec {}, the largest bound that meets {} on a sample, with \
+             ratio {:.1}.",
+            trial.bound.value(),
+            trial.codec,
+            match without.is_empty() {
+                true => "all of them".into(),
+                false => format!(
+                    "all that a bound can meet (all but {})",
+                    criteria::names(&without)
+                ),
+            },
+            trial.ratio
+        ),
+        None => "No bound meets them: if they matter, use --lossless.".into(),
+    };
+    text + " `ebz suggest` shows the figures."
 }
 
 /// How the time of a codec compares with that of another, in words.

@@ -100,8 +100,14 @@ impl Step {
     }
 }
 
+/// A codec with a bound, and the criteria that no bound meets.
+pub struct Recommended<'a> {
+    pub trial: &'a Trial,
+    pub without: Vec<Criterion>,
+}
+
 /// All suggestions for an array.
-struct Suggested {
+pub struct Suggested {
     element: ElementType,
     shape: Vec<usize>,
     fill: FillValues,
@@ -116,7 +122,7 @@ struct Suggested {
 }
 
 impl Suggested {
-    fn of<T: Element>(
+    pub fn of<T: Element>(
         values: &[T],
         shape: &[usize],
         keep: &[Criterion],
@@ -204,14 +210,39 @@ impl Suggested {
         self.steps.iter().find(|step| step.holds())
     }
 
-    /// The criteria that the smallest bound does not meet.
-    fn failed(&self) -> Vec<&'static str> {
-        let Some(step) = self.steps.last() else {
-            return Vec::new();
-        };
-        let kept = &step.kept[step.shown()];
-        let failed = self.criteria.iter().filter(|c| !kept.holds(c));
-        failed.map(|criterion| criterion.kind.name()).collect()
+    /// The criteria that a codec does not meet at a bound.
+    fn failed(&self, step: &Step, codec: usize) -> Vec<Criterion> {
+        let fails = |criterion: &&Criterion| !step.kept[codec].holds(criterion);
+        self.criteria.iter().filter(fails).copied().collect()
+    }
+
+    /// The largest bound that meets all criteria, with the best codec; or all but those that even the smallest bound
+    /// does not meet.
+    pub fn recommended(&self) -> Option<Recommended<'_>> {
+        if let Some(step) = self.chosen() {
+            let trial = &step.trials[step.best?];
+            return Some(Recommended {
+                trial,
+                without: Vec::new(),
+            });
+        }
+        let last = self.steps.last()?;
+        let failures = (0..CODECS.len()).map(|codec| self.failed(last, codec));
+        let without = failures.min_by_key(Vec::len)?;
+        if without.len() == self.criteria.len() {
+            return None;
+        }
+        let trial = self.steps.iter().find_map(|step| {
+            let able = |codec: &usize| {
+                let failed = self.failed(step, *codec);
+                failed.iter().all(|criterion| without.contains(criterion))
+            };
+            let ratio = |codec: &usize| step.trials[*codec].ratio;
+            let able = (0..CODECS.len()).filter(able);
+            let best = able.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+            Some(&step.trials[best])
+        })?;
+        Some(Recommended { trial, without })
     }
 
     /// 4. The table, and `command` with the bound.
@@ -266,20 +297,29 @@ impl Suggested {
         );
         text += "\nGB/s: compression on one thread. Below each criterion is its threshold; `ebz suggest --help` explains \
                  them. They are those of the best codec, or of interp if none meets all.";
-        text += &match self.chosen() {
-            Some(step) => {
-                let best = &step.trials[step.shown()];
-                format!(
-                    "\n\nAll criteria are met with\n  {command} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
-                    step.bound, best.codec, best.ratio, best.compress
-                )
-            }
+        let found = self.recommended();
+        text += &match found.as_ref().map(|found| &found.without[..]) {
+            Some([]) => "\n\nAll criteria are met with".to_string(),
+            Some(without) => format!(
+                "\n\nNo bound from 0.1 to 1e-7 of the range meets {}: use --lossless if that matters. All else is met \
+                 with",
+                criteria::names(without)
+            ),
             None => format!(
-                "\n\nNo bound from 0.1 to 1e-7 of the range meets all criteria (at 1e-7, not {}): use --lossless, or \
-                 name the criteria that matter with --keep",
-                self.failed().join(" and ")
+                "\n\nNo bound from 0.1 to 1e-7 of the range meets {}: use --lossless, or name the criteria that matter \
+                 with --keep",
+                criteria::names(&self.criteria)
             ),
         };
+        if let Some(Recommended { trial, .. }) = found {
+            text += &format!(
+                "\n  {command} --range {:e} --codec {}   ratio {:.1}, {:.2} GB/s",
+                trial.bound.value(),
+                trial.codec,
+                trial.ratio,
+                trial.compress
+            );
+        }
         text
     }
 
@@ -307,6 +347,15 @@ impl Suggested {
             })
         });
         let chosen = self.chosen();
+        let found = self.recommended().filter(|found| !found.without.is_empty());
+        let nearly = found.map(|found| {
+            let without = found.without.iter().map(|criterion| criterion.kind.name());
+            json!({
+                "range": found.trial.bound.value(),
+                "codec": found.trial.codec,
+                "without": without.collect::<Vec<_>>(),
+            })
+        });
         json!({
             "input": name,
             "element": self.element,
@@ -315,6 +364,7 @@ impl Suggested {
             "steps": steps.collect::<Vec<_>>(),
             "range": chosen.map(|step| step.bound),
             "codec": chosen.and_then(|step| step.best).map(|i| CODECS[i]),
+            "nearly": nearly,
         })
     }
 }

@@ -49,31 +49,30 @@ impl<'a> Encoder<'a> {
     /// the encoded symbols.
     pub fn encode<K: Kind, const N: usize>(&mut self, groups: [&[u8]; N], out: &mut Vec<u8>) {
         let few = groups.iter().map(|g| g.len()).sum::<usize>() < MIN_SYMBOLS_FOR_SEVERAL_CODEBOOKS;
-        let mut groups = groups.into_iter().filter(|g| !g.is_empty()).peekable();
+        let groups: Vec<_> = groups.into_iter().filter(|g| !g.is_empty()).collect();
         if few {
-            let all = groups.clone().collect::<Vec<_>>();
-            if !all.is_empty() {
-                self.encode_run::<K>(&Histogram::of_all(&all), &all, out);
+            if !groups.is_empty() {
+                self.encode_run::<K>(&Histogram::of_all(&groups), &groups, out);
             }
             return;
         }
-        let mut next = groups
-            .peek()
-            .map(|symbols| K::histogram(symbols, self.simd));
+        let mut rest = &groups[..];
+        let mut next = rest.first().map(|symbols| K::histogram(symbols, self.simd));
         while let Some(mut histogram) = next.take() {
             // 1. Merge groups as long as sharing a codebook is smaller.
-            let mut run = Vec::with_capacity(N);
-            run.extend(groups.next());
-            while let Some(symbols) = groups.peek() {
+            let mut shared = 1;
+            while let Some(symbols) = rest.get(shared) {
                 let other = K::histogram(symbols, self.simd);
                 if !self.share(&histogram, &other) {
                     next = Some(other);
                     break;
                 }
                 histogram.add(&other);
-                run.extend(groups.next());
+                shared += 1;
             }
-            self.encode_run::<K>(&histogram, &run, out);
+            let (run, others) = rest.split_at(shared);
+            self.encode_run::<K>(&histogram, run, out);
+            rest = others;
         }
     }
 
