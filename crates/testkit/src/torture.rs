@@ -168,7 +168,8 @@ impl<'e, T: Element> Torture<'e, T> {
         tolerance: Tolerance,
     ) -> Result<(), String> {
         self.values.clear();
-        self.values.extend((0..count as u64).map(|i| pattern::<T>(first + i)));
+        self.values
+            .extend((0..count as u64).map(|i| pattern::<T>(first + i)));
         let dims = Dims {
             nz: 1,
             ny: 1,
@@ -243,12 +244,7 @@ pub enum Sweep {
 
 impl Sweep {
     /// Every sweep.
-    pub const ALL: [Self; 4] = [
-        Self::Fixed,
-        Self::Scaled,
-        Self::Pointwise,
-        Self::Lossless,
-    ];
+    pub const ALL: [Self; 4] = [Self::Fixed, Self::Scaled, Self::Pointwise, Self::Lossless];
 
     /// The kind of its bounds.
     pub fn kind(self) -> BoundKind {
@@ -266,7 +262,7 @@ impl Sweep {
                 let exponent_bits = 8 * T::SIZE as u32 - 1 - T::FRACTION_BITS;
                 let most = (1 << exponent_bits) - 1;
                 let exponent = (pattern::<T>(first).to_word() >> T::FRACTION_BITS) as i32 & most;
-                Tolerance::Abs(1.3 * 2f64.powi(exponent.max(1) - most / 2 - 17))
+                Tolerance::Abs(1.3 * 2f64.powf(f64::from(exponent.max(1) - most / 2 - 17)))
             }
             Self::Pointwise => Tolerance::Pointwise(1e-3),
             Self::Lossless => Tolerance::Lossless,
