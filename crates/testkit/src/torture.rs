@@ -262,7 +262,7 @@ impl Sweep {
                 let exponent_bits = 8 * T::SIZE as u32 - 1 - T::FRACTION_BITS;
                 let most = (1 << exponent_bits) - 1;
                 let exponent = (pattern::<T>(first).to_word() >> T::FRACTION_BITS) as i32 & most;
-                Tolerance::Abs(1.3 * 2f64.powf(f64::from(exponent.max(1) - most / 2 - 17)))
+                Tolerance::Abs(1.3 * 2f64.powi(exponent.max(1) - most / 2 - 17))
             }
             Self::Pointwise => Tolerance::Pointwise(1e-3),
             Self::Lossless => Tolerance::Lossless,
