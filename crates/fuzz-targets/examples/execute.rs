@@ -1,9 +1,12 @@
 //! Runs a fuzz target with mutated valid inputs for some seconds, on a stable compiler and without a
-//! sanitizer: ten times as many executions as under libFuzzer, without its guidance. Prints the number
-//! of executions (see `scripts/fuzz`); an input that crashes is kept in the given folder.
+//! sanitizer: ten times as many executions as under libFuzzer, without its guidance. Prints the numbers
+//! of executions, of calls of a decoder by the target itself, and of those that gave values (see
+//! `scripts/fuzz`); an input that crashes is kept in the given folder.
 
 use ebz_fuzz_targets::TARGETS;
+use ebz_fuzz_targets::chunks::{DECODED, DECODES};
 use ebz_testkit::random::Random;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 fn main() {
@@ -33,6 +36,7 @@ fn main() {
             }
         }
     }
-    println!("{executions}");
+    let [decodes, decoded] = [&DECODES, &DECODED].map(|number| number.load(Ordering::Relaxed));
+    println!("{executions} {decodes} {decoded}");
     std::process::exit(crashed.into());
 }

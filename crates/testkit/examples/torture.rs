@@ -3,6 +3,8 @@
 //! ```console
 //! cargo run --release -p ebz-testkit --example torture -- mixed 1000000000 SEED    # of each codec and type
 //! cargo run --release -p ebz-testkit --example torture -- f32                      # all 2³² bit patterns
+//! cargo run --release -p ebz-testkit --example torture -- lossless                 # the same, bit for bit
+//! cargo run --release -p ebz-testkit --example torture -- f64                      # 2³² of all exponents
 //! cargo run --release -p ebz-testkit --example torture -- sixteen 1000             # all 2¹⁶, this many bounds
 //! ```
 //!
@@ -42,10 +44,17 @@ fn main() {
                     row(format!("{name}, {element}"), counts);
                 }
             }
-            "f32" => {
-                let offered = |sweep: &Sweep| entry.offers(sweep.kind());
-                for sweep in Sweep::ALL.into_iter().filter(offered) {
-                    let counts = torture::sweep(entry, sweep, 0..SWEEP_CHUNKS);
+            "f32" | "lossless" | "f64" => {
+                let sweeps: &[Sweep] = match part {
+                    "f32" => &[Sweep::Fixed, Sweep::Scaled, Sweep::Pointwise],
+                    "f64" => &[Sweep::Scaled, Sweep::Pointwise],
+                    _ => &[Sweep::Lossless],
+                };
+                for &sweep in sweeps.iter().filter(|sweep| entry.offers(sweep.kind())) {
+                    let counts = match part {
+                        "f64" => torture::sweep::<f64>(entry, sweep, 0..SWEEP_CHUNKS),
+                        _ => torture::sweep::<f32>(entry, sweep, 0..SWEEP_CHUNKS),
+                    };
                     row(format!("{name}, {sweep:?}").to_lowercase(), counts);
                 }
             }
@@ -60,7 +69,7 @@ fn main() {
                     torture::sixteen::<bf16>(entry, bounds),
                 );
             }
-            _ => panic!("usage: torture mixed VALUES SEED | f32 | sixteen BOUNDS"),
+            _ => panic!("usage: torture mixed VALUES SEED | f32 | lossless | f64 | sixteen BOUNDS"),
         }
     }
     print("all", all);

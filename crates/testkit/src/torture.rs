@@ -160,7 +160,7 @@ impl<'e, T: Element> Torture<'e, T> {
             .map_err(|what| format!("{content:?}: {what}"))
     }
 
-    /// `count` consecutive bit patterns.
+    /// `count` consecutive bit patterns, of the upper 32 bits of longer types.
     pub fn patterns(
         &mut self,
         first: u64,
@@ -168,8 +168,8 @@ impl<'e, T: Element> Torture<'e, T> {
         tolerance: Tolerance,
     ) -> Result<(), String> {
         self.values.clear();
-        let words = (0..count as u64).map(|i| T::from_word(first + i));
-        self.values.extend(words);
+        self.values
+            .extend((0..count as u64).map(|i| pattern::<T>(first + i)));
         let dims = Dims {
             nz: 1,
             ny: 1,
@@ -215,6 +215,14 @@ impl<'e, T: Element> Torture<'e, T> {
     }
 }
 
+/// A bit pattern; longer types have random lower bits.
+fn pattern<T: Element>(number: u64) -> T {
+    match T::SIZE {
+        8 => T::from_word(number << 32 | number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32),
+        _ => T::from_word(number),
+    }
+}
+
 /// Patterns in a chunk of [`sweep`].
 pub const SWEEP_PATTERNS: usize = 1 << 16;
 
@@ -230,42 +238,48 @@ pub enum Sweep {
     Scaled,
     /// A pointwise bound of 10⁻³.
     Pointwise,
+    /// No error.
+    Lossless,
 }
 
 impl Sweep {
     /// Every sweep.
-    pub const ALL: [Self; 3] = [Self::Fixed, Self::Scaled, Self::Pointwise];
+    pub const ALL: [Self; 4] = [Self::Fixed, Self::Scaled, Self::Pointwise, Self::Lossless];
 
     /// The kind of its bounds.
     pub fn kind(self) -> BoundKind {
         match self {
             Self::Fixed | Self::Scaled => BoundKind::Abs,
             Self::Pointwise => BoundKind::Pointwise,
+            Self::Lossless => BoundKind::Lossless,
         }
     }
 
-    fn tolerance(self, first: u64) -> Tolerance {
+    fn tolerance<T: Element>(self, first: u64) -> Tolerance {
         match self {
             Self::Fixed => Tolerance::Abs(1e-3),
             Self::Scaled => {
-                let exponent = (first >> f32::FRACTION_BITS) as i32 & 255;
-                Tolerance::Abs(1.3 * 2f64.powi(exponent.max(1) - 127 - 17))
+                let exponent_bits = 8 * T::SIZE as u32 - 1 - T::FRACTION_BITS;
+                let most = (1 << exponent_bits) - 1;
+                let exponent = (pattern::<T>(first).to_word() >> T::FRACTION_BITS) as i32 & most;
+                Tolerance::Abs(1.3 * 2f64.powi(exponent.max(1) - most / 2 - 17))
             }
             Self::Pointwise => Tolerance::Pointwise(1e-3),
+            Self::Lossless => Tolerance::Lossless,
         }
     }
 }
 
-/// Bit patterns of f32, in chunks of consecutive ones, each with a bound of the sweep.
-pub fn sweep(
+/// Patterns of 32 bits, in chunks of consecutive ones, each with a bound of the sweep.
+pub fn sweep<T: Element>(
     entry: &Entry,
     sweep: Sweep,
     chunks: impl Iterator<Item = u64>,
 ) -> Result<Counts, String> {
-    let mut torture = Torture::<f32>::new(entry);
+    let mut torture = Torture::<T>::new(entry);
     for chunk in chunks {
         let first = chunk * SWEEP_PATTERNS as u64;
-        torture.patterns(first, SWEEP_PATTERNS, sweep.tolerance(first))?;
+        torture.patterns(first, SWEEP_PATTERNS, sweep.tolerance::<T>(first))?;
     }
     Ok(torture.counts)
 }
@@ -332,13 +346,18 @@ fn compare<T: Element>(
         let clear = match tolerance {
             Tolerance::Abs(e) => all(x, y, |_| e),
             Tolerance::Pointwise(e) => all(x, y, |x| e * x.abs()),
-            _ => false,
+            Tolerance::Lossless => bytes(x) == bytes(y),
+            Tolerance::Precision(_) => false,
         };
         if !clear || !fill.is_empty() {
             exact::check(x, y, tolerance, fill)?;
         }
     }
     Ok(())
+}
+
+fn bytes<T: Element>(values: &[T]) -> &[u8] {
+    bytemuck::cast_slice(values)
 }
 
 fn all<T: Element>(x: &[T], y: &[T], bound: impl Fn(f64) -> f64) -> bool {

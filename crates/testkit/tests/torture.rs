@@ -8,7 +8,7 @@ use ebz_testkit::torture::{self, Counts, SWEEP_CHUNKS, Sweep};
 const MIXED_VALUES: u64 = 700_000;
 
 /// Bit patterns of f32: one chunk in this many.
-const EVERY_CHUNK: usize = 401;
+const EVERY_CHUNK: usize = 503;
 
 /// Bounds for all patterns of 16-bit types.
 const BOUNDS: usize = 8;
@@ -27,7 +27,7 @@ fn all() -> Result<Counts, String> {
                 let chunks = (usize::from(entry.info.id)..SWEEP_CHUNKS as usize)
                     .step_by(EVERY_CHUNK)
                     .map(|chunk| chunk as u64);
-                counts = counts.and(torture::sweep(entry, sweep, chunks).map_err(name)?);
+                counts = counts.and(torture::sweep::<f32>(entry, sweep, chunks).map_err(name)?);
             }
         }
         counts = counts.and(torture::sixteen::<f16>(entry, BOUNDS).map_err(name)?);

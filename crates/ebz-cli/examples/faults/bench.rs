@@ -5,7 +5,7 @@ use ebz::Reader;
 use ebz_testkit::random::Random;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const BOUND: f32 = 1e-3;
@@ -68,6 +68,20 @@ impl Bench {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         command
+    }
+
+    /// Runs a command with an address space of `kib`.
+    pub fn within(&self, kib: u64, args: &str) -> Result<ExitStatus> {
+        let mut shell = Command::new("sh");
+        let script = format!("ulimit -c 0; ulimit -v {kib} && exec \"$0\" {args}");
+        shell
+            .args(["-c", &script])
+            .arg(&self.ebz)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        Ok(shell.status()?)
     }
 
     pub fn start(&self, args: &str) -> Result<Child> {

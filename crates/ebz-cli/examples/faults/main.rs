@@ -5,11 +5,13 @@
 //! cargo run --release -p ebz-cli --example faults -- target/release/ebz kill 200
 //! cargo run --release -p ebz-cli --example faults -- target/release/ebz errors
 //! cargo run --release -p ebz-cli --example faults -- target/release/ebz power 500
+//! cargo run --release -p ebz-cli --example faults -- target/release/ebz memory 200
 //! ```
 
 mod bench;
 mod errors;
 mod kill;
+mod memory;
 mod power;
 
 use anyhow::{Context, Result, bail};
@@ -17,7 +19,7 @@ use std::path::PathBuf;
 
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
-    let usage = "usage: faults EBZ kill COUNT | errors | power COUNT";
+    let usage = "usage: faults EBZ kill COUNT | errors | power COUNT | memory COUNT";
     let ebz = PathBuf::from(args.next().context(usage)?).canonicalize()?;
     let what = args.next().context(usage)?;
     let count = args.next().map_or(Ok(200), |count| count.parse())?;
@@ -25,6 +27,7 @@ fn main() -> Result<()> {
         "kill" => kill::run(&ebz, count),
         "errors" => errors::run(&ebz),
         "power" => power::run(&ebz, count),
+        "memory" => memory::run(&ebz, count),
         _ => bail!(usage),
     }
 }
