@@ -3,12 +3,14 @@
 use ebz::{Element, ElementType};
 use ebz_peers::{Goal, Peer};
 
-/// The peers that support an element type: none has 16-bit values.
-pub fn all<T: Element>() -> Vec<Box<dyn Peer>> {
-    match T::SIZE {
+/// The peers that support an element type (none has 16-bit values) and a number of axes.
+pub fn all<T: Element>(axes: usize) -> Vec<Box<dyn Peer>> {
+    let mut peers = match T::SIZE {
         0..4 => Vec::new(),
         _ => ebz_peers::all(),
-    }
+    };
+    peers.retain(|peer| peer.supports(axes.clamp(1, 3)));
+    peers
 }
 
 /// A peer for arrays of one shape, with an absolute bound.

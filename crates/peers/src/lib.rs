@@ -2,18 +2,53 @@
 //!
 //! Not part of ebz: nothing that is published depends on this crate.
 
+/// Implements [`Peer`] with the functions `compress` and `decompress` of a module, which are generic over
+/// the element type.
+macro_rules! peer {
+    ($peer:ty, $name:literal, axes: $axes:expr) => {
+        impl crate::Peer for $peer {
+            fn name(&self) -> &'static str {
+                $name
+            }
+            fn supports(&self, axes: usize) -> bool {
+                $axes.contains(&axes)
+            }
+            fn compress_f32(&self, values: &[f32], dims: &[usize], goal: Goal) -> Vec<u8> {
+                compress(values, dims, goal)
+            }
+            fn compress_f64(&self, values: &[f64], dims: &[usize], goal: Goal) -> Vec<u8> {
+                compress(values, dims, goal)
+            }
+            fn decompress_f32(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f32]) {
+                decompress(bytes, dims, goal, out);
+            }
+            fn decompress_f64(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f64]) {
+                decompress(bytes, dims, goal, out);
+            }
+        }
+    };
+}
+
+mod bitshuffle;
+mod fpzip;
+mod pcodec;
+mod sperr;
 mod zfp_c;
 mod zfp_rust;
 
+pub use bitshuffle::Bitshuffle;
+pub use fpzip::Fpzip;
+pub use pcodec::Pcodec;
+pub use sperr::Sperr;
 pub use zfp_c::ZfpC;
 pub use zfp_rust::ZfpRust;
 
-/// What a peer is asked to guarantee.
+/// What a peer is asked to guarantee; lossless ones ignore it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
     /// |x − x′| ≤ e, as far as the peer keeps it.
     Abs(f64),
-    /// Keep this many bit planes.
+    /// Keep this many bit planes (zfp).
     Planes(u32),
     /// Take this many bits per value.
     Rate(f64),
@@ -23,6 +58,8 @@ pub enum Goal {
 pub trait Peer {
     /// Name for tables.
     fn name(&self) -> &'static str;
+    /// Whether it compresses arrays of so many axes.
+    fn supports(&self, axes: usize) -> bool;
     /// Compresses single precision.
     fn compress_f32(&self, values: &[f32], dims: &[usize], goal: Goal) -> Vec<u8>;
     /// Compresses double precision.
@@ -33,7 +70,14 @@ pub trait Peer {
     fn decompress_f64(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f64]);
 }
 
-/// Every peer.
+/// Every peer, each on one thread.
 pub fn all() -> Vec<Box<dyn Peer>> {
-    vec![Box::new(ZfpC), Box::new(ZfpRust)]
+    vec![
+        Box::new(ZfpC),
+        Box::new(ZfpRust),
+        Box::new(Sperr),
+        Box::new(Fpzip),
+        Box::new(Pcodec),
+        Box::new(Bitshuffle),
+    ]
 }

@@ -1,43 +1,21 @@
 //! zfp's C library.
 
-use crate::{Goal, Peer};
+use crate::Goal;
 use std::ffi::c_void;
 use zfp_sys as zfp;
 
 /// zfp 1.0 in C, one thread.
 pub struct ZfpC;
 
-impl Peer for ZfpC {
-    fn name(&self) -> &'static str {
-        "zfp (C)"
-    }
+peer!(ZfpC, "zfp (C)", axes: 1..=3);
 
-    fn compress_f32(&self, values: &[f32], dims: &[usize], goal: Goal) -> Vec<u8> {
-        compress(values.as_ptr().cast(), values.len(), FLOAT, dims, goal)
-    }
-
-    fn compress_f64(&self, values: &[f64], dims: &[usize], goal: Goal) -> Vec<u8> {
-        compress(values.as_ptr().cast(), values.len(), DOUBLE, dims, goal)
-    }
-
-    fn decompress_f32(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f32]) {
-        decompress(bytes, out.as_mut_ptr().cast(), out.len(), FLOAT, dims, goal);
-    }
-
-    fn decompress_f64(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f64]) {
-        decompress(
-            bytes,
-            out.as_mut_ptr().cast(),
-            out.len(),
-            DOUBLE,
-            dims,
-            goal,
-        );
+/// zfp's name of an element type.
+const fn kind<T>() -> zfp::zfp_type {
+    match size_of::<T>() {
+        4 => zfp::zfp_type_zfp_type_float,
+        _ => zfp::zfp_type_zfp_type_double,
     }
 }
-
-const FLOAT: zfp::zfp_type = zfp::zfp_type_zfp_type_float;
-const DOUBLE: zfp::zfp_type = zfp::zfp_type_zfp_type_double;
 
 /// A field over `data` and a stream with the goal set; both are zfp's to free.
 fn set_up(
@@ -76,14 +54,9 @@ fn set_up(
     (field, stream)
 }
 
-fn compress(
-    data: *const c_void,
-    len: usize,
-    kind: zfp::zfp_type,
-    dims: &[usize],
-    goal: Goal,
-) -> Vec<u8> {
-    let (field, stream) = set_up(data.cast_mut(), len, kind, dims, goal);
+fn compress<T>(values: &[T], dims: &[usize], goal: Goal) -> Vec<u8> {
+    let data = values.as_ptr().cast_mut().cast();
+    let (field, stream) = set_up(data, values.len(), kind::<T>(), dims, goal);
     // SAFETY: field and stream are valid; the buffer is as large as zfp says it can get, outlives
     // its use, and the data is only read.
     unsafe {
@@ -101,15 +74,9 @@ fn compress(
     }
 }
 
-fn decompress(
-    bytes: &[u8],
-    data: *mut c_void,
-    len: usize,
-    kind: zfp::zfp_type,
-    dims: &[usize],
-    goal: Goal,
-) {
-    let (field, stream) = set_up(data, len, kind, dims, goal);
+fn decompress<T>(bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [T]) {
+    let data = out.as_mut_ptr().cast();
+    let (field, stream) = set_up(data, out.len(), kind::<T>(), dims, goal);
     // zfp reads whole words.
     let mut padded = bytes.to_vec();
     padded.resize(bytes.len().next_multiple_of(8) + 8, 0);

@@ -1,6 +1,6 @@
 //! `zfp-rs`, zfp in Rust.
 
-use crate::{Goal, Peer};
+use crate::Goal;
 use zfp_rs::{
     ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpDimensionality, ZfpExecution, ZfpField,
     ZfpFieldMut, ZfpScalar, ZfpStreamAlignment,
@@ -9,27 +9,7 @@ use zfp_rs::{
 /// `zfp-rs`, one thread.
 pub struct ZfpRust;
 
-impl Peer for ZfpRust {
-    fn name(&self) -> &'static str {
-        "zfp-rs"
-    }
-
-    fn compress_f32(&self, values: &[f32], dims: &[usize], goal: Goal) -> Vec<u8> {
-        compress(values, dims, goal)
-    }
-
-    fn compress_f64(&self, values: &[f64], dims: &[usize], goal: Goal) -> Vec<u8> {
-        compress(values, dims, goal)
-    }
-
-    fn decompress_f32(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f32]) {
-        decompress(bytes, dims, goal, out);
-    }
-
-    fn decompress_f64(&self, bytes: &[u8], dims: &[usize], goal: Goal, out: &mut [f64]) {
-        decompress(bytes, dims, goal, out);
-    }
-}
+peer!(ZfpRust, "zfp-rs", axes: 1..=3);
 
 fn config<T: ZfpScalar>(goal: Goal, dims: &[usize]) -> ZfpConfig {
     match goal {
