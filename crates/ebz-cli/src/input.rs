@@ -19,6 +19,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use ebz::{
     Element, ElementType, Fill, Limits, Reader, Tolerance, ValueScan, element_count, with_type,
 };
+use ebz_store::threads::each;
 use indicatif::ProgressBar;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -287,7 +288,7 @@ impl Field {
             return Ok(scan);
         };
         let (name, next) = (&self.name, AtomicU64::new(0));
-        let work = || -> Result<ValueScan> {
+        let work = |_| -> Result<ValueScan> {
             let mut file = File::open(path)?;
             let mut values = vec![T::default(); PIECE / T::SIZE];
             let mut scan = ValueScan::new(fill);
@@ -308,15 +309,11 @@ impl Field {
             n => n,
         };
         let threads = threads.min(total.div_ceil(PIECE as u64) as usize).max(1);
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let mut all = ValueScan::new(fill);
-            for worker in workers {
-                let scan = worker.join().map_err(|_| anyhow!("a thread died"))?;
-                all.join(&scan?);
-            }
-            Ok(all)
-        })
+        let mut all = ValueScan::new(fill);
+        for scan in each(0..threads, work)? {
+            all.join(&scan);
+        }
+        Ok(all)
     }
 
     /// All values in memory.

@@ -26,7 +26,8 @@ fn styled(length: u64, what: String, style: &str, quiet: bool) -> ProgressBar {
     }
     bar.set_message(what);
     let late = bar.clone();
-    std::thread::spawn(move || {
+    // Without a thread to show it, there is no bar.
+    let _ = std::thread::Builder::new().spawn(move || {
         std::thread::sleep(Duration::from_secs(1));
         if !late.is_finished() {
             late.set_draw_target(ProgressDrawTarget::stderr());

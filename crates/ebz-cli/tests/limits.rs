@@ -61,6 +61,24 @@ fn a_limit_on_memory_is_an_error_and_not_an_abort() {
 }
 
 #[test]
+fn threads_that_cannot_be_started_are_an_error() {
+    let sandbox = Sandbox::new();
+    // The stacks of the threads take more than that. Those of a team wait for each other.
+    let within = |command: &str| {
+        let args = format!("{command} --quiet --threads 256");
+        run_within(&sandbox, 300_000, &args)
+    };
+    let team = "sim rtm --grid 40x40x40 --steps 8 --policy memory";
+    assert_failure(&within(team), 2, &[team], &["temporarily unavailable"]);
+    // Others may have ended before the last ones start.
+    for state in ["raw-memory", "compressed-disk --dir ."] {
+        let heat = format!("sim heat --grid 256x8x8 --steps 4 --no-roofline --state {state}");
+        let output = within(&heat);
+        assert!(matches!(output.status.code(), Some(0 | 2)), "{output:?}");
+    }
+}
+
+#[test]
 fn chunks_that_only_fit_before_their_decoder_runs_are_refused() {
     // One chunk of 400 MB, all the same value: the decoder of any codec might need more than that.
     let sandbox = Sandbox::new();

@@ -5,6 +5,7 @@ use ebz::{Error, Result};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::Builder;
 
 /// Spins before sleeping: threads finish a step at nearly the same time, but waiting ones must not
 /// take cores from compression and I/O.
@@ -46,10 +47,18 @@ impl Team {
             result
         };
         let results = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..team.members).map(|_| scope.spawn(job)).collect();
+            let start = |_| Builder::new().spawn_scoped(scope, job);
+            let others: Vec<_> = (1..team.members).map(start).collect();
+            if others.iter().any(std::io::Result::is_err) {
+                // The others wait for it.
+                team.break_up();
+            }
             let mut results = vec![job()];
             for other in others {
-                results.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+                results.push(match other {
+                    Ok(other) => other.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                    Err(error) => Err(error.into()),
+                });
             }
             results
         });
@@ -101,6 +110,12 @@ impl Team {
         }
     }
 
+    /// Lets all members fail at their next meeting.
+    fn break_up(&self) {
+        self.broken.store(true, Ordering::Release);
+        self.wake_all();
+    }
+
     fn wake_all(&self) {
         // A thread that checked and is about to sleep holds the lock until it does.
         drop(self.asleep.lock().unwrap_or_else(PoisonError::into_inner));
@@ -134,8 +149,7 @@ struct Leaving<'a> {
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
         if self.early {
-            self.team.broken.store(true, Ordering::Release);
-            self.team.wake_all();
+            self.team.break_up();
         }
     }
 }

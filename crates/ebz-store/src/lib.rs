@@ -23,6 +23,8 @@ mod schedules;
 mod servants;
 mod store;
 mod sync;
+#[doc(hidden)]
+pub mod threads;
 
 pub use frames::{Frames, OpenFrame};
 pub use options::{Plan, Policy, StoreOptions};

@@ -134,6 +134,31 @@ fn exceeding_the_memory_limit_is_an_error() -> Result<()> {
 }
 
 #[test]
+fn a_checkpoint_of_more_than_its_file_takes_no_memory() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for state in [State::RawDisk, State::CompressedDisk] {
+        let settings = settings(ElementType::F32, state, folder.path())?;
+        Grid::create(settings.clone(), 1, truth::<f32>)?;
+        let path = settings.folder.join("grid-0.index");
+        let intact = std::fs::read(&path)?;
+        // The end of the last slab.
+        for end in [1u64 << 33, u64::MAX] {
+            let mut index = intact.clone();
+            let last = index.len() - 8;
+            index[last..].copy_from_slice(&end.to_le_bytes());
+            let checksum = xxhash_rust::xxh3::xxh3_64(&index[16..]);
+            index[8..16].copy_from_slice(&checksum.to_le_bytes());
+            std::fs::write(&path, index)?;
+            let error = Grid::<f32>::resume(settings.clone()).map(drop).unwrap_err();
+            assert!(error.to_string().contains("damaged"), "{error}");
+        }
+        std::fs::write(&path, intact)?;
+        Grid::<f32>::resume(settings)?;
+    }
+    Ok(())
+}
+
+#[test]
 fn layouts_cover_every_plane_once() -> Result<()> {
     for planes in [1, 2, 3, 7, 64, 1000] {
         for slab in [None, Some(1), Some(3), Some(2000)] {

@@ -20,7 +20,7 @@ struct Sender(SyncSender<std::io::Result<Vec<u8>>>);
 pub fn decode(path: &Path, frame: usize, threads: usize, limits: Limits) -> Result<Decoded> {
     let reader = Reader::open(path)?.threads(threads).limits(limits);
     let (sender, pieces) = sync_channel(2);
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         let mut sender = Sender(sender);
         let mut run = || -> ebz::Result<()> {
             let frame = reader.frame(frame)?;
@@ -31,7 +31,7 @@ pub fn decode(path: &Path, frame: usize, threads: usize, limits: Limits) -> Resu
             // The receiver is gone: stop silently.
             let _ = sender.0.send(Err(std::io::Error::other(error)));
         }
-    });
+    })?;
     Ok(Decoded {
         pieces,
         piece: Vec::new(),

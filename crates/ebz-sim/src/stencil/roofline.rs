@@ -10,6 +10,7 @@ use ebz::slab::{EncodedSlab, FramePlan, SlabCoder};
 use ebz::{Result, View};
 use ebz_store::grid::{Settings, State};
 use ebz_store::io::{DiskSpeed, probe};
+use ebz_store::threads::each;
 use std::time::{Duration, Instant};
 
 /// Duration of each measurement.
@@ -114,25 +115,16 @@ fn rate<S>(
     prepare: impl Fn() -> Result<S> + Sync,
     work: impl Fn(&mut S) -> Result<f64> + Sync,
 ) -> Result<f64> {
-    std::thread::scope(|scope| {
-        let one = || -> Result<f64> {
-            let mut state = prepare()?;
-            work(&mut state)?;
-            let (start, mut done) = (Instant::now(), 0.0);
-            while start.elapsed() < MEASURE_TIME {
-                done += work(&mut state)?;
-            }
-            Ok(done / start.elapsed().as_secs_f64())
-        };
-        let others: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(one)).collect();
-        others
-            .into_iter()
-            .map(|o| {
-                o.join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
-            .sum()
-    })
+    let one = |_| -> Result<f64> {
+        let mut state = prepare()?;
+        work(&mut state)?;
+        let (start, mut done) = (Instant::now(), 0.0);
+        while start.elapsed() < MEASURE_TIME {
+            done += work(&mut state)?;
+        }
+        Ok(done / start.elapsed().as_secs_f64())
+    };
+    Ok(each(0..threads.max(1), one)?.iter().sum())
 }
 
 /// Cell updates per second on planes in cache.

@@ -8,6 +8,7 @@
 use super::{Kernel, Step, Sums, Value};
 use ebz::Result;
 use ebz_store::grid::{Grid, Lane, Moved};
+use ebz_store::threads::each;
 use std::ops::Range;
 
 /// The next time step of a grid.
@@ -31,22 +32,13 @@ fn sums<T: Value>(kernel: &dyn Kernel<T>, grid: &Grid<T>, threads: usize) -> Res
             .map(|at| Ok(kernel.sums(at, reader.plane(at)?)))
             .collect()
     };
+    let bound = |thread: usize| planes * thread / threads;
+    let ranges = (0..threads).map(|thread| bound(thread)..bound(thread + 1));
     let mut total = Sums::default();
-    std::thread::scope(|scope| {
-        let bounds = |thread: usize| planes * thread / threads;
-        let handles: Vec<_> = (0..threads)
-            .map(|thread| scope.spawn(move || of_range(bounds(thread)..bounds(thread + 1))))
-            .collect();
-        for handle in handles {
-            let planes = handle
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            for of_plane in planes {
-                (0..3).for_each(|i| total[i] += of_plane[i]);
-            }
-        }
-        Ok(total)
-    })
+    for of_plane in each(ranges, of_range)?.into_iter().flatten() {
+        (0..3).for_each(|i| total[i] += of_plane[i]);
+    }
+    Ok(total)
 }
 
 /// Advances a grid by `steps` time steps.
@@ -59,20 +51,8 @@ pub fn pass<T: Value>(
 ) -> Result<Moved> {
     let depth = steps * kernel.stages();
     let lanes = grid.lanes(threads, depth)?;
-    let moved = std::thread::scope(|scope| {
-        let handles: Vec<_> = lanes
-            .into_iter()
-            .map(|lane| scope.spawn(move || stream(kernel, lane, first, depth)))
-            .collect();
-        let join = |moved: Result<Moved>,
-                    lane: std::thread::ScopedJoinHandle<'_, Result<Moved>>| {
-            let next = lane
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok(moved?.join(next?))
-        };
-        handles.into_iter().fold(Ok(Moved::default()), join)
-    })?;
+    let moved = each(lanes, |lane| stream(kernel, lane, first, depth))?;
+    let moved = moved.into_iter().fold(Moved::default(), Moved::join);
     grid.commit(first.number + steps as u64)?;
     Ok(moved)
 }

@@ -105,7 +105,10 @@ pub(super) fn read(folder: &Path, number: usize) -> Result<Option<Found>> {
         .chunks_exact(16)
         .map(|place| word(&place[..8])..word(&place[8..]))
         .collect();
-    let whole = places.iter().all(|place| place.start <= place.end);
+    // Before memory is allocated for a place, it must be one in the file.
+    let available = fs::metadata(data_path(folder, number))?.len();
+    let within = |place: &Place| place.start <= place.end && place.end <= available;
+    let whole = places.iter().all(within);
     if !whole || places.len() != about.layout.slabs() {
         return Err(damaged());
     }

@@ -22,6 +22,7 @@ pub use settings::{Moved, Settings, State};
 pub use writer::Writer;
 
 use crate::io::BLOCK_BYTES;
+use crate::threads;
 use buffers::Buffers;
 use ebz::simd::Level;
 use ebz::slab::FramePlan;
@@ -94,27 +95,15 @@ impl<T: Element> Grid<T> {
         let generations = [generation(0)?, generation(1)?];
         let mut grid = Self::with(settings, generations)?;
         let lanes = grid.split(threads, None)?;
-        let fill = |range: Range<usize>, mut writer: Writer<'_, T>| {
+        let fill = |(range, mut writer): (Range<usize>, Writer<'_, T>)| {
             for at in range {
                 plane(at, writer.plane(at)?);
                 writer.written(at)?;
             }
             writer.finish().map(|_| ())
         };
-        std::thread::scope(|scope| {
-            let handles: Vec<_> = lanes
-                .into_iter()
-                .map(|(range, _, writer)| {
-                    let fill = &fill;
-                    scope.spawn(move || fill(range, writer))
-                })
-                .collect();
-            handles.into_iter().try_for_each(|handle| {
-                handle
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
-        })?;
+        let lanes = lanes.into_iter().map(|(range, _, writer)| (range, writer));
+        threads::each(lanes, fill)?;
         grid.commit(0)?;
         Ok(grid)
     }
@@ -298,7 +287,7 @@ impl<T: Element> Grid<T> {
                     Sink::Packed(encoder(packing), take_first(records, slabs), budget)
                 }
                 (Unwritten::File(file, places), packing) => {
-                    let behind = WriteBehind::new(file.clone(), buffers.clone());
+                    let behind = WriteBehind::new(file.clone(), buffers.clone())?;
                     let places = take_first(places, slabs);
                     let segments =
                         Segments::new(behind, region(layout, &own), places, settings.segment);

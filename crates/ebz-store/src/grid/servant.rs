@@ -7,7 +7,7 @@ use ebz::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Segments in flight per servant: one at the disk, one queued, one at the worker.
@@ -66,7 +66,7 @@ impl ReadAhead {
             let bytes = longest.unwrap_or(0) as usize + crate::io::BLOCK_BYTES;
             let _ = empty.send(buffers.segment(bytes)?);
         }
-        let servant = std::thread::spawn(move || {
+        let servant = Builder::new().spawn(move || {
             for segment in jobs {
                 let Ok(mut buffer) = to_servant.recv() else {
                     break;
@@ -83,7 +83,7 @@ impl ReadAhead {
                 }
             }
             to_servant.iter().for_each(|b| buffers.give_segment(b));
-        });
+        })?;
         Ok(Self {
             full,
             empty: Some(empty),
@@ -131,10 +131,10 @@ pub(super) struct WriteBehind {
 }
 
 impl WriteBehind {
-    pub fn new(file: Arc<DirectFile>, buffers: Arc<Buffers>) -> Self {
+    pub fn new(file: Arc<DirectFile>, buffers: Arc<Buffers>) -> Result<Self> {
         let (full, to_servant) = channel::<(AlignedBuffer, u64, usize)>();
         let (to_worker, empty) = channel();
-        let servant = std::thread::spawn(move || {
+        let servant = Builder::new().spawn(move || {
             for (buffer, offset, length) in to_servant {
                 let done = file.write_blocks(offset, &buffer, length);
                 let failed = done.is_err();
@@ -142,8 +142,8 @@ impl WriteBehind {
                     break;
                 }
             }
-        });
-        Self {
+        })?;
+        Ok(Self {
             full: Some(full),
             empty,
             servant: Some(servant),
@@ -151,7 +151,7 @@ impl WriteBehind {
             in_flight: 0,
             waited: Duration::ZERO,
             bytes: 0,
-        }
+        })
     }
 
     /// An empty buffer, as soon as few enough segments are in flight.
