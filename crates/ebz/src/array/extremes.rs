@@ -28,12 +28,8 @@ impl Extremes {
             if range.min > range.max {
                 continue;
             }
-            if may_enter(&self.high, range.max, |a, b| a >= b) {
-                absorb(&mut self.high, block, range.max, |x, y| x > y, |a, b| a > b);
-            }
-            if may_enter(&self.low, range.min, |a, b| a <= b) {
-                absorb(&mut self.low, block, range.min, |x, y| x < y, |a, b| a < b);
-            }
+            absorb(&mut self.high, block, range.max, |x, y| x > y, |a, b| a > b);
+            absorb(&mut self.low, block, range.min, |x, y| x < y, |a, b| a < b);
         }
     }
 
@@ -104,11 +100,9 @@ impl Extremes {
 }
 
 /// Whether a value is, or could become, one of the tracked values.
-fn may_enter(end: &[(f64, u64)], value: f64, reaches: impl Fn(f64, f64) -> bool) -> bool {
-    match end.get(MAX_DISTINCT_VALUES - 1) {
-        Some(&(last, _)) => reaches(value, last),
-        None => true,
-    }
+fn may_enter(end: &[(f64, u64)], value: f64, further: impl Fn(f64, f64) -> bool) -> bool {
+    let last = end.get(MAX_DISTINCT_VALUES - 1);
+    last.is_none_or(|&(last, _)| !further(last, value))
 }
 
 /// Adds the outermost values of a block, of which `first` is the outermost.
@@ -125,14 +119,12 @@ fn absorb<T: Element>(
     };
     let mut value = T::from_f64(first);
     for _ in 0..MAX_DISTINCT_VALUES {
+        if value == innermost || !may_enter(end, value.to_f64(), further_double) {
+            return;
+        }
         let times: u32 = block.iter().map(|&x| u32::from(x == value)).sum();
-        if !enter(end, value.to_f64(), u64::from(times), further_double) {
-            return;
-        }
+        enter(end, value.to_f64(), u64::from(times), further_double);
         value = next_inwards(block, value, innermost, &further);
-        if value == innermost {
-            return;
-        }
     }
 }
 
@@ -164,22 +156,16 @@ fn next_inwards<T: Element>(
     best.into_iter().fold(innermost, outer)
 }
 
-/// Counts a value if it is one of the outermost; returns whether it is.
-fn enter(
-    end: &mut Vec<(f64, u64)>,
-    value: f64,
-    times: u64,
-    further: impl Fn(f64, f64) -> bool,
-) -> bool {
+/// Counts a value if it is one of the outermost.
+fn enter(end: &mut Vec<(f64, u64)>, value: f64, times: u64, further: impl Fn(f64, f64) -> bool) {
     let place = end.iter().take_while(|(other, _)| further(*other, value));
     let place = place.count();
     match end.get_mut(place) {
         Some(same) if same.0 == value => same.1 += times,
-        _ if place == MAX_DISTINCT_VALUES => return false,
+        _ if place == MAX_DISTINCT_VALUES => {}
         _ => {
             end.insert(place, (value, times));
             end.truncate(MAX_DISTINCT_VALUES);
         }
     }
-    true
 }

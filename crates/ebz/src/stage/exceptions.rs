@@ -54,10 +54,16 @@ impl Exceptions {
     /// Adds a value; positions must increase.
     #[inline]
     pub fn push<T: Element>(&mut self, position: usize, value: T) {
+        self.push_run(position, value, 1);
+    }
+
+    /// Adds equal values at successive positions.
+    #[inline]
+    fn push_run<T: Element>(&mut self, position: usize, value: T, count: usize) {
         let word = value.to_word();
         let next = self.end + self.gap + self.each_count + self.same.1;
         if position == next && self.same.0 == word {
-            self.same.1 += 1;
+            self.same.1 += count;
             return;
         }
         self.end_same::<T>();
@@ -65,7 +71,7 @@ impl Exceptions {
             self.end_each::<T>();
             self.gap = position - self.end;
         }
-        self.same = (word, 1);
+        self.same = (word, count);
     }
 
     /// Adds the values of a unit that `is_exception` marks, each as `stored` returns it.
@@ -77,12 +83,15 @@ impl Exceptions {
         stored: impl Fn(T) -> T,
     ) {
         // Equal values, such as fill values, come in runs.
-        let (mut last, mut last_stored) = (values[0], stored(values[0]));
-        for i in (0..UNIT).filter(|&i| is_exception[i]) {
-            if values[i].to_word() != last.to_word() {
-                (last, last_stored) = (values[i], stored(values[i]));
-            }
-            self.push(unit * UNIT + i, last_stored);
+        let mut at = 0;
+        while let Some(gap) = is_exception[at..].iter().position(|&is| is) {
+            let start = at + gap;
+            let word = values[start].to_word();
+            let both = is_exception[start..].iter().zip(&values[start..]);
+            let same = both.take_while(|&(&is, value)| is && value.to_word() == word);
+            let count = same.count();
+            self.push_run(unit * UNIT + start, stored(values[start]), count);
+            at = start + count;
         }
     }
 
