@@ -3,13 +3,19 @@
 use ebz::{Element, ElementType};
 use ebz_peers::{Goal, Peer};
 
-/// The peers that support an element type (none has 16-bit values) and a number of axes.
-pub fn all<T: Element>(axes: usize) -> Vec<Box<dyn Peer>> {
-    let mut peers = match T::SIZE {
-        0..4 => Vec::new(),
-        _ => ebz_peers::all(),
-    };
-    peers.retain(|peer| peer.supports(axes.clamp(1, 3)));
+/// The peers that support these values (none supports 16-bit ones) and a number of axes.
+pub fn all<T: Element>(values: &[T], axes: usize) -> Vec<Box<dyn Peer>> {
+    if T::SIZE < 4 {
+        return Vec::new();
+    }
+    let magnitudes = values.iter().map(|value| value.to_f64().abs());
+    let largest = magnitudes.fold(0.0, |largest, magnitude| match magnitude <= largest {
+        true => largest,
+        false if magnitude.is_finite() => magnitude,
+        false => f64::INFINITY,
+    });
+    let mut peers = ebz_peers::all();
+    peers.retain(|peer| peer.supports(axes.clamp(1, 3), largest));
     peers
 }
 

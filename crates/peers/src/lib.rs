@@ -6,12 +6,15 @@
 /// the element type.
 macro_rules! peer {
     ($peer:ty, $name:literal, axes: $axes:expr) => {
+        peer!($peer, $name, axes: $axes, most: f64::INFINITY);
+    };
+    ($peer:ty, $name:literal, axes: $axes:expr, most: $most:expr) => {
         impl crate::Peer for $peer {
             fn name(&self) -> &'static str {
                 $name
             }
-            fn supports(&self, axes: usize) -> bool {
-                $axes.contains(&axes)
+            fn supports(&self, axes: usize, largest: f64) -> bool {
+                $axes.contains(&axes) && largest <= $most
             }
             fn compress_f32(&self, values: &[f32], dims: &[usize], goal: Goal) -> Vec<u8> {
                 compress(values, dims, goal)
@@ -30,14 +33,12 @@ macro_rules! peer {
 }
 
 mod bitshuffle;
-mod fpzip;
 mod pcodec;
 mod sperr;
 mod zfp_c;
 mod zfp_rust;
 
 pub use bitshuffle::Bitshuffle;
-pub use fpzip::Fpzip;
 pub use pcodec::Pcodec;
 pub use sperr::Sperr;
 pub use zfp_c::ZfpC;
@@ -58,8 +59,9 @@ pub enum Goal {
 pub trait Peer {
     /// Name for tables.
     fn name(&self) -> &'static str;
-    /// Whether it compresses arrays of so many axes.
-    fn supports(&self, axes: usize) -> bool;
+    /// Whether it compresses arrays of so many axes with this largest magnitude (infinite if there are values that
+    /// are not finite).
+    fn supports(&self, axes: usize, largest: f64) -> bool;
     /// Compresses single precision.
     fn compress_f32(&self, values: &[f32], dims: &[usize], goal: Goal) -> Vec<u8>;
     /// Compresses double precision.
@@ -76,7 +78,6 @@ pub fn all() -> Vec<Box<dyn Peer>> {
         Box::new(ZfpC),
         Box::new(ZfpRust),
         Box::new(Sperr),
-        Box::new(Fpzip),
         Box::new(Pcodec),
         Box::new(Bitshuffle),
     ]

@@ -36,7 +36,7 @@ fn check(peer: &dyn Peer, dims: &[usize]) {
 fn peers_round_trip() {
     for peer in ebz_peers::all() {
         for dims in [&[5000][..], &[50, 101], &[19, 20, 21]] {
-            if peer.supports(dims.len()) {
+            if peer.supports(dims.len(), 1.0) {
                 check(peer.as_ref(), dims);
             }
         }

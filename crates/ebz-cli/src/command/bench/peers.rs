@@ -15,7 +15,7 @@ pub fn rows<T: Element>(
     let Bound::Abs(e) = resolved else {
         return Ok(Vec::new());
     };
-    let peers = peers::all::<T>(buffers.shape.len());
+    let peers = peers::all(&buffers.values, buffers.shape.len());
     let rows = peers
         .iter()
         .map(|peer| buffers.measure_peer(peer.as_ref(), bound, e));
