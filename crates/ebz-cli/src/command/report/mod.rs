@@ -192,7 +192,7 @@ fn data<T: Element>(field: &mut Field, args: &Report) -> Result<Value> {
 #[cfg(feature = "peers")]
 fn peer_trials<T: Element>(bench: &mut Bench<T>, sample: &Sample<'_, T>) -> Result<Vec<Trial>> {
     let mut trials = Vec::new();
-    for peer in crate::peers::all(&sample.values, sample.shape.len()) {
+    for peer in crate::peers::all(sample.values, sample.shape.len()) {
         for bound in BOUNDS.map(Bound::Range) {
             trials.extend(bench.run_peer(sample, peer.as_ref(), bound)?);
         }
