@@ -104,6 +104,7 @@ pub mod internals {
     pub use crate::element::Float;
     pub use crate::request::{Dims, Task};
     pub use crate::stage::huffman::{Sort, WIDE_ALPHABET, WideBook};
+    pub use crate::stage::measure as stages;
     pub use crate::stage::rans;
 
     /// What `auto` multiplies the bytes of a codec with, if that is one that it may choose.

@@ -18,6 +18,7 @@ pub(crate) mod fused;
 pub(crate) mod halving;
 pub(crate) mod huffman;
 pub(crate) mod lags;
+pub mod measure;
 pub(crate) mod nonzero;
 pub(crate) mod occupancy;
 pub(crate) mod ordered;
