@@ -4,7 +4,7 @@ mod sandbox;
 
 use sandbox::{Sandbox, assert_failure};
 use std::path::Path;
-use std::process::Output;
+use std::process::Command;
 
 /// A folder with one of the committed hostile files as `bad.ebz`.
 fn with_hostile(name: &str) -> Sandbox {
@@ -14,16 +14,16 @@ fn with_hostile(name: &str) -> Sandbox {
     sandbox
 }
 
-/// Runs the command with an address space of `kib`.
-fn run_within(sandbox: &Sandbox, kib: usize, args: &str) -> Output {
+/// The command with an address space of `kib`.
+fn within(sandbox: &Sandbox, kib: usize, args: &str) -> Command {
     let ebz = env!("CARGO_BIN_EXE_ebz");
     let script = format!("ulimit -v {kib} && exec {ebz} {args}");
-    let mut shell = std::process::Command::new("sh");
+    let mut shell = Command::new("sh");
     shell
         .args(["-c", &script])
         .current_dir(sandbox.path(""))
         .env("TMPDIR", sandbox.path(""));
-    shell.output().unwrap()
+    shell
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn a_limit_on_memory_is_an_error_and_not_an_abort() {
     ];
     let words = ["bytes of memory", "are allowed", "--max-memory"];
     for command in commands {
-        let output = run_within(&sandbox, 1_000_000, command);
+        let output = within(&sandbox, 1_000_000, command).output().unwrap();
         assert_failure(&output, 2, &[command], &words);
         // The same without the system's help.
         let mut args: Vec<_> = command.split(" < ").next().unwrap().split(' ').collect();
@@ -63,17 +63,20 @@ fn a_limit_on_memory_is_an_error_and_not_an_abort() {
 #[test]
 fn threads_that_cannot_be_started_are_an_error() {
     let sandbox = Sandbox::new();
-    // The stacks of the threads take more than that. Those of a team wait for each other.
-    let within = |command: &str| {
+    // Large stacks: they alone exceed the limit, and what is left suffices for everything else.
+    let limited = |command: &str| {
         let args = format!("{command} --quiet --threads 256");
-        run_within(&sandbox, 300_000, &args)
+        let mut command = within(&sandbox, 8_000_000, &args);
+        command.env("RUST_MIN_STACK", (1 << 30).to_string());
+        command.env("MALLOC_ARENA_MAX", "1").output().unwrap()
     };
+    // The threads of a team wait for each other.
     let team = "sim rtm --grid 40x40x40 --steps 8 --policy memory";
-    assert_failure(&within(team), 2, &[team], &["temporarily unavailable"]);
+    assert_failure(&limited(team), 2, &[team], &["temporarily unavailable"]);
     // Others may have ended before the last ones start.
     for state in ["raw-memory", "compressed-disk --dir ."] {
         let heat = format!("sim heat --grid 256x8x8 --steps 4 --no-roofline --state {state}");
-        let output = within(&heat);
+        let output = limited(&heat);
         assert!(matches!(output.status.code(), Some(0 | 2)), "{output:?}");
     }
 }
@@ -87,7 +90,7 @@ fn chunks_that_only_fit_before_their_decoder_runs_are_refused() {
     let file = ebz_testkit::layout::file(&body, &[chunk], None);
     sandbox.write("bad.ebz", &file);
     for command in ["decompress bad.ebz -o out.raw", "verify bad.ebz"] {
-        let output = run_within(&sandbox, 1_000_000, command);
+        let output = within(&sandbox, 1_000_000, command).output().unwrap();
         assert_failure(&output, 2, &[command], &["bytes of memory"]);
     }
 }
