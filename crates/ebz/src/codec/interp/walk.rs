@@ -424,16 +424,12 @@ pub(super) struct RowsAround<'a, T> {
     job: &'a ClassJob<'a, T>,
     zeros: usize,
     at: (usize, usize),
-    around: Around,
+    /// Those of the row at `at`.
+    pub(super) around: Around,
     begun: bool,
 }
 
 impl<T: Number> RowsAround<'_, T> {
-    /// [`Around::side_count`] of all rows.
-    pub(super) fn side_count(&self) -> usize {
-        self.around.side_count
-    }
-
     /// Those around the next row.
     #[inline(always)]
     pub(super) fn next_row(&mut self) -> &Around {

@@ -49,7 +49,7 @@ impl Decoder<'_> {
             // SAFETY: a level exists only where the machine has its instructions.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512(_) => unsafe {
-                match rows.around.side_count() {
+                match rows.around.around.side_count {
                     0 => avx512::pull_rows::<0, T>(self, contexts.kind, rows),
                     2 => avx512::pull_rows::<2, T>(self, contexts.kind, rows),
                     4 => avx512::pull_rows::<4, T>(self, contexts.kind, rows),
