@@ -54,7 +54,7 @@ pub fn step(
     assert!(now.len() >= inside.end + REACH * layout.plane && medium.speed.len() == now.len());
     assert!(medium.keep[0].len() >= layout.extents[0] && medium.keep[1].len() >= layout.extents[1]);
     assert!(medium.keep[2].len() >= layout.width());
-    let job = Job {
+    let mut job = Job {
         layout,
         medium,
         now,
@@ -93,7 +93,7 @@ impl Job<'_> {
     /// # Safety
     /// Lengths as checked by [`step`].
     #[inline(always)]
-    unsafe fn run<V: Lanes>(self, token: V::Token) -> f32 {
+    unsafe fn run<V: Lanes>(&mut self, token: V::Token) -> f32 {
         let mut largest = V::splat(token, 0.0);
         let first = self.layout.planes(self.planes.clone()).start;
         let rows = self.layout.extents[1];

@@ -21,6 +21,7 @@ pub(super) struct Extremes {
 
 impl Extremes {
     /// Adds values; NaN and infinities are ignored.
+    #[inline(always)]
     pub fn add<T: Element>(&mut self, values: &[T]) {
         self.element = Some(T::TYPE);
         for block in values.chunks(BLOCK_VALUES) {
@@ -106,6 +107,7 @@ fn may_enter(end: &[(f64, u64)], value: f64, further: impl Fn(f64, f64) -> bool)
 }
 
 /// Adds the outermost values of a block, of which `first` is the outermost.
+#[inline(always)]
 fn absorb<T: Element>(
     end: &mut Vec<(f64, u64)>,
     block: &[T],
@@ -130,6 +132,7 @@ fn absorb<T: Element>(
 
 /// The outermost value that lies strictly inside of `value`; `innermost` (an infinity) if there is
 /// none.
+#[inline(always)]
 fn next_inwards<T: Element>(
     block: &[T],
     value: T,

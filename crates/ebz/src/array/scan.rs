@@ -89,6 +89,15 @@ impl ValueScan {
 
     /// Adds values.
     pub fn add<T: Element>(&mut self, values: &[T]) {
+        Level::detect().run(
+            #[inline(always)]
+            || self.add_here(values),
+        );
+    }
+
+    /// [`Self::add`] with the instruction set of the caller.
+    #[inline(always)]
+    fn add_here<T: Element>(&mut self, values: &[T]) {
         let named = self.fill.values();
         if !self.fill.is_auto() {
             self.range = self.range.join(FiniteRange::of(values, &named));

@@ -29,7 +29,8 @@ pub enum Level {
 
 /// A loop that is compiled for each level. `run` and everything large that it calls must be
 /// `#[inline(always)]`: code that is not inlined is compiled for the build target. Closures with
-/// this attribute are kernels too.
+/// this attribute are kernels too. (As `FnMut`: what the compiler makes of one to be called as
+/// `FnOnce` does not inherit the attribute.)
 pub trait Kernel {
     /// What the loop returns.
     type Output;
@@ -37,11 +38,11 @@ pub trait Kernel {
     fn run(self) -> Self::Output;
 }
 
-impl<R, F: FnOnce() -> R> Kernel for F {
+impl<R, F: FnMut() -> R> Kernel for F {
     type Output = R;
 
     #[inline(always)]
-    fn run(self) -> R {
+    fn run(mut self) -> R {
         self()
     }
 }

@@ -5,10 +5,11 @@
 //! values as given by the kind. Masks of fill values cost two or three bytes per run, scattered
 //! values the same plus the value.
 
-use super::UNIT;
+use super::{UNIT, runs};
 use crate::bits::varint;
 use crate::element::Element;
 use crate::error::{Error, Result};
+use std::ops::Range;
 
 /// All positions have the last value of the previous run.
 const REPEAT: u64 = 0;
@@ -82,16 +83,20 @@ impl Exceptions {
         is_exception: &[bool; UNIT],
         stored: impl Fn(T) -> T,
     ) {
-        // Equal values, such as fill values, come in runs.
-        let mut at = 0;
-        while let Some(gap) = is_exception[at..].iter().position(|&is| is) {
-            let start = at + gap;
-            let word = values[start].to_word();
-            let both = is_exception[start..].iter().zip(&values[start..]);
-            let same = both.take_while(|&(&is, value)| is && value.to_word() == word);
-            let count = same.count();
-            self.push_run(unit * UNIT + start, stored(values[start]), count);
-            at = start + count;
+        for Range { mut start, end } in runs(is_exception) {
+            // Equal values, such as fill values, come in runs.
+            while start < end {
+                let run = &values[start..end];
+                let word = run[0].to_word();
+                let is_same = |value: &T| value.to_word() == word;
+                let all_same = run.iter().fold(true, |all, value| all & is_same(value));
+                let count = match all_same {
+                    true => run.len(),
+                    false => run.iter().take_while(|value| is_same(value)).count(),
+                };
+                self.push_run(unit * UNIT + start, stored(run[0]), count);
+                start += count;
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use super::avx2;
 use super::block_float::BlockFloat;
 use super::vectors::{Portable, Vectors};
 use crate::simd::Level;
+use std::marker::PhantomData;
 
 /// A loop over groups of blocks, generic over vectors.
 pub trait Kernel {
@@ -32,14 +33,26 @@ impl Dispatch for f64 {
     type Avx2 = avx2::Double;
 }
 
+/// A kernel with the vectors `V`.
+struct With<K, V>(K, PhantomData<V>);
+
+impl<K: Kernel, V: Vectors<K::Element>> crate::simd::Kernel for With<K, V> {
+    type Output = K::Output;
+
+    #[inline(always)]
+    fn run(self) -> K::Output {
+        self.0.run::<V>()
+    }
+}
+
 /// Runs a kernel with the instruction set of `simd`.
 pub fn dispatch<K: Kernel>(simd: Level, kernel: K) -> K::Output {
     match simd.avx2() {
         #[cfg(target_arch = "x86_64")]
-        Some(avx2) => avx2.run(
-            #[inline(always)]
-            || kernel.run::<<K::Element as Dispatch>::Avx2>(),
-        ),
+        Some(avx2) => avx2.run(With::<_, <K::Element as Dispatch>::Avx2>(
+            kernel,
+            PhantomData,
+        )),
         _ => kernel.run::<Portable>(),
     }
 }

@@ -12,7 +12,7 @@ use crate::stage::fused::Source;
 use crate::stage::lags::{Differences, Numbers};
 use crate::stage::quantize::{self, PREFETCH_BYTES, PointRange, Quantizer, Scale};
 use crate::stage::relative::Relative;
-use crate::stage::{Aligned, UNIT, ordered};
+use crate::stage::{Aligned, UNIT, ordered, runs};
 use crate::workspace::Context;
 
 /// Largest 32-bit coordinate.
@@ -98,9 +98,13 @@ pub(crate) fn narrow_plan<E: Estimate>(
         ($arithmetic:ty) => {{
             let lattice =
                 Quantizer::<f32, $arithmetic>::new(step, base, MAX_NARROW, bound, &task.fill);
-            choose::lags::<_, u16, E>(level, values, task.dims, |unit, q| {
-                sampled(&lattice, unit, q)
-            })
+            choose::lags::<_, u16, E>(
+                level,
+                values,
+                task.dims,
+                #[inline(always)]
+                |unit, q| sampled(&lattice, unit, q),
+            )
             .0
         }};
     }
@@ -194,8 +198,13 @@ where
     S: Sink,
 {
     let level = context.simd();
-    let sampled = |unit: &[T; UNIT], q: &mut [W; UNIT]| sampled(&lattice, unit, q);
-    let (lags, cost) = choose::lags::<_, _, S::Estimate>(level, values, task.dims, sampled);
+    let (lags, cost) = choose::lags::<_, W, S::Estimate>(
+        level,
+        values,
+        task.dims,
+        #[inline(always)]
+        |unit, q| sampled(&lattice, unit, q),
+    );
     let plan = Plan {
         mode,
         lags,
@@ -290,15 +299,15 @@ fn sampled<T: Float, W: Word>(lattice: &impl Scale<T>, unit: &[T; UNIT], q: &mut
 }
 
 /// Replaces the coordinates of exceptions by the previous coordinate.
-#[cold]
+#[inline(always)]
 fn repeat_over_exceptions<W: Word>(good: &[bool; UNIT], before: W, q: &mut [W; UNIT]) {
-    let mut last = before;
-    for (q, good) in q.iter_mut().zip(good) {
-        if *good {
-            last = *q;
+    for run in runs(&good.map(|good| !good)) {
+        let last = if run.start > 0 {
+            q[run.start - 1]
         } else {
-            *q = last;
-        }
+            before
+        };
+        q[run].fill(last);
     }
 }
 

@@ -90,7 +90,7 @@ fn encode_avx512(tile: &[u16; TILE], flags: &mut [u8; FLAGS], out: &mut [u8; MAX
 fn decode_avx512(flags: &[u8; FLAGS], blocks: &[[u8; BLOCK]], tile: &mut [u16; TILE]) {
     // 3. Blocks. 2. Planes.
     let mut bytes = [[_mm512_setzero_si512(); GROUPS]; 4];
-    let mut words = blocks.as_flattened().as_ptr().cast::<i64>();
+    let mut words = blocks.as_flattened().as_chunks::<8>().0;
     for (flags, bytes) in flags.as_chunks::<8>().0.iter().zip(&mut bytes) {
         if *flags == [0; 8] {
             continue;
@@ -100,12 +100,18 @@ fn decode_avx512(flags: &[u8; FLAGS], blocks: &[[u8; BLOCK]], tile: &mut [u16; T
             let masks = 3 * _pdep_u32(u32::from(flags), 0x5555);
             for (half, mask) in planes.iter_mut().zip(masks.to_le_bytes()) {
                 let count = mask.count_ones();
-                // SAFETY: reads two words for each flag, as many as `blocks` has.
-                let packed = unsafe {
-                    let packed = _mm512_maskz_loadu_epi64(_bzhi_u32(0xff, count) as u8, words);
-                    words = words.add(count as usize);
-                    packed
+                let packed = match words.first_chunk::<8>() {
+                    // SAFETY: the reference is to 64 bytes.
+                    Some(all) => unsafe { _mm512_loadu_si512(all.as_ptr().cast()) },
+                    // SAFETY: reads two words for each flag, as many as `blocks` has left. (Masked loads are slow.)
+                    None => unsafe {
+                        _mm512_maskz_loadu_epi64(
+                            _bzhi_u32(0xff, count) as u8,
+                            words.as_ptr().cast(),
+                        )
+                    },
                 };
+                words = words.get(count as usize..).unwrap_or_default();
                 // Expanding in memory takes hundreds of cycles on some processors.
                 half[plane] = _mm512_maskz_expand_epi64(mask, packed);
             }

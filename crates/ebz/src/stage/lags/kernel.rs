@@ -35,36 +35,41 @@ pub(super) struct Buffers<'a, W> {
     pub plane: Window<'a, W>,
 }
 
-impl<'a, W: Word> Buffers<'a, W> {
+impl<W: Word> Buffers<'_, W> {
     /// Casts to another word type of the same size.
     #[cfg(target_arch = "x86_64")]
-    pub fn cast<X: Word>(self) -> Buffers<'a, X> {
-        let window = |window: Window<'a, W>| Window {
-            numbers: bytemuck::cast_slice_mut(window.numbers),
-            now: window.now,
-            before: window.before,
-        };
+    pub fn cast<X: Word>(&mut self) -> Buffers<'_, X> {
+        fn window<'a, W: Word, X: Word>(window: &'a mut Window<'_, W>) -> Window<'a, X> {
+            Window {
+                numbers: bytemuck::cast_slice_mut(window.numbers),
+                now: window.now,
+                before: window.before,
+            }
+        }
         Buffers {
             numbers: bytemuck::cast_slice_mut(self.numbers),
             residuals: bytemuck::cast_slice_mut(self.residuals),
-            row: window(self.row),
-            plane: window(self.plane),
+            row: window(&mut self.row),
+            plane: window(&mut self.plane),
         }
     }
 
     /// Bounds all lengths and positions, so that the compiler can drop bounds checks.
     #[inline(always)]
-    fn checked(self) -> Self {
-        let window = |window: Window<'a, W>| Window {
-            numbers: &mut window.numbers[..WINDOW],
-            now: window.now.min(UNIT),
-            before: window.before.min(UNIT),
-        };
-        Self {
+    fn checked(&mut self) -> Buffers<'_, W> {
+        let [row, plane] = [&mut self.row, &mut self.plane].map(
+            #[inline(always)]
+            |window| Window {
+                numbers: &mut window.numbers[..WINDOW],
+                now: window.now.min(UNIT),
+                before: window.before.min(UNIT),
+            },
+        );
+        Buffers {
             numbers: &mut self.numbers[..FRONT + UNIT],
             residuals: &mut self.residuals[..UNIT],
-            row: window(self.row),
-            plane: window(self.plane),
+            row,
+            plane,
         }
     }
 }
@@ -73,7 +78,7 @@ impl<'a, W: Word> Buffers<'a, W> {
 #[inline(always)]
 pub(super) fn forward<W: Word, V: Vector<W>, const LAGS: u8>(
     token: V::Token,
-    unit: Buffers<'_, W>,
+    unit: &mut Buffers<'_, W>,
 ) {
     let Buffers {
         numbers,
@@ -104,7 +109,7 @@ pub(super) fn forward<W: Word, V: Vector<W>, const LAGS: u8>(
 #[inline(always)]
 pub(super) fn inverse<W: Word, V: Vector<W>, const LAGS: u8>(
     token: V::Token,
-    unit: Buffers<'_, W>,
+    unit: &mut Buffers<'_, W>,
 ) {
     let Buffers {
         numbers,

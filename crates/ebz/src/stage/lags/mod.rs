@@ -186,26 +186,26 @@ impl<W: Word> Differences<W> {
 }
 
 /// Processes a unit with the vectors of a level.
-fn run<W: Word, const FORWARD: bool>(level: Level, lags: Lags, unit: Buffers<'_, W>) {
+fn run<W: Word, const FORWARD: bool>(level: Level, lags: Lags, mut unit: Buffers<'_, W>) {
     #[cfg(target_arch = "x86_64")]
     match (level, size_of::<W>()) {
         (Level::Avx512(avx512), 2) => {
             return avx512.run(
                 #[inline(always)]
-                || by_lags::<u16, avx512::Narrow, FORWARD>(avx512, lags, unit.cast()),
+                || by_lags::<u16, avx512::Narrow, FORWARD>(avx512, lags, &mut unit.cast()),
             );
         }
         (Level::Avx2(avx2), 2) => {
             return avx2.run(
                 #[inline(always)]
-                || by_lags::<u16, avx2::Narrow, FORWARD>(avx2, lags, unit.cast()),
+                || by_lags::<u16, avx2::Narrow, FORWARD>(avx2, lags, &mut unit.cast()),
             );
         }
         (_, 4) => {
             if let Some(avx2) = level.avx2() {
                 return avx2.run(
                     #[inline(always)]
-                    || by_lags::<u32, avx2::Wide, FORWARD>(avx2, lags, unit.cast()),
+                    || by_lags::<u32, avx2::Wide, FORWARD>(avx2, lags, &mut unit.cast()),
                 );
             }
         }
@@ -213,7 +213,7 @@ fn run<W: Word, const FORWARD: bool>(level: Level, lags: Lags, unit: Buffers<'_,
     }
     level.run(
         #[inline(always)]
-        || by_lags::<W, [W; 16], FORWARD>((), lags, unit),
+        || by_lags::<W, [W; 16], FORWARD>((), lags, &mut unit),
     );
 }
 
@@ -221,7 +221,7 @@ fn run<W: Word, const FORWARD: bool>(level: Level, lags: Lags, unit: Buffers<'_,
 fn by_lags<W: Word, V: Vector<W>, const FORWARD: bool>(
     token: V::Token,
     lags: Lags,
-    unit: Buffers<'_, W>,
+    unit: &mut Buffers<'_, W>,
 ) {
     macro_rules! pass {
         ($lags:literal) => {
