@@ -70,6 +70,8 @@ const LORENZO_OVERHEAD: f32 = 1.12;
 const PACKET_PENALTY_DIVISOR: u64 = 64;
 /// A plan is dropped after a block if it costs more than the best by over one part in this many.
 const MAX_EXCESS_DIVISOR: u64 = 5;
+/// … and by over one bit for this many values.
+const MIN_EXCESS_DIVISOR: usize = 4;
 /// An axis shorter than this is not the fastest if there is a longer one: its rows would waste
 /// lanes.
 const MIN_ROW_VALUES: usize = 16;
@@ -174,7 +176,9 @@ impl<T: Number> Chooser<T> {
             }
             // One block may suffice for a decision.
             let least = trials.iter().map(|t| t.cost).min().unwrap_or(0);
-            trials.retain(|t| t.cost <= least + least / MAX_EXCESS_DIVISOR);
+            // What a constant block costs says nothing.
+            let floor = (self.block.len() / MIN_EXCESS_DIVISOR) as u64;
+            trials.retain(|t| t.cost <= least + floor.max(least / MAX_EXCESS_DIVISOR));
             if trials.len() == 1 {
                 break;
             }
@@ -263,7 +267,7 @@ fn candidates(forecast: &Forecast, order: usize, extents: Extents) -> Vec<Plan> 
     if lorenzo * LORENZO_MARGIN < least {
         plans.clear();
     }
-    if lorenzo < least * LORENZO_MARGIN || plans.is_empty() {
+    if forecast.masked || lorenzo < least * LORENZO_MARGIN || plans.is_empty() {
         plans.push(plan(Mode::Lorenzo(forecast.lorenzo_axes)));
     }
     plans

@@ -39,6 +39,9 @@ pub(super) struct Forecast {
     pub(super) lorenzo: f32,
     /// The best axes of Lorenzo mode, as bits of a class.
     pub(super) lorenzo_axes: u8,
+    /// Whether the sample has values that cannot be quantized, such as fill values: next to them, the
+    /// forecasts of the other modes are far too low.
+    pub(super) masked: bool,
 }
 
 /// Computes a [`Forecast`] for an axis order; the last axis has at least [`WIDTH`] values.
@@ -88,12 +91,10 @@ impl<T: Number> Kernel for Sampler<'_, '_, T> {
                 }
             }
         }
-        let (lorenzo, lorenzo_axes) = self.lorenzo();
         Forecast {
             isotropic,
             packet: packet.map(|p| if p.begun { p.bits } else { f32::INFINITY }),
-            lorenzo,
-            lorenzo_axes,
+            ..self.lorenzo()
         }
     }
 }
@@ -482,9 +483,9 @@ impl<T: Number> Sampler<'_, '_, T> {
         }
     }
 
-    /// Bits of the best Lorenzo predictor, and its axes.
+    /// The forecast of Lorenzo mode alone.
     #[inline(always)]
-    fn lorenzo(&self) -> (f32, u8) {
+    fn lorenzo(&self) -> Forecast {
         // Windows whose values have preceding neighbours, except along axes of length 1.
         let mut reach = self.extents.map(|n| Reach {
             margin: usize::from(n > 1),
@@ -493,30 +494,37 @@ impl<T: Number> Sampler<'_, '_, T> {
         });
         reach[2].inside = (self.extents[2] - 1).saturating_sub(WIDTH - 1).max(1);
         let mut totals = [0.0f32; 8];
-        let mut exact = 0;
+        let (mut exact, mut masked) = (0, false);
         for number in 0..LORENZO_WINDOWS {
             let place = self.place(&reach, number);
             exact += self.without_coordinate(place);
             // The corners of the cube that ends at each value, indexed by the axes along which they
             // precede it; then differences along one axis after the other.
+            // Differences that include a value without coordinate count as 0.
             let mut sums = [[0i32; WIDTH]; 8];
-            for (back, sum) in sums.iter_mut().enumerate() {
+            let mut known = [[-1i32; WIDTH]; 8];
+            for (back, (sum, known)) in sums.iter_mut().zip(&mut known).enumerate() {
                 let moved = |a: usize| match back & 4 >> a {
                     0 => 0,
                     _ => reach[a].margin * self.strides[a],
                 };
                 let window = self.window(place - (0..3).map(moved).sum::<usize>());
-                *sum = each(window, |v| self.step.quantize(v).unwrap_or(0));
+                let numbers = each(window, |v| self.step.quantize(v));
+                *sum = numbers.map(|n| n.unwrap_or(0));
+                *known = numbers.map(|n| -i32::from(n.is_some()));
             }
             for bit in [1, 2, 4] {
                 // Sets without this axis keep their value.
                 for set in (0..8).filter(|set| set & bit != 0) {
-                    let front = sums[set & !bit];
-                    sums[set] = zip(front, sums[set], i32::wrapping_sub);
+                    let front = set & !bit;
+                    sums[set] = zip(sums[front], sums[set], i32::wrapping_sub);
+                    known[set] = zip(known[front], known[set], |a, b| a & b);
                 }
             }
+            masked |= known[0].contains(&0);
             let means: Each<f32> = build(|set| {
-                let sizes: u64 = sums[set].iter().map(|s| u64::from(s.unsigned_abs())).sum();
+                let known = zip(sums[set], known[set], |s, known| s & known);
+                let sizes: u64 = known.iter().map(|s| u64::from(s.unsigned_abs())).sum();
                 sizes as f32 / WIDTH as f32
             });
             totals = zip(totals, each(means, geometric), |a, b| a + b);
@@ -533,7 +541,13 @@ impl<T: Number> Sampler<'_, '_, T> {
         }
         let count: usize = self.extents.iter().product();
         let bits = totals[best] + (exact * 8 * T::SIZE / WIDTH) as f32;
-        (bits / LORENZO_WINDOWS as f32 * count as f32, best as u8)
+        Forecast {
+            isotropic: f32::INFINITY,
+            packet: [f32::INFINITY; 3],
+            lorenzo: bits / LORENZO_WINDOWS as f32 * count as f32,
+            lorenzo_axes: best as u8,
+            masked,
+        }
     }
 
     /// Number of values in a window that only Lorenzo mode must store exactly: they are too many
