@@ -53,6 +53,6 @@ pub fn dispatch<K: Kernel>(simd: Level, kernel: K) -> K::Output {
             kernel,
             PhantomData,
         )),
-        _ => kernel.run::<Portable>(),
+        _ => Level::Portable.run(With::<_, Portable>(kernel, PhantomData)),
     }
 }
