@@ -130,18 +130,12 @@ impl<T: Number> Coder<T> for RowDecoder<'_, '_, T> {
     ) -> Result<()> {
         let Scratch { rows, contexts } = scratch;
         // 2. Residuals.
-        let coded = ResidualRows {
-            around: job.rows_around(fields, (z, y)),
-            rows: prediction.rows,
-            start: prediction.start,
-            pitch: prediction.pitch,
-            count: prediction.count,
-            magnitudes: &mut fields.magnitudes,
-            residuals: &mut rows.residuals,
-        };
+        let around = job.rows_around(fields, (z, y));
+        let magnitudes = &mut fields.magnitudes;
+        let residuals = ResidualRows::new(around, prediction, magnitudes, &mut rows.residuals);
         self.streams
             .residuals
-            .pull_rows(self.isa, contexts, coded)?;
+            .pull_rows(self.isa, contexts, residuals)?;
         // 1. Reconstruct; escapes are exact.
         let mut buffers = fields.buffers(job.pass.planes.is_some());
         prediction.dequantize(self.isa, job.step.size, &mut buffers, &rows.residuals);

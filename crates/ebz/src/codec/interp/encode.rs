@@ -1,6 +1,6 @@
 //! Encoder. [`super::decode`] mirrors the steps.
 
-use super::context::{Magnitudes, classify};
+use super::context::Magnitudes;
 use super::escape::Escape;
 use super::geometry::Pyramid;
 use super::kernel::launch;
@@ -11,6 +11,7 @@ use super::plan::{Mode, Plan, Source};
 use super::predict::{Predictor, taps};
 use super::quantize::{Buffers, Prediction, Rows};
 use super::rearrange::split_all;
+use super::residual::ResidualRows;
 use super::rows;
 use super::stream::StreamWriter;
 use super::walk::{
@@ -131,13 +132,12 @@ impl<T: Number> Coder<T> for RowEncoder<'_, T> {
         }
         self.streams.position += prediction.rows * prediction.count;
         // 2. Residuals.
-        let mut around = job.rows_around(fields, at);
-        let residuals = rows.residuals.chunks_exact(prediction.width());
-        for residuals in residuals.take(prediction.rows) {
-            let (magnitudes, count) = (&fields.magnitudes, prediction.count);
-            classify(self.isa, magnitudes, around.next_row(), count, contexts);
-            self.streams.residuals.push(self.isa, contexts, residuals);
-        }
+        let around = job.rows_around(fields, at);
+        let magnitudes = &mut fields.magnitudes;
+        let residuals = ResidualRows::new(around, prediction, magnitudes, &mut rows.residuals);
+        self.streams
+            .residuals
+            .push_rows(self.isa, contexts, residuals);
         Ok(())
     }
 }

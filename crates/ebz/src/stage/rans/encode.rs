@@ -2,7 +2,7 @@
 
 use super::distribution::Distribution;
 use super::state::EncoderState;
-use super::{ALPHABET, CONTEXT_GROUP, LANES, LOWEST, TOTAL, kernels};
+use super::{ALPHABET, CONTEXT_GROUP, LANES, LOWEST, PLACES, TOTAL, kernels};
 use crate::bits::BitWriter;
 use crate::bits::varint;
 use crate::simd::Level;
@@ -10,15 +10,14 @@ use crate::simd::Level;
 /// An encoder; its buffers are reused between chunks.
 #[derive(Default)]
 pub struct Encoder {
-    /// Two tables of counts, indexed by place.
-    counts: [Vec<u32>; 2],
+    /// Counts, indexed by place.
+    totals: Vec<u32>,
+    /// Four tables of counts.
+    counts: Vec<u16>,
     state: EncoderState,
     /// Tables and final states.
     bits: BitWriter,
 }
-
-/// Number of 16-bit places.
-const PLACES: usize = 1 << 16;
 
 /// The table index of a symbol in a context: the input of an encoder.
 #[inline(always)]
@@ -70,58 +69,59 @@ impl Encoder {
     /// Estimates the output size of [`Encoder::encode`] in bits, without tables.
     pub fn estimate(&mut self, context_count: usize, places: &[u16]) -> u64 {
         self.count(context_count, places);
-        let counts = by_context(&self.counts[0], context_count).iter();
+        let counts = by_context(&self.totals, context_count).iter();
         let used = counts.filter(|c| c.iter().any(|&n| n > 0));
         used.map(Distribution::estimate).sum()
     }
 
     fn count(&mut self, context_count: usize, places: &[u16]) {
         let used = (context_count + 1) * ALPHABET;
-        let [even, odd] = &mut self.counts;
-        for counts in [&mut *even, &mut *odd] {
-            counts.resize(PLACES, 0);
-            counts[..used].fill(0);
-        }
-        // Alternate between two tables: increments of the same counter wait for each other.
-        if let (Some(even), Some(odd)) = (
-            even.first_chunk_mut::<PLACES>(),
-            odd.first_chunk_mut::<PLACES>(),
-        ) {
-            for pair in places.as_chunks::<2>().0 {
-                even[usize::from(pair[0])] += 1;
-                odd[usize::from(pair[1])] += 1;
+        self.totals.clear();
+        self.totals.resize(used, 0);
+        // Four tables in turn: increments of the same counter wait for each other.
+        self.counts.resize(4 * PLACES, 0);
+        let [a, b, c, d] = self.counts.as_chunks_mut::<PLACES>().0 else {
+            return;
+        };
+        // Short counters: more of them fit in the cache.
+        for places in places.chunks(4 * usize::from(u16::MAX)) {
+            for table in [&mut *a, b, c, d] {
+                table[..used].fill(0);
             }
-        }
-        for (a, b) in even[..used].iter_mut().zip(&odd[..used]) {
-            *a += b;
+            for four in places.as_chunks::<4>().0 {
+                a[usize::from(four[0])] += 1;
+                b[usize::from(four[1])] += 1;
+                c[usize::from(four[2])] += 1;
+                d[usize::from(four[3])] += 1;
+            }
+            for table in [&*a, b, c, d] {
+                for (total, &count) in self.totals.iter_mut().zip(&table[..used]) {
+                    *total += u32::from(count);
+                }
+            }
         }
     }
 
     /// Writes whether each group of contexts is used, then which contexts, and their distributions.
     fn write_tables(&mut self, context_count: usize) {
-        let spans = &mut self.state.tables.spans;
-        spans.clear();
-        let certain = spans_of(&Distribution::CERTAIN);
+        let tables = &mut self.state.tables;
         let used = |counts: &[u32; ALPHABET]| counts.iter().any(|&c| c > 0);
-        for group in by_context(&self.counts[0], context_count).chunks(CONTEXT_GROUP) {
-            let any = group.iter().any(used);
+        let counts = by_context(&self.totals, context_count);
+        for (group, counts) in counts.chunks(CONTEXT_GROUP).enumerate() {
+            let any = counts.iter().any(used);
             self.bits.put(u32::from(any), 1);
-            for counts in group {
+            for (context, counts) in counts.iter().enumerate().filter(|_| any) {
                 let used = used(counts);
-                if any {
-                    self.bits.put(u32::from(used), 1);
+                self.bits.put(u32::from(used), 1);
+                if used {
+                    let (id, distribution) = Distribution::choose(counts);
+                    self.bits.put(u32::from(id), 8);
+                    distribution.write_to(id, &mut self.bits);
+                    tables.set(group * CONTEXT_GROUP + context, &spans_of(&distribution));
                 }
-                if !used {
-                    spans.extend_from_slice(&certain);
-                    continue;
-                }
-                let (id, distribution) = Distribution::choose(counts);
-                self.bits.put(u32::from(id), 8);
-                distribution.write_to(id, &mut self.bits);
-                spans.extend_from_slice(&spans_of(&distribution));
             }
         }
-        spans.extend_from_slice(&certain);
+        tables.set(context_count, &spans_of(&Distribution::CERTAIN));
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) use kernels::WideDecoder;
 pub const LANES: usize = 32;
 /// Number of symbols, the escape included.
 pub const ALPHABET: usize = 64;
+/// Number of 16-bit places of symbols in contexts.
+const PLACES: usize = 1 << 16;
 /// Marks a symbol without a frequency.
 const ESCAPE: u8 = ALPHABET as u8 - 1;
 /// Bits of a probability.

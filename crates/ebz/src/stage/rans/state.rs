@@ -1,6 +1,6 @@
 //! State of the kernels: tables, lanes and words.
 
-use super::{ALPHABET, ESCAPE, LANES, PRECISION};
+use super::{ALPHABET, ESCAPE, LANES, PLACES, PRECISION};
 
 /// Bit positions of the offset and of the symbol in a slot.
 pub(super) const OFFSET: u32 = 16;
@@ -17,14 +17,35 @@ pub(super) struct EncoderState {
 }
 
 /// Encoder tables, indexed by [`super::place`].
-#[derive(Default)]
 pub(super) struct Tables {
     /// From the lowest bit: frequency (16 bits), sum of the preceding frequencies (16), 2³² divided by
     /// the frequency, rounded down (32).
-    pub(super) spans: Vec<u64>,
+    spans: Box<[u64]>,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        Self {
+            spans: vec![0; PLACES].into_boxed_slice(),
+        }
+    }
 }
 
 impl Tables {
+    /// Sets the spans of a context.
+    pub(super) fn set(&mut self, context: usize, spans: &[u64; ALPHABET]) {
+        self.spans.as_chunks_mut().0[context] = *spans;
+    }
+
+    /// The spans of all places.
+    #[inline(always)]
+    pub(super) fn spans(&self) -> &[u64; PLACES] {
+        match self.spans.first_chunk() {
+            Some(spans) => spans,
+            None => &[0; PLACES],
+        }
+    }
+
     /// Frequency and start of a symbol. A symbol without a frequency is appended to `rare` and replaced
     /// by the escape.
     #[inline(always)]

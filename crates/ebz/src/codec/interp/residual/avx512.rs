@@ -1,19 +1,99 @@
 //! Rows of residuals in one pass: contexts, symbols and low bits of a segment stay in registers. The
-//! steps are those of [`super::decode`].
+//! steps are those of [`super::encode`] and [`super::decode`].
 
 use super::ResidualRows;
 use super::decode::Decoder;
-use super::segment::avx512::merged;
+use super::encode::Encoder;
+use super::segment::avx512::{load, merged, split_off, store};
 use super::segment::lanes as set_lanes;
-use crate::bits::BitReader;
+use crate::bits::{BitReader, BitWriter};
 use crate::codec::interp::context::avx2::{Neighbours, activity, contexts};
 use crate::codec::interp::context::{Activity, BINS, low_bit_thresholds};
 use crate::codec::interp::geometry::lanes;
 use crate::codec::interp::number::Number;
 use crate::error::{Error, Result};
 use crate::stage::rans::symbol::{self, DIRECT};
-use crate::stage::rans::{LANES, WideDecoder};
+use crate::stage::rans::{ALPHABET, LANES, WideDecoder};
 use std::arch::x86_64::*;
+
+/// See [`Encoder::push_rows`]; the number of sides is a constant.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+pub(super) fn push_rows<const SIDES: usize, T: Number>(
+    encoder: &mut Encoder,
+    kind: usize,
+    mut rows: ResidualRows<'_, T>,
+) {
+    let width = lanes(rows.count);
+    let all = (rows.magnitudes.as_ptr(), rows.magnitudes.len());
+    let thresholds = low_bit_thresholds(kind);
+    let base = (kind * BINS) as u8;
+    encoder.reserve(rows.rows * width);
+    let mut places = encoder.places[encoder.end..].as_chunks_mut().0.iter_mut();
+    for residuals in rows.residuals.chunks_exact(width).take(rows.rows) {
+        let neighbours = Neighbours::<SIDES>::new(all, rows.around.next_row(), width);
+        for (segment, residuals) in residuals.as_chunks::<LANES>().0.iter().enumerate() {
+            let at = segment * LANES;
+            // SAFETY: the magnitudes are a slice, and at + LANES ≤ width.
+            let sums = unsafe { neighbours.sums(at) };
+            let (sums, indices) = contexts(sums, base, rows.count.saturating_sub(at));
+            let activity = activity(sums, thresholds[0]);
+            let mut values = load(residuals);
+            // 1. Quiet zero segments are only counted.
+            if activity == Activity::Quiet {
+                if _mm512_test_epi16_mask(values, values) == 0 {
+                    encoder.gap += 1;
+                    continue;
+                }
+                encoder.gaps.put_gamma(encoder.gap + 1);
+                encoder.gap = 0;
+            }
+            // 2. Low bits of large residuals.
+            if activity == Activity::Large {
+                values = split_off(values, sums, thresholds, &mut encoder.low);
+            }
+            // 3. Symbols.
+            let symbols = symbols(values, &mut encoder.extra);
+            let indices = _mm512_cvtepu8_epi16(indices);
+            let starts = _mm512_mullo_epi16(indices, _mm512_set1_epi16(ALPHABET as i16));
+            if let Some(places) = places.next() {
+                store(places, _mm512_add_epi16(starts, symbols));
+                encoder.end += LANES;
+            }
+        }
+    }
+}
+
+/// The symbols of residuals, see [`symbol::narrow`] and [`symbol::put_wide`].
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+fn symbols(values: __m512i, extra: &mut BitWriter) -> __m512i {
+    let magnitude = _mm512_abs_epi16(values);
+    let positive = _mm512_cmpgt_epi16_mask(values, _mm512_setzero_si512());
+    let twice = _mm512_add_epi16(magnitude, magnitude);
+    let symbols = _mm512_mask_sub_epi16(twice, positive, twice, _mm512_set1_epi16(1));
+    match _mm512_cmpgt_epi16_mask(magnitude, _mm512_set1_epi16(DIRECT)) {
+        0 => symbols,
+        above => without_extra_bits(values, symbols, above, extra),
+    }
+}
+
+/// Replaces the symbols of the lanes in `above`, which have extra bits.
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+fn without_extra_bits(
+    values: __m512i,
+    symbols: __m512i,
+    above: u32,
+    extra: &mut BitWriter,
+) -> __m512i {
+    let (mut residuals, mut wide) = ([0i16; LANES], [0u16; LANES]);
+    store(&mut residuals, values);
+    store(&mut wide, symbols);
+    for lane in set_lanes(above) {
+        wide[lane] = u16::from(symbol::put_wide(residuals[lane], extra));
+    }
+    load(&wide)
+}
 
 /// See [`Decoder::pull_rows`]; the number of sides is a constant.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]

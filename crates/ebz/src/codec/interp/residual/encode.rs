@@ -14,12 +14,12 @@ use crate::stage::rans::{self, LANES, place};
 #[derive(Default)]
 pub(in crate::codec::interp) struct Encoder {
     /// Symbols and contexts, up to `end`.
-    places: Vec<u16>,
-    end: usize,
-    gap: u32,
-    gaps: BitWriter,
-    low: BitWriter,
-    extra: BitWriter,
+    pub(super) places: Vec<u16>,
+    pub(super) end: usize,
+    pub(super) gap: u32,
+    pub(super) gaps: BitWriter,
+    pub(super) low: BitWriter,
+    pub(super) extra: BitWriter,
     rans: rans::Encoder,
 }
 
@@ -30,6 +30,15 @@ impl Encoder {
         self.gap = 0;
         for bits in [&mut self.gaps, &mut self.low, &mut self.extra] {
             bits.clear();
+        }
+    }
+
+    /// Makes room for this many symbols.
+    #[inline(always)]
+    pub(super) fn reserve(&mut self, symbols: usize) {
+        let end = self.end + symbols;
+        if self.places.len() < end {
+            self.places.resize(end + SPARE_SYMBOLS, 0);
         }
     }
 
@@ -89,10 +98,8 @@ impl Kernel for Push<'_> {
         let thresholds = low_bit_thresholds(contexts.kind);
         let indices = contexts.indices.as_chunks::<LANES>().0;
         let sums = contexts.sums.as_chunks::<LANES>().0;
+        encoder.reserve(row.len());
         let mut end = encoder.end;
-        if encoder.places.len() < end + row.len() {
-            encoder.places.resize(end + row.len() + SPARE_SYMBOLS, 0);
-        }
         for (i, residuals) in row.as_chunks::<LANES>().0.iter().enumerate() {
             // 1. Quiet zero segments are only counted.
             if contexts.activity[i] == Activity::Quiet {

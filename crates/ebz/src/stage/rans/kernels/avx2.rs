@@ -82,13 +82,10 @@ pub(super) fn encode(
         words,
         rare,
     } = encoder;
-    let size = tables.spans.len();
-    let spans = tables.spans.as_ptr().cast::<i32>();
-    let last = _mm256_set1_epi32(size as i32 - 1);
+    let spans = tables.spans().as_ptr().cast::<i32>();
     let symbol_mask = _mm256_set1_epi32(ALPHABET as i32 - 1);
     let low_half = _mm256_set1_epi32(0xffff);
     let one = _mm256_set1_epi32(1);
-    assert!(size >= ALPHABET && size.is_multiple_of(ALPHABET) && size < 1 << 20);
     assert!(words.len() >= places.len() + WIDTH);
     let mut first = words.len();
     let mut x: [__m256i; LANES / WIDTH] = std::array::from_fn(|group| load(states, group));
@@ -97,8 +94,8 @@ pub(super) fn encode(
             let places: &[u16; WIDTH] = &places.as_chunks().0[group];
             // SAFETY: the reference is to 16 readable bytes.
             let index = unsafe { _mm_loadu_si128(places.as_ptr().cast()) };
-            let mut index = _mm256_min_epu32(_mm256_cvtepu16_epi32(index), last);
-            // SAFETY: index < size, and spans have 8 bytes.
+            let mut index = _mm256_cvtepu16_epi32(index);
+            // SAFETY: there is a span of 8 bytes for every 16-bit index.
             let mut span = unsafe { _mm256_i32gather_epi32::<8>(spans, index) };
             let mut frequency = _mm256_and_si256(span, low_half);
             let none = _mm256_cmpeq_epi32(frequency, _mm256_setzero_si256());

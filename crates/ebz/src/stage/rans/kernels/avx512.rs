@@ -3,7 +3,7 @@
 use super::portable;
 use crate::error::Result;
 use crate::stage::rans::state::{DecoderState, EncoderState, OFFSET, SYMBOL};
-use crate::stage::rans::{ALPHABET, Decoder, ESCAPE, LANES, PRECISION, TOTAL};
+use crate::stage::rans::{ALPHABET, Decoder, ESCAPE, LANES, PLACES, PRECISION, TOTAL};
 use std::arch::x86_64::*;
 
 /// Lanes per vector.
@@ -23,26 +23,31 @@ fn store(states: &mut [u32; LANES], group: usize, value: __m512i) {
     unsafe { _mm512_storeu_si512(part.as_mut_ptr().cast(), value) }
 }
 
-/// The low and the high halves of spans.
-///
-/// # Safety
-/// Indices must be below the number of spans.
+/// The spans of every second lane. Gather instructions take longer.
+#[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn gather(spans: &[u64], index: __m512i) -> [__m512i; 2] {
-    let at = spans.as_ptr().cast::<i64>();
-    // SAFETY: the caller guarantees the indices.
-    let (a, b) = unsafe {
-        (
-            _mm512_i32gather_epi64::<8>(_mm512_castsi512_si256(index), at),
-            _mm512_i32gather_epi64::<8>(_mm512_extracti64x4_epi64::<1>(index), at),
-        )
-    };
-    let low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    let high = _mm512_or_si512(low, _mm512_set1_epi32(1));
-    [
-        _mm512_permutex2var_epi32(a, low, b),
-        _mm512_permutex2var_epi32(a, high, b),
-    ]
+fn every_second(spans: &[u64; PLACES], places: &[u16; WIDTH], from: usize) -> __m512i {
+    let span = |lane: usize| spans[usize::from(places[lane])].cast_signed();
+    _mm512_setr_epi64(
+        span(from),
+        span(from + 2),
+        span(from + 4),
+        span(from + 6),
+        span(from + 8),
+        span(from + 10),
+        span(from + 12),
+        span(from + 14),
+    )
+}
+
+/// The spans of the even and of the odd lanes, and the low halves of all.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn look_up(spans: &[u64; PLACES], places: &[u16; WIDTH]) -> [__m512i; 3] {
+    let even = every_second(spans, places, 0);
+    let odd = every_second(spans, places, 1);
+    let low = _mm512_mask_blend_epi32(0xaaaa, even, _mm512_slli_epi64::<32>(odd));
+    [even, odd, low]
 }
 
 /// See [`super::encode`].
@@ -57,34 +62,28 @@ pub(super) fn encode(
         words,
         rare,
     } = encoder;
-    let size = tables.spans.len();
-    let last = _mm512_set1_epi32(size as i32 - 1);
-    let symbol_mask = _mm512_set1_epi32(ALPHABET as i32 - 1);
     let low_half = _mm512_set1_epi32(0xffff);
     let one = _mm512_set1_epi32(1);
-    assert!(size >= ALPHABET && size.is_multiple_of(ALPHABET) && size < 1 << 20);
     assert!(words.len() >= places.len() + WIDTH);
     let mut first = words.len();
+    let spans = tables.spans();
     let mut x: [__m512i; LANES / WIDTH] = std::array::from_fn(|group| load(states, group));
     for places in places.as_chunks::<LANES>().0.iter().rev() {
         for group in (0..LANES / WIDTH).rev() {
             let places: &[u16; WIDTH] = &places.as_chunks().0[group];
-            // SAFETY: the reference is to 32 readable bytes.
-            let index = unsafe { _mm256_loadu_si256(places.as_ptr().cast()) };
-            let mut index = _mm512_min_epu32(_mm512_cvtepu16_epi32(index), last);
-            // SAFETY: index < size.
-            let [mut span, mut reciprocal] = unsafe { gather(&tables.spans, index) };
+            let [mut even, mut odd, mut span] = look_up(spans, places);
             let mut escaped = _mm512_testn_epi32_mask(span, low_half);
             if escaped != 0 {
                 // Rare symbols become escapes.
-                index = _mm512_mask_or_epi32(index, escaped, index, symbol_mask);
-                // SAFETY: as above; setting the low six bits keeps the index in its context.
-                [span, reciprocal] = unsafe { gather(&tables.spans, index) };
+                let mut places = *places;
                 while escaped != 0 {
                     let lane = 15 - escaped.leading_zeros();
-                    rare.push((places[lane as usize] % ALPHABET as u16) as u8);
+                    let place = &mut places[lane as usize];
+                    rare.push((*place % ALPHABET as u16) as u8);
+                    *place |= u16::from(ESCAPE);
                     escaped &= !(1 << lane);
                 }
+                [even, odd, span] = look_up(spans, &places);
             }
             let frequency = _mm512_and_si512(span, low_half);
             // Full states emit their low halves.
@@ -101,12 +100,10 @@ pub(super) fn encode(
             }
             let state = _mm512_mask_srli_epi32::<16>(x[group], full, x[group]);
             // state / frequency with the reciprocal; the quotient may be too small by one.
-            let even = _mm512_srli_epi64::<32>(_mm512_mul_epu32(state, reciprocal));
-            let odd = _mm512_mul_epu32(
-                _mm512_srli_epi64::<32>(state),
-                _mm512_srli_epi64::<32>(reciprocal),
-            );
-            let quotient = _mm512_mask_blend_epi32(0xaaaa, even, odd);
+            let even = _mm512_mul_epu32(state, _mm512_srli_epi64::<32>(even));
+            let odd =
+                _mm512_mul_epu32(_mm512_srli_epi64::<32>(state), _mm512_srli_epi64::<32>(odd));
+            let quotient = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64::<32>(even), odd);
             let remainder = _mm512_sub_epi32(state, _mm512_mullo_epi32(quotient, frequency));
             let short = _mm512_cmpge_epu32_mask(remainder, frequency);
             let quotient = _mm512_mask_add_epi32(quotient, short, quotient, one);

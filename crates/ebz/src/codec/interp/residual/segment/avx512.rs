@@ -3,18 +3,25 @@
 use super::Thresholds;
 use crate::bits::{BitReader, BitWriter};
 use crate::stage::rans::LANES;
+use bytemuck::Pod;
 use std::arch::x86_64::*;
 
+/// Loads a segment of 16-bit numbers.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn load(residuals: &[i16; LANES]) -> __m512i {
+pub(in crate::codec::interp::residual) fn load<W: Pod>(segment: &[W; LANES]) -> __m512i {
+    const { assert!(size_of::<W>() == 2) };
     // SAFETY: the reference is to 64 readable bytes.
-    unsafe { _mm512_loadu_si512(residuals.as_ptr().cast()) }
+    unsafe { _mm512_loadu_si512(segment.as_ptr().cast()) }
 }
 
+/// Stores a segment of 16-bit numbers.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn store(residuals: &mut [i16; LANES], value: __m512i) {
+pub(in crate::codec::interp::residual) fn store<W: Pod>(segment: &mut [W; LANES], value: __m512i) {
+    const { assert!(size_of::<W>() == 2) };
     // SAFETY: the reference is to 64 writable bytes.
-    unsafe { _mm512_storeu_si512(residuals.as_mut_ptr().cast(), value) }
+    unsafe { _mm512_storeu_si512(segment.as_mut_ptr().cast(), value) }
 }
 
 /// For each low bit, the lanes that store it; the number w of low bits of each lane; and 2ʷ / 2.
@@ -44,8 +51,21 @@ pub(super) fn split(
 ) {
     // SAFETY: the reference is to 32 readable bytes.
     let sums = unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) };
+    let quotients = split_off(load(residuals), sums, thresholds, out);
+    store(residuals, quotients);
+}
+
+/// The same with vectors.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
+pub(in crate::codec::interp::residual) fn split_off(
+    residuals: __m512i,
+    sums: __m256i,
+    thresholds: &Thresholds,
+    out: &mut BitWriter,
+) -> __m512i {
     let (masks, widths, halves) = lanes_with_bits(sums, thresholds);
-    let shifted = _mm512_add_epi16(load(residuals), halves);
+    let shifted = _mm512_add_epi16(residuals, halves);
     let low = _mm512_cvtepi16_epi8(shifted);
     for (bit, mask) in masks.into_iter().enumerate() {
         if mask == 0 {
@@ -54,7 +74,7 @@ pub(super) fn split(
         let number = _mm256_test_epi8_mask(low, _mm256_set1_epi8(1 << bit));
         out.put(_pext_u32(number, mask), mask.count_ones());
     }
-    store(residuals, _mm512_srav_epi16(shifted, widths));
+    _mm512_srav_epi16(shifted, widths)
 }
 
 /// See [`super::merge`].
