@@ -66,6 +66,37 @@ fn powers_of_two_are_exact_and_runs_are_short() {
 }
 
 #[test]
+fn measured_words_keep_the_bound_and_the_bytes_of_every_thread_count() {
+    // Exponents differ by 2 and 3 more often than by less.
+    let exponents = [0, 3, 1, 3, 5, 8];
+    let value = |i: usize| (1.0 + i as f32 * 1e-6) * 2f32.powi(exponents[i % 6]);
+    let values: Vec<f32> = (0..300_000).map(value).collect();
+    let view = View::new(&values, &[values.len()]).unwrap();
+    let bound = 1.0 / 64.0;
+    for lanes in ["32", "1"] {
+        let bytes = |words, threads| {
+            let options = Options::new(Bound::Pointwise(bound)).codec("fre");
+            let options = options.param("words", words).param("lanes", lanes);
+            let options = options.chunk(&[1 << 17]).threads(threads);
+            ebz::compress(&view, &options).unwrap()
+        };
+        let measured = bytes("measured", 1);
+        assert_eq!(bytes("measured", 3), measured);
+        // 9.7 instead of 12.2 bits per value.
+        let paper = bytes("paper", 1);
+        assert!(measured.len() * 6 < paper.len() * 5, "{lanes}");
+        let decoded = ebz::decompress::<f32>(&measured).unwrap();
+        assert_eq!(
+            decoded.values(),
+            ebz::decompress::<f32>(&paper).unwrap().values()
+        );
+        for (x, y) in values.iter().zip(decoded.values()) {
+            assert!((x - y).abs() <= bound as f32 * x.abs(), "{x} {y}");
+        }
+    }
+}
+
+#[test]
 fn an_unknown_rounding_mode_is_rejected() {
     let options = Options::new(Bound::Pointwise(0.1)).codec("fre");
     let error = options.param("rounding", "up").check().err().unwrap();

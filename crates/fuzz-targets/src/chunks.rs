@@ -221,7 +221,7 @@ fn conforms<T: Element>(entry: &Entry, params: &Params, bound: Bound, field: &Fi
 }
 
 /// Values of the parameters that change what a codec writes.
-const CHOICES: [(&str, &[&str]); 12] = [
+const CHOICES: [(&str, &[&str]); 13] = [
     ("layout", &["planes", "flags"]),
     ("books", &["cost", "chi", "offline"]),
     ("sort", &["exact", "centre"]),
@@ -231,6 +231,7 @@ const CHOICES: [(&str, &[&str]); 12] = [
     ("rounding", &["nearest", "truncate"]),
     ("zeros", &["repeat", "word"]),
     ("lanes", &["32", "1"]),
+    ("words", &["paper", "measured"]),
     ("planes", &["fewest", "formula"]),
     ("widths", &["2-4-8-16", "5-9-14-16"]),
     (

@@ -148,7 +148,7 @@ fn of_codec<T: Element>(entry: &'static Entry, params: &Params, kind: BoundKind)
 type Make = fn() -> Result<Vec<u8>, Error>;
 
 /// Everything that a frame record or a file can have besides codec, type and resolved bound.
-const CONTAINERS: [(&str, Make); 19] = [
+const CONTAINERS: [(&str, Make); 20] = [
     ("no-axes", || array(&[], abs())),
     ("four-axes", || {
         array(&[3, 4, 5, 6], abs().chunk(&[2, 3, 4, 5]))
@@ -191,6 +191,15 @@ const CONTAINERS: [(&str, Make); 19] = [
         let values: Vec<f32> = (0..1 << 16).map(value).collect();
         let options = Options::new(Bound::Pointwise(1e-2)).codec("fre");
         ebz::compress(&View::new(&values, &[1 << 16])?, &options.chunk(&[1 << 16]))
+    }),
+    ("fre-words", || {
+        // Exponents differ by 2 and 3 more often than by less, so that chunks have an order of codes.
+        let scales = [1.0, 8.0, 2.0, 8.0, 32.0, 256.0];
+        let value = |i: usize| (1.0 + i as f32 * 1e-4) * scales[i % 6];
+        let values: Vec<f32> = (0..600).map(value).collect();
+        let options = Options::new(Bound::Pointwise(1e-2)).codec("fre");
+        let options = options.param("words", "measured").chunk(&[400]);
+        ebz::compress(&View::new(&values, &[600])?, &options)
     }),
     ("appended", || appended(true)),
     ("unfinished-append", || appended(false)),

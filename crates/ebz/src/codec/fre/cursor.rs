@@ -1,6 +1,7 @@
 //! Decodes the words of a lane one by one.
 
 use super::grid::Pattern;
+use super::order::Order;
 use super::word::{self, MAX_WORD_BITS};
 
 /// Decoder state of a lane.
@@ -15,7 +16,7 @@ pub(super) struct Cursor<P> {
 impl<P: Pattern> Cursor<P> {
     /// The next value. Bits beyond the end of `streams` are zero.
     #[inline(always)]
-    pub fn next(&mut self, streams: &[u8], kept: u32) -> P {
+    pub fn next(&mut self, streams: &[u8], kept: u32, order: impl Order) -> P {
         let rest = streams.get(self.at / 8..).unwrap_or_default();
         let window = match rest.first_chunk() {
             Some(bytes) => u128::from_be_bytes(*bytes),
@@ -25,10 +26,17 @@ impl<P: Pattern> Cursor<P> {
                 u128::from_be_bytes(bytes)
             }
         };
-        let (pattern, length) = word::decode(window << (self.at % 8), self.previous, kept);
+        let (pattern, length) = word::decode(window << (self.at % 8), self.previous, kept, order);
         self.at += length as usize;
         self.previous = pattern;
         pattern
+    }
+
+    /// The next values.
+    pub fn read(&mut self, streams: &[u8], kept: u32, order: impl Order, out: &mut [P]) {
+        for value in out {
+            *value = self.next(streams, kept, order);
+        }
     }
 }
 

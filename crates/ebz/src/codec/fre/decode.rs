@@ -5,6 +5,7 @@ use super::grid::Pattern;
 use super::kernels::Tiles;
 use super::kernels::dispatch::Kernels;
 use super::lanes::{self, Layout};
+use super::order::Paper;
 use crate::bits::fills_flit;
 use crate::codec::Context;
 use crate::error::{Error, Result};
@@ -26,15 +27,20 @@ where
 
     // 1. All lanes in parallel, up to the length of the shortest.
     let mut done = 0;
-    if let Some(mut tiles) = Tiles::new(&layout, &cursors, &starts, context.streaming, out) {
+    if layout.order.is_none()
+        && let Some(mut tiles) = Tiles::new(&layout, &cursors, &starts, context.streaming, out)
+    {
         context.simd().decode(&mut tiles, context.fused);
         done = tiles.finish(&mut cursors);
     }
 
     // 2. The rest of each lane.
     for (lane, cursor) in cursors.iter_mut().enumerate() {
-        for value in &mut out[starts[lane] + done..starts[lane + 1]] {
-            *value = cursor.next(layout.streams, layout.kept);
+        let (streams, kept) = (layout.streams, layout.kept);
+        let out = &mut out[starts[lane] + done..starts[lane + 1]];
+        match layout.order {
+            None => cursor.read(streams, kept, Paper, out),
+            Some(order) => cursor.read(streams, kept, order, out),
         }
         let rest = layout.streams.get(cursor.at.div_ceil(8)..ends[lane + 1]);
         let ended = |rest: &[u8]| rest.is_empty() || layout.one_lane && fills_flit(rest);

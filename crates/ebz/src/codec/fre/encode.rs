@@ -4,7 +4,8 @@ use super::grid::{MantissaGrid, Pattern};
 use super::kernels::dispatch::Kernels;
 use super::kernels::words::{BLOCK_VALUES, MAX_PUT_BITS, Words};
 use super::lanes::{self, Layout};
-use super::word::{self, MAX_WORD_BITS};
+use super::order::{MAGNITUDES, Measured, Order, Paper};
+use super::word::{self, Kind, MAX_WORD_BITS};
 use crate::codec::Context;
 use crate::simd::{Level, memory};
 
@@ -28,7 +29,22 @@ struct BitSink<'a> {
     count: u32,
 }
 
-impl BitSink<'_> {
+impl<'a> BitSink<'a> {
+    fn new(out: &'a mut [u8]) -> Self {
+        Self {
+            out,
+            at: 0,
+            pending: 0,
+            count: 0,
+        }
+    }
+
+    /// Whether the words of a block fit.
+    #[inline(always)]
+    fn has_room(&self) -> bool {
+        self.out.len() - self.at >= MAX_BLOCK_BYTES
+    }
+
     /// Appends up to [`MAX_PUT_BITS`] bits.
     #[inline(always)]
     fn put(&mut self, bits: u64, length: u32) {
@@ -52,20 +68,86 @@ impl BitSink<'_> {
         }
     }
 
+    /// Appends the words of at most a block of values, one by one; returns the last rounded value. `None` if they
+    /// might not fit.
+    #[inline(always)]
+    fn put_values<P: Pattern>(
+        &mut self,
+        values: &[P],
+        mut previous: P,
+        grid: &MantissaGrid<P>,
+        order: impl Order,
+    ) -> Option<P> {
+        if !self.has_room() {
+            return None;
+        }
+        for &value in values {
+            let x = grid.round(value);
+            self.put_word(word::encode(x, previous, grid, order));
+            previous = x;
+        }
+        Some(previous)
+    }
+
     /// Length in bytes; the last byte is padded with zeros.
     fn finish(self) -> usize {
         self.at + usize::from(self.count > 0)
     }
 }
 
-/// Appends the encoded chunk, or as many bytes as the raw values if it does not shrink.
+/// Appends the encoded chunk, or as many bytes as the raw values if it does not shrink. With `measured`, an order of
+/// exponent codes is measured, and stored if the chunk is smaller with it.
 pub(super) fn encode<P: Pattern>(
     values: &[P],
     grid: &MantissaGrid<P>,
     one_lane: bool,
+    measured: bool,
     context: &mut Context,
     out: &mut Vec<u8>,
 ) where
+    Level: Kernels<P>,
+{
+    let start = out.len();
+    if !append(values, grid, one_lane, None, context, out) {
+        out.extend_from_slice(bytemuck::cast_slice(values));
+    }
+    if measured && let Some(order) = Measured::of(&count(values, grid, one_lane)) {
+        let end = out.len();
+        let fits = append(values, grid, one_lane, Some(order), context, out);
+        if fits && out.len() - end < end - start {
+            out.drain(start..end);
+        } else {
+            out.truncate(end);
+        }
+    }
+}
+
+/// How often each magnitude of exponent differences has a word.
+fn count<P: Pattern>(values: &[P], grid: &MantissaGrid<P>, one_lane: bool) -> [usize; MAGNITUDES] {
+    let mut counts = [0; MAGNITUDES];
+    for lane in lanes::split(values, one_lane) {
+        let mut previous = P::default();
+        for &value in lane {
+            let x = grid.round(value);
+            if let Kind::Near(d) = word::kind(x, previous, grid) {
+                counts[d.unsigned_abs() as usize] += 1;
+            }
+            previous = x;
+        }
+    }
+    counts
+}
+
+/// Appends the encoded chunk; false if it does not shrink.
+fn append<P: Pattern>(
+    values: &[P],
+    grid: &MantissaGrid<P>,
+    one_lane: bool,
+    order: Option<Measured>,
+    context: &mut Context,
+    out: &mut Vec<u8>,
+) -> bool
+where
     Level: Kernels<P>,
 {
     let (level, fused) = (context.simd(), context.fused);
@@ -79,19 +161,22 @@ pub(super) fn encode<P: Pattern>(
     for lane in lanes::split(values, one_lane) {
         let size = level.run(
             #[inline(always)]
-            || encode_lane(level, fused, lane, grid, &mut scratch.0[at..]),
+            || match order {
+                None => encode_lane(level, fused, lane, grid, &mut scratch.0[at..]),
+                Some(order) => encode_lane_in(order, lane, grid, &mut scratch.0[at..]),
+            },
         );
         let Some(size) = size else {
-            out.extend_from_slice(bytemuck::cast_slice(values));
             context.put_back(scratch);
-            return;
+            return false;
         };
         at += size;
         sizes.push((size as u32).to_le_bytes());
     }
-    Layout::write_head(grid.kept, one_lane, &sizes, out);
+    Layout::write_head(grid.kept, one_lane, order, &sizes, out);
     out.extend_from_slice(&scratch.0[..at]);
     context.put_back(scratch);
+    true
 }
 
 /// Encodes one lane to the start of `out`; `None` if it might not fit.
@@ -106,17 +191,12 @@ fn encode_lane<P: Pattern>(
 where
     Level: Kernels<P>,
 {
-    let mut sink = BitSink {
-        out,
-        at: 0,
-        pending: 0,
-        count: 0,
-    };
+    let mut sink = BitSink::new(out);
     let mut words = Words::default();
     let (blocks, rest) = values.as_chunks::<BLOCK_VALUES>();
     for block in blocks {
         memory::prefetch(block, PREFETCH_BYTES);
-        if sink.out.len() - sink.at < MAX_BLOCK_BYTES {
+        if !sink.has_room() {
             return None;
         }
         // 1. Round. 2. Make words, pairs and groups of four.
@@ -135,21 +215,29 @@ where
                 } else {
                     for i in [2 * pair, 2 * pair + 1] {
                         let (x, previous) = words.rounded(i);
-                        sink.put_word(word::encode(x, previous, grid));
+                        sink.put_word(word::encode(x, previous, grid, Paper));
                     }
                 }
             }
         }
         words.next_block();
     }
-    if sink.out.len() - sink.at < MAX_BLOCK_BYTES {
-        return None;
-    }
-    let mut previous = words.last();
-    for &value in rest {
-        let x = grid.round(value);
-        sink.put_word(word::encode(x, previous, grid));
-        previous = x;
+    sink.put_values(rest, words.last(), grid, Paper)?;
+    Some(sink.finish())
+}
+
+/// The same in another order, with every word as it is defined.
+#[inline(always)]
+fn encode_lane_in<P: Pattern>(
+    order: Measured,
+    values: &[P],
+    grid: &MantissaGrid<P>,
+    out: &mut [u8],
+) -> Option<usize> {
+    let mut sink = BitSink::new(out);
+    let mut previous = P::default();
+    for block in values.chunks(BLOCK_VALUES) {
+        previous = sink.put_values(block, previous, grid, order)?;
     }
     Some(sink.finish())
 }

@@ -1,5 +1,6 @@
 //! Lanes: contiguous parts of a chunk, each a bit stream of its own.
 
+use super::order::{Measured, ORDER_BYTES};
 use crate::error::{Error, Result};
 
 /// Lanes of a large chunk: enough to overlap their latencies when decoding.
@@ -29,13 +30,20 @@ pub(super) fn split<P>(values: &[P], one_lane: bool) -> impl Iterator<Item = &[P
     (1..starts.len()).map(move |lane| &values[starts[lane - 1]..starts[lane]])
 }
 
-/// A parsed chunk: header, lane sizes, lanes.
+/// Flag of a chunk with one lane, whatever the number of values.
+const ONE_LANE: u8 = 1;
+/// Flag of a chunk with an order of exponent codes.
+const MEASURED: u8 = 2;
+
+/// A parsed chunk: header, order, lane sizes, lanes.
 #[derive(Debug)]
 pub(super) struct Layout<'a> {
     /// Mantissa bits kept.
     pub kept: u32,
     /// Whether there is only one lane, whatever the number of values.
     pub one_lane: bool,
+    /// The order of the exponent codes, if it is not that of the paper.
+    pub order: Option<Measured>,
     /// Size of every lane in bytes.
     pub sizes: &'a [[u8; 4]],
     /// The lanes.
@@ -43,9 +51,17 @@ pub(super) struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// Appends the header and the lane sizes.
-    pub fn write_head(kept: u32, one_lane: bool, sizes: &[[u8; 4]], out: &mut Vec<u8>) {
-        out.extend_from_slice(&[kept as u8, one_lane.into(), 0, 0]);
+    /// Appends the header, the order and the lane sizes.
+    pub fn write_head(
+        kept: u32,
+        one_lane: bool,
+        order: Option<Measured>,
+        sizes: &[[u8; 4]],
+        out: &mut Vec<u8>,
+    ) {
+        let flags = (u8::from(one_lane) * ONE_LANE) | (u8::from(order.is_some()) * MEASURED);
+        out.extend_from_slice(&[kept as u8, flags, 0, 0]);
+        out.extend(order.iter().flat_map(|order| order.to_bytes()));
         out.extend_from_slice(sizes.as_flattened());
     }
 }
@@ -54,17 +70,27 @@ impl<'a> Layout<'a> {
     /// Parses a chunk of this many values with at most `max_kept` mantissa bits.
     pub fn read_from(bytes: &'a [u8], values: usize, max_kept: u32) -> Result<Self> {
         let short = || Error::corrupt("fre chunk is too short");
-        let (&[kept, one_lane, ref reserved @ ..], rest) =
+        let (&[kept, flags, ref reserved @ ..], mut rest) =
             bytes.split_first_chunk::<4>().ok_or_else(short)?;
-        if u32::from(kept) > max_kept || one_lane > 1 || *reserved != [0; 2] {
+        if u32::from(kept) > max_kept || flags & !(ONE_LANE | MEASURED) != 0 || *reserved != [0; 2]
+        {
             return Err(Error::corrupt("fre chunk with an invalid header"));
         }
-        let one_lane = one_lane == 1;
+        let one_lane = flags & ONE_LANE != 0;
+        let mut order = None;
+        if flags & MEASURED != 0 {
+            let (bytes, after) = rest.split_first_chunk::<ORDER_BYTES>().ok_or_else(short)?;
+            order = Some(Measured::from_bytes(*bytes).ok_or_else(|| {
+                Error::corrupt("the order of a fre chunk's exponent codes is not a permutation")
+            })?);
+            rest = after;
+        }
         let lanes = starts(values, one_lane).len() - 1;
         let (sizes, streams) = rest.split_at_checked(4 * lanes).ok_or_else(short)?;
         Ok(Self {
             kept: kept.into(),
             one_lane,
+            order,
             sizes: sizes.as_chunks().0,
             streams,
         })

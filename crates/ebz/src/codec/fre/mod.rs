@@ -15,6 +15,7 @@ mod encode;
 mod grid;
 mod kernels;
 mod lanes;
+mod order;
 #[cfg(test)]
 mod tests;
 mod word;
@@ -35,6 +36,8 @@ const ROUNDING: [&str; 2] = ["nearest", "truncate"];
 const ZEROS: [&str; 2] = ["repeat", "word"];
 /// Number of lanes of large chunks, default first.
 const LANES: [&str; 2] = ["32", "1"];
+/// Orders of the codes of exponent differences, default first.
+const WORDS: [&str; 2] = ["paper", "measured"];
 
 impl Codec for Fre {
     const INFO: Info = Info {
@@ -62,6 +65,11 @@ impl Codec for Fre {
                 default: LANES[0],
                 help: "32 bit streams in chunks of at least 65,536 values, or 1 as in the paper",
             },
+            Param {
+                name: "words",
+                default: WORDS[0],
+                help: "paper: short words for small exponent differences; measured: for those that are frequent in the chunk, slower",
+            },
         ],
         rewrites_exactly: Some(&[]),
     };
@@ -71,6 +79,7 @@ impl Codec for Fre {
         params.choice("rounding", &ROUNDING)?;
         params.choice("zeros", &ZEROS)?;
         params.choice("lanes", &LANES)?;
+        params.choice("words", &WORDS)?;
         Ok(())
     }
 
@@ -83,11 +92,13 @@ impl Codec for Fre {
         let nearest = task.params.choice("rounding", &ROUNDING)? == ROUNDING[0];
         let zeros_repeat = task.params.choice("zeros", &ZEROS)? == ZEROS[0];
         let one_lane = task.params.choice("lanes", &LANES)? == LANES[1];
+        let measured = task.params.choice("words", &WORDS)? == WORDS[1];
         with_float!(T, F => {
             let fill = task.fill.typed(|fill| (fill as F).to_bits());
             let mut grid = MantissaGrid::new(task.tolerance, nearest, fill);
             grid.zeros_repeat = zeros_repeat;
-            encode::encode(bytemuck::cast_slice(values), &grid, one_lane, context, out);
+            let values = bytemuck::cast_slice(values);
+            encode::encode(values, &grid, one_lane, measured, context, out);
         });
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::{TILE_VALUES, Tile, Tiles, portable};
 use crate::codec::fre::cursor::Cursor;
 use crate::codec::fre::grid::{MantissaGrid, Pattern};
 use crate::codec::fre::lanes::LANES;
+use crate::codec::fre::order::Paper;
 use crate::simd::Level;
 
 /// Memory accesses that depend on the instruction set.
@@ -174,7 +175,7 @@ fn decode_pending<P: Pattern>(
             at: bits[lane].into() as usize,
             previous: previous[lane],
         };
-        previous[lane] = cursor.next(streams, kept);
+        previous[lane] = cursor.next(streams, kept, Paper);
         bits[lane] = P::truncate(cursor.at as u64);
     }
 }

@@ -4,6 +4,7 @@ use super::{MAX_KEPT, count, load, splat, store};
 use crate::codec::fre::cursor::Cursor;
 use crate::codec::fre::kernels::{TILE_VALUES, Tile, Tiles};
 use crate::codec::fre::lanes::LANES;
+use crate::codec::fre::order::Paper;
 use crate::simd::{Avx512, memory};
 use std::arch::x86_64::*;
 
@@ -284,7 +285,7 @@ impl Half {
                 at: bits[lane] as usize,
                 previous: previous[lane],
             };
-            previous[lane] = cursor.next(streams, rule.kept);
+            previous[lane] = cursor.next(streams, rule.kept, Paper);
             bits[lane] = cursor.at as u32;
         }
         self.bits = load(&bits);

@@ -21,7 +21,8 @@ const fn differences() -> ([[u32; 16]; 2], [[u32; 16]; 2]) {
     let (mut codes, mut sizes) = ([[0; 16]; 2], [[0; 16]; 2]);
     let mut i = 0;
     while i <= 2 * MAX_DIFFERENCE as usize {
-        let (code, size) = word::difference(i as i64 - MAX_DIFFERENCE as i64);
+        let d = i as i64 - MAX_DIFFERENCE as i64;
+        let (code, size) = word::difference(d, d.unsigned_abs());
         codes[i / 16][i % 16] = code as u32;
         sizes[i / 16][i % 16] = size;
         i += 1;
