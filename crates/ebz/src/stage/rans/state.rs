@@ -50,12 +50,13 @@ impl Tables {
     /// by the escape.
     #[inline(always)]
     pub(super) fn locate(&self, place: u16, rare: &mut Vec<u8>) -> (u32, u32) {
+        let spans = self.spans();
         let mut place = usize::from(place);
-        if self.spans[place] & 0xffff == 0 {
+        if spans[place] & 0xffff == 0 {
             rare.push((place % ALPHABET) as u8);
             place |= usize::from(ESCAPE);
         }
-        let span = self.spans[place] as u32;
+        let span = spans[place] as u32;
         (span & 0xffff, span >> 16)
     }
 }
