@@ -305,8 +305,11 @@ fn member(zero: u16, decay: u64) -> Distribution {
     };
     for (index, frequency) in result.pairs.iter_mut().enumerate() {
         let before = tail;
-        for _ in 0..super::symbol::magnitudes_of_pair(index).min(4096) {
+        for _ in 0..super::symbol::magnitudes_of_pair(index) {
             tail = (tail >> 10) * decay;
+            if tail == 0 {
+                break;
+            }
         }
         *frequency = ((before - tail + (1 << 39)) >> 40) as u16;
     }
