@@ -172,7 +172,11 @@ fn decode_with<T: Float, S: Steps<T>>(
     let (step, mut bytes) = bytes
         .split_first_chunk()
         .ok_or_else(|| Error::truncated("the step of a halved chunk is cut off"))?;
-    let steps = S::new(f64::from_le_bytes(*step));
+    let step = f64::from_le_bytes(*step);
+    if !step.is_finite() {
+        return Err(Error::corrupt("the step of a halved chunk is not finite"));
+    }
+    let steps = S::new(step);
     let halving = Halving::of(dims)
         .filter(|_| dims.len() >= MIN_VALUES_TO_HALVE)
         .ok_or_else(|| Error::corrupt("a halved chunk whose extents do not allow it"))?;

@@ -90,13 +90,18 @@ impl Plan {
             number.copy_from_slice(&numbers[at..at + 8]);
             f64::from_le_bytes(number)
         };
+        let (step, base) = (number(0), number(8));
+        if !step.is_finite() || !base.is_finite() {
+            // Which of two NaNs an operation returns would depend on the instruction set.
+            return Err(Error::corrupt("step or base of a lattice is not finite"));
+        }
         let mode = Mode::ALL.into_iter().find(|m| *m as u8 == mode);
         match mode {
             Some(mode) if lags < 8 => Ok(Self {
                 mode,
                 lags: Lags(lags),
-                step: number(0),
-                base: number(8),
+                step,
+                base,
             }),
             _ => Err(Error::corrupt("unknown mode or lags in a prediction plan")),
         }
