@@ -1,8 +1,8 @@
 //! Encoder. [`super::decode`] mirrors its steps.
 
 use super::distribution::Distribution;
-use super::state::EncoderState;
-use super::{ALPHABET, CONTEXT_GROUP, LANES, LOWEST, PLACES, TOTAL, kernels};
+use super::state::{ByPlace, EncoderState};
+use super::{ALPHABET, CONTEXT_GROUP, LANES, LOWEST, TOTAL, kernels};
 use crate::bits::BitWriter;
 use crate::bits::varint;
 use crate::simd::Level;
@@ -12,8 +12,8 @@ use crate::simd::Level;
 pub struct Encoder {
     /// Counts, indexed by place.
     totals: Vec<u32>,
-    /// Four tables of counts.
-    counts: Vec<u16>,
+    /// The same in four parts.
+    counts: [ByPlace<u16>; 4],
     state: EncoderState,
     /// Tables and final states.
     bits: BitWriter,
@@ -79,10 +79,7 @@ impl Encoder {
         self.totals.clear();
         self.totals.resize(used, 0);
         // Four tables in turn: increments of the same counter wait for each other.
-        self.counts.resize(4 * PLACES, 0);
-        let [a, b, c, d] = self.counts.as_chunks_mut::<PLACES>().0 else {
-            return;
-        };
+        let [a, b, c, d] = self.counts.each_mut().map(|counts| &mut *counts.0);
         // Short counters: more of them fit in the cache.
         for places in places.chunks(4 * usize::from(u16::MAX)) {
             for table in [&mut *a, b, c, d] {

@@ -1,6 +1,7 @@
 //! State of the kernels: tables, lanes and words.
 
 use super::{ALPHABET, ESCAPE, LANES, PLACES, PRECISION};
+use bytemuck::Zeroable;
 
 /// Bit positions of the offset and of the symbol in a slot.
 pub(super) const OFFSET: u32 = 16;
@@ -16,34 +17,33 @@ pub(super) struct EncoderState {
     pub(super) rare: Vec<u8>,
 }
 
-/// Encoder tables, indexed by [`super::place`].
+/// A number for each [`super::place`]. Memory that no context needs is never touched.
+pub(super) struct ByPlace<T>(pub(super) Box<[T; PLACES]>);
+
+impl<T: Zeroable> Default for ByPlace<T> {
+    fn default() -> Self {
+        Self(bytemuck::zeroed_box())
+    }
+}
+
+/// Encoder tables.
+#[derive(Default)]
 pub(super) struct Tables {
     /// From the lowest bit: frequency (16 bits), sum of the preceding frequencies (16), 2³² divided by
     /// the frequency, rounded down (32).
-    spans: Box<[u64]>,
-}
-
-impl Default for Tables {
-    fn default() -> Self {
-        Self {
-            spans: vec![0; PLACES].into_boxed_slice(),
-        }
-    }
+    spans: ByPlace<u64>,
 }
 
 impl Tables {
     /// Sets the spans of a context.
     pub(super) fn set(&mut self, context: usize, spans: &[u64; ALPHABET]) {
-        self.spans.as_chunks_mut().0[context] = *spans;
+        self.spans.0.as_chunks_mut().0[context] = *spans;
     }
 
     /// The spans of all places.
     #[inline(always)]
     pub(super) fn spans(&self) -> &[u64; PLACES] {
-        match self.spans.first_chunk() {
-            Some(spans) => spans,
-            None => &[0; PLACES],
-        }
+        &self.spans.0
     }
 
     /// Frequency and start of a symbol. A symbol without a frequency is appended to `rare` and replaced
